@@ -1,19 +1,25 @@
-//! Few ranks that stand for all: where every rank's plan is that of one of the first ranks, turned.
+//! Proofs by symmetry: a few ranks represent all where every rank's plan is a rotation of one of the
+//! first ranks' plans.
 //!
-//! Turning by `r` adds `r` to every rank, and moves every element of a buffer that has one block for
-//! each rank by `r` blocks, around the end. With a period of 1 all ranks' plans are proved to be
-//! rank 0's plan so turned, act by act. Then all ranks run in step: what rank `r` sends to rank 0 is
-//! what rank 0 sends to the rank as far above it as rank 0 is above `r`, turned. So rank 0 is run
-//! alone, each of its messages coming back to it turned, and every other rank ends with what rank 0
-//! ends with, turned. The promise of the collective is turned as well, so all keep it if rank 0 does.
+//! A rotation by `r` adds `r` to every rank, and moves every element of a buffer that has one block per
+//! rank by `r` blocks,
+//! modulo the ranks. With a period of 1, all ranks' plans are proved to be rotations of rank 0's plan,
+//! act by act. All ranks
+//! then run in step, and the message from rank `r` to rank 0 is the rotated message of rank 0 to rank
+//! `-r`. So only rank 0
+//! runs, each of its messages comes back rotated, and every other rank ends with the rotation of rank 0's
+//! result. The
+//! contract is invariant under rotation, so all ranks fulfil it if rank 0 does.
 //!
-//! A plan that holds no rank can be seen to be another one turned without a look at its steps
-//! ([`Plan::is_turned`]): what it says goes through one piece of code that puts the rank in, the same for
-//! all such plans (`circular`). So of many ranks that say so, act by act only some are compared, which
-//! hold that code to its word; of few ranks all are.
+//! A plan that holds no rank can say that it is a rotation of another one ([`Plan::is_turned`]): the one
+//! piece of code that
+//! adds the rank is shared by all such plans (`circular`). Of many ranks whose plans say so, only some
+//! are compared act by
+//! act, which verifies that code; of few ranks all are.
 //!
-//! With a period of `m` the first `m` ranks are run, and the plan of each is turned by multiples of
-//! `m`: even and odd ranks, or the ranks of one node for those of all.
+//! With a period of `m`, the first `m` ranks run, and their plans are rotated by multiples of `m`: even
+//! and odd ranks, or the
+//! ranks of one node for all nodes.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -30,38 +36,39 @@ use super::{Contract, Report, prove};
 use crate::catalog::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
-/// Ranks that are compared together, step by step: what they are compared with is then at hand.
+/// The number of ranks whose plans are compared together, step by step, so that the steps compared with
+/// stay in the cache.
 const TOGETHER: usize = 16;
 
-/// Up to so many ranks each one's acts are compared, whatever its plan says of itself.
+/// On up to this many ranks, each rank's acts are compared, whatever its plan says of itself.
 const FEW: u32 = 128;
 
-/// How ranks differ from the first ones.
+/// How the plans of all ranks follow from those of the first ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// Ranks.
+    /// The number of ranks.
     pub(super) size: u32,
-    /// The first ranks, which stand for all: a divisor of their number.
+    /// The number of first ranks that represent all; it divides the number of ranks.
     pub(super) period: u32,
     /// Elements of one block.
     pub(super) block: u64,
     /// Elements of one block for each rank.
     around: u64,
-    /// Whether `In` has one block for each rank. In place, whether the input has.
+    /// Whether `In`, or in place the input, has one block for each rank.
     input: bool,
     /// Whether `Out` has one block for each rank.
     output: bool,
 }
 
 impl Turn {
-    /// How ranks may differ in the case; `None` when they cannot be alike.
+    /// The rotation that the case allows; `None` if its ranks cannot be equivalent.
     fn of(case: &Case, period: u32) -> Option<Self> {
         let size = u64::from(case.size);
         let (input, output, block) = match case.collective {
             Collective::Barrier => (false, false, 0),
             Collective::Allgather | Collective::Allgatherv => (false, true, case.count),
             Collective::Alltoall | Collective::Alltoallv => (true, true, case.count),
-            // That bits are the same is seen on one rank only.
+            // With more than one representative, bits could not be compared.
             Collective::Allreduce if period == 1 && case.count.is_multiple_of(size) => {
                 (true, true, case.count / size)
             }
@@ -81,32 +88,33 @@ impl Turn {
         })
     }
 
-    /// The rank among the first that stands for `rank`, and by how much it is turned.
+    /// The representative of `rank`, and the rotation from it to `rank`.
     pub(super) const fn class(&self, rank: u32) -> (u32, u32) {
         let class = rank % self.period;
         (class, rank - class)
     }
 
-    /// Whether the rank's acts are compared even where its plan holds no rank: all on few ranks, else the
-    /// ones at both ends of the circle, in steps that double.
-    const fn is_looked_at(&self, rank: u32) -> bool {
+    /// Whether the rank's acts are compared although its plan holds no rank: all on few ranks, else those
+    /// at distances of a
+    /// power of two from rank 0 in both directions.
+    const fn is_compared(&self, rank: u32) -> bool {
         let distances = (rank, self.size - rank);
         self.size <= FEW || distances.0.is_power_of_two() || distances.1.is_power_of_two()
     }
 
-    /// `by` ranks above `rank`; neither is beyond the number of ranks.
+    /// The rank `by` above `rank`, modulo the ranks; neither exceeds the number of ranks.
     pub(super) const fn above(&self, rank: u32, by: u32) -> u32 {
         let above = rank as u64 + by as u64;
         let size = self.size as u64;
         (if above < size { above } else { above - size }) as u32
     }
 
-    /// The ranks, turned.
+    /// The ranks, rotated.
     pub(super) fn ranks(&self, ranks: &Ranks, by: u32) -> Ranks {
         ranks.turned(by, self.size)
     }
 
-    /// What a message holds, turned.
+    /// The contents of a message, rotated.
     pub(super) fn runs(&self, runs: Message, by: u32, sums: &mut Sums) -> Message {
         if by == 0 {
             return runs;
@@ -139,10 +147,10 @@ impl Turn {
         turned
     }
 
-    /// Whether `other` is `one` turned. Both lie in buffers of the task; `one` is [`whole`].
+    /// Whether `other` is the rotation of `one`. Both lie in buffers of the task; `one` is [`whole`].
     #[inline]
     fn is_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
-        // Most parts are one piece of a buffer that is not named by its blocks.
+        // Most parts are one range of a buffer and name no block.
         let is_piece = other.buf == one.buf
             && other.count == one.count
             && one.count > 0
@@ -165,7 +173,7 @@ impl Turn {
         meets && fits(one) && fits(other) || self.is_any_part(one, other, by, task)
     }
 
-    /// The same where the other part may be named by its blocks.
+    /// [`Turn::is_part`] where the other part may name blocks.
     fn is_named_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
         let place = plain(*other, &task.blocks, [task.input, task.output]);
         match place.filter(|place| other.limit == u64::MAX && place.buf != other.buf) {
@@ -174,10 +182,10 @@ impl Turn {
         }
     }
 
-    /// The same for parts of any shape.
+    /// [`Turn::is_part`] for parts of any shape.
     fn is_any_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
         if one.is_empty() || other.is_empty() {
-            // A message may carry no elements, but only so that it shows.
+            // A message may have no elements only if both sides mark it as empty.
             let signals = (*one == Part::EMPTY, *other == Part::EMPTY);
             return one.is_empty() && other.is_empty() && signals.0 == signals.1;
         }
@@ -202,7 +210,7 @@ impl Turn {
         shape(one) == shape(&other) && strides && place
     }
 
-    /// The elements that parts of the buffer go around, if turning moves them.
+    /// The number of elements that parts of the buffer wrap at, if rotation moves them.
     fn turns(&self, buf: Buf) -> Option<u64> {
         let turns = match buf {
             Buf::In => self.input,
@@ -212,7 +220,7 @@ impl Turn {
         turns.then_some(self.around)
     }
 
-    /// Whether `other` is `one` turned; the parts of `one` are [`whole`].
+    /// Whether `other` is the rotation of `one`; the parts of `one` are [`whole`].
     #[inline]
     fn is_act(&self, one: &Act, other: &Act, by: u32, task: &Task) -> bool {
         let peers = |one: &u32, other: &u32| self.above(*one, by) == *other;
@@ -252,8 +260,8 @@ impl Turn {
         }
     }
 
-    /// Whether both acts work on all elements of `In` and `Out`, each with its counterpart: then
-    /// where they begin means nothing.
+    /// Whether both acts access all elements of `In` and `Out` one to one, so that the start does not
+    /// matter.
     fn is_all(&self, one: [&Part; 2], other: [&Part; 2]) -> bool {
         let is_whole = |part: &&Part| {
             self.turns(part.buf) == Some(part.count) && **part == Part::new(part.buf, 0, part.count)
@@ -261,7 +269,7 @@ impl Turn {
         one == other && one.iter().all(is_whole)
     }
 
-    /// Whether all of these plans are the one with these steps, each turned by as much as is beside it.
+    /// Whether each of the other plans is the plan with these steps, rotated by the number beside it.
     fn are_plans<P: Plan>(&self, steps: &Steps, others: &[(P, u32)], task: &Task) -> bool {
         let known = Known::new(task.arrays.given(), &steps.learned);
         let mut acts = Acts::new();
@@ -284,36 +292,36 @@ impl Turn {
     }
 }
 
-/// The part counted from the start of its buffer, if it can be.
+/// The part as indexes into its buffer, or `None` if it has no such form.
 fn whole(part: Part, task: &Task) -> Option<Part> {
     let place = resolve(part, &task.blocks, [task.input, task.output])?;
     (place.short.is_empty() && place.plain.len() == part.len()).then_some(place.plain)
 }
 
-/// A step of a rank that stands for others.
+/// A step of a representative.
 struct Step {
     number: u32,
     needs: u32,
-    /// The step to go on with.
+    /// The next step that has acts.
     after: u32,
-    /// Where its acts are.
+    /// The indexes of its acts in [`Steps::acts`].
     acts: Range<usize>,
 }
 
-/// All steps of a rank that stands for others.
+/// All steps of a representative.
 struct Steps {
-    /// How many there are, also without acts.
+    /// The number of steps, including those without acts.
     count: u32,
-    /// Those that must be asked for.
+    /// The steps that have acts.
     each: Vec<Step>,
-    /// Their acts, whose parts are [`whole`] where they can be.
+    /// The acts of all steps, with [`whole`] parts where possible.
     acts: Vec<Act>,
     scratch: u64,
     learned: Learned,
 }
 
 impl Steps {
-    /// `None` when a length is not known at the start.
+    /// `None` if a length is not known at the start.
     fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
         let learned = Learned::new();
         let known = Known::new(task.arrays.given(), &learned);
@@ -345,8 +353,9 @@ impl Steps {
 }
 
 impl Case {
-    /// Proves an algorithm on the case by running few ranks, after a proof that all others are like
-    /// these; `None` when they are not.
+    /// Proves an algorithm on the case by symmetry: runs a few ranks after a proof that all others are
+    /// equivalent to these.
+    /// `None` if they are not.
     ///
     /// # Errors
     ///
@@ -354,8 +363,9 @@ impl Case {
     ///
     /// # Cost
     ///
-    /// Every rank's plan is asked for all its steps, but for most of those that hold no rank; only the
-    /// messages of few ranks are carried.
+    /// Every rank's plan is asked for all its steps, except most of those whose plans hold no rank. Only
+    /// the messages of a few
+    /// ranks are delivered.
     pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
         let arrays = self.arrays();
         self.check_plans_alike(|rank| {
@@ -368,7 +378,7 @@ impl Case {
         })
     }
 
-    /// Proves plans that are an algorithm's, or nearly, in the same way; `plan` gives that of a rank.
+    /// [`Case::check_alike`] for given plans; `plan` returns that of a rank. Tests pass modified plans.
     ///
     /// # Errors
     ///
@@ -377,9 +387,9 @@ impl Case {
         &self,
         plan: impl Fn(u32) -> Result<P, Fault>,
     ) -> Option<Result<Report, Fault>> {
-        // Even and odd ranks, or the ranks of a node.
+        // One rank, even and odd ranks, or the ranks of a node.
         let periods = [1, 2, self.parameters.per_node.max(1)];
-        // Where no period will do, the least does not.
+        // Where a period of 1 is impossible, all periods are.
         Turn::of(self, 1)?;
         let arrays = self.arrays();
         let of_period = |period| {
@@ -402,7 +412,7 @@ impl Case {
                     .take(TOGETHER);
                 let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
                 let is_open = |other: &(P, u32)| {
-                    turn.is_looked_at(first + other.1) || !own.is_turned(other.1, &other.0)
+                    turn.is_compared(first + other.1) || !own.is_turned(other.1, &other.0)
                 };
                 let others = others.filter(|other| other.as_ref().map_or(true, is_open));
                 let others: Result<Vec<_>, Fault> = others.collect();
@@ -414,11 +424,8 @@ impl Case {
                 .all(alike)
                 .then(|| prove(&firsts, self.size, Some(turn), &contract))
         };
-        // All ranks stand for no more than themselves.
-        let stands_for_more = |period: &u32| *period < self.size.max(2);
-        periods
-            .into_iter()
-            .filter(stands_for_more)
-            .find_map(of_period)
+        // A period of all ranks saves nothing.
+        let saves_work = |period: &u32| *period < self.size.max(2);
+        periods.into_iter().filter(saves_work).find_map(of_period)
     }
 }

@@ -1,4 +1,4 @@
-//! Collective calls to prove: all ranks' calls and arrays out of a few numbers.
+//! Test cases of the checker: the calls and arrays of all ranks, described by a few numbers.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,32 +9,32 @@ use super::fault::{Fault, Kind};
 use super::{Ranks, Report, check, check_plans};
 use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters, Teams};
 
-/// A collective call of all ranks, in short.
+/// A collective call of all ranks, described by a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What is called.
+    /// The collective that is called.
     pub collective: Collective,
-    /// Ranks.
+    /// The number of ranks.
     pub size: u32,
-    /// The root, where there is one.
+    /// The root, if the collective has one, else 0.
     pub root: u32,
-    /// Elements in the vector or in one block. Blocks of any lengths have up to twice as many.
+    /// Elements of the vector or of one block. Blocks of unequal lengths have up to twice as many.
     pub count: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
-    /// Whether the operation is exact; it then commutes.
+    /// Whether the operation is exact, which includes that it commutes.
     pub exact: bool,
-    /// Whether every rank that may calls in place.
+    /// Whether every rank calls in place, where the collective allows it.
     pub in_place: bool,
-    /// How blocks of any lengths differ: 0 for not at all. Elsewhere it picks the neighbours.
+    /// The seed of unequal block lengths and of neighbours; with 0 all blocks have the same length.
     pub seed: u64,
     /// The parameters; 0 stands for the default.
     pub parameters: Parameters,
 }
 
 impl Case {
-    /// A call of so many ranks and elements: from rank 0, not in place, by an operation that
-    /// commutes, with default parameters and blocks of one length.
+    /// A case with root 0, not in place, with a commutative operation, default parameters and equal
+    /// blocks.
     pub const fn new(collective: Collective, size: u32, count: u64) -> Self {
         Case {
             collective,
@@ -72,11 +72,11 @@ impl Case {
         check_plans(&plans, &self.placed(contract))
     }
 
-    /// The plans of all ranks, and what they promise.
+    /// The plans of all ranks, and the contract of the case.
     ///
     /// # Errors
     ///
-    /// When the algorithm does not suit the case.
+    /// If the algorithm does not support the case.
     pub fn plans(&self, algorithm: Algorithm) -> Result<(Vec<AnyPlan>, Contract), Fault> {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
@@ -96,7 +96,7 @@ impl Case {
         calls.iter().map(plan).collect()
     }
 
-    /// Proves plans that are these, or nearly, on the case.
+    /// Proves given plans on the case; tests pass modified plans.
     ///
     /// # Errors
     ///
@@ -107,12 +107,12 @@ impl Case {
         check_plans(plans, &self.placed(contract))
     }
 
-    /// The contract of ranks that are on the nodes of the parameters.
+    /// The contract for ranks that are placed on nodes as the parameters say.
     pub fn placed(&self, contract: Contract) -> Contract {
         contract.placed(self.size, &self.parameters)
     }
 
-    /// The arrays of all ranks; none where the collective has none.
+    /// The arrays of all ranks; empty if the collective takes none.
     pub fn arrays(&self) -> Vec<Arrays> {
         let size = self.size;
         let shared = |fill: &dyn Fn(&mut Arrays)| {
@@ -139,7 +139,7 @@ impl Case {
             }),
             Collective::Alltoallv => {
                 let between = |from: u32, to: u32| {
-                    // In place both directions have the same length.
+                    // In place, both directions have the same length.
                     let (from, to) = match self.in_place {
                         true => (from.min(to), from.max(to)),
                         false => (from, to),
@@ -213,23 +213,23 @@ impl Case {
             true => call.on_grid(),
             false => call,
         };
-        let may = !self.collective.has_root() || rank == root;
+        let allows_in_place = !self.collective.has_root() || rank == root;
         let call = match self.exact {
             true => call.exactly(),
             false => call.with_commutative(self.commutative),
         };
-        call.with_in_place(self.in_place && may)
+        call.with_in_place(self.in_place && allows_in_place)
             .with_teams(Teams::All)
     }
 
-    /// The lengths of the blocks of all ranks, one list of many.
+    /// The lengths of all ranks' blocks. `list` selects one of several sets of lengths.
     fn lengths(&self, list: u64) -> Lengths {
         Lengths::new((0..u64::from(self.size)).map(|rank| self.length(list << 40 | rank)))
     }
 
-    /// The length of a block that has this name. One in four has no elements.
-    fn length(&self, name: u64) -> u64 {
-        let drawn = draw(self.seed, name);
+    /// The length of the block with this key: one in four is 0, unless the seed is 0.
+    fn length(&self, key: u64) -> u64 {
+        let drawn = draw(self.seed, key);
         match self.seed {
             0 => self.count,
             _ if drawn.is_multiple_of(4) => 0,
@@ -237,12 +237,12 @@ impl Case {
         }
     }
 
-    /// Whether neighbours are those of a grid.
+    /// Whether the neighbours form a grid.
     fn is_grid(&self) -> bool {
         self.seed.is_multiple_of(2)
     }
 
-    /// The neighbours of all ranks and the lengths of what they exchange.
+    /// The neighbours of all ranks, and the lengths of the blocks between them.
     fn neighbors(&self) -> Vec<Arrays> {
         let size = self.size;
         let lists: Vec<[Vec<u32>; 2]> = if self.is_grid() {
@@ -258,13 +258,13 @@ impl Case {
             }
             lists
         };
-        let length = |from: u32, to: u32, place: usize| match self.collective {
+        let length = |from: u32, to: u32, nth: usize| match self.collective {
             Collective::NeighborAllgatherv => self.length(from.into()),
-            _ => self.length((u64::from(from) << 32) | (u64::from(to) << 4) | (place as u64 % 16)),
+            _ => self.length((u64::from(from) << 32) | (u64::from(to) << 4) | (nth as u64 % 16)),
         };
         let arrays = |rank: u32| {
             let [sources, destinations] = &lists[rank as usize];
-            // The place of a block among those of its sender to its receiver.
+            // The index of a block among the blocks of the same sender to the same receiver.
             let nth = |list: &[u32], at: usize| match self.is_grid() {
                 true => at,
                 false => list[..at].iter().filter(|&&peer| peer == list[at]).count(),
@@ -296,7 +296,7 @@ impl Case {
         (0..size).map(arrays).collect()
     }
 
-    /// Below and above in each of two dimensions, the first of which is periodic.
+    /// The neighbours below and above in each of two dimensions, the first of which is periodic.
     fn grid_neighbors(&self, rank: u32) -> Vec<u32> {
         let columns = 1 + (draw(self.seed, 7) % u64::from(self.size.min(4))) as u32;
         let columns = (1..=columns)
@@ -316,7 +316,7 @@ impl Case {
     }
 }
 
-/// A number drawn by two others: evenly spread, the same each time (the finaliser of splitmix64).
+/// A pseudorandom number that depends only on its arguments (the finaliser of splitmix64).
 pub fn draw(seed: u64, index: u64) -> u64 {
     let x = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -1,4 +1,4 @@
-//! Proves that acts which can run at the same time leave each other alone.
+//! Proves that acts which can run at the same time do not access the same elements, unless all only read.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -9,7 +9,7 @@ use super::fault::{Fault, Kind};
 use super::memory::{Place, buffer, resolve};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
-/// An act of a step, by its place there.
+/// An act, by its step and its index there.
 #[derive(Clone, Copy, Debug)]
 struct Which {
     step: u32,
@@ -22,14 +22,14 @@ struct Touch {
     by: Which,
     writes: bool,
     buf: Buf,
-    /// From its lowest element to its highest.
+    /// The range from its lowest to its highest element.
     span: Range<u64>,
-    /// Where the elements are, if not all within the span.
+    /// The exact elements, if they are not the whole span.
     place: Option<Box<Place>>,
 }
 
 impl Touch {
-    /// `None` where there is no element, or for a block that does not exist: the run finds that.
+    /// `None` if the part has no elements, or names a block that does not exist, which the run reports.
     fn new(part: Part, by: Which, writes: bool, task: &Task) -> Option<Self> {
         if part.is_empty() {
             return None;
@@ -54,7 +54,7 @@ impl Touch {
         })
     }
 
-    /// What the act reads, and what it writes.
+    /// The part that an act reads, and the part that it writes.
     fn of(act: &Act, by: Which, task: &Task) -> [Option<Self>; 2] {
         let touch = |part: Option<Part>, writes| Touch::new(part?, by, writes, task);
         [touch(act.reads(), false), touch(act.writes(), true)]
@@ -74,16 +74,16 @@ impl Touch {
     }
 }
 
-/// What the acts under way touch.
+/// The accesses of the acts under way.
 #[derive(Debug, Default)]
 struct Running {
     touches: VecDeque<Touch>,
-    /// An act under way alone, of which it was not asked yet what it touches: most acts run alone.
+    /// An act that is under way alone, whose accesses are not computed yet; most acts run alone.
     alone: Option<(Which, Act)>,
 }
 
 impl Running {
-    /// Forgets the steps below `needs`: they are done.
+    /// Removes the steps below `needs`, which are done.
     fn finish(&mut self, needs: u32) {
         while self
             .touches
@@ -95,7 +95,7 @@ impl Running {
         self.alone = self.alone.filter(|(by, _)| by.step >= needs);
     }
 
-    /// Starts an act; one that it conflicts with, if there is one.
+    /// Starts an act. Returns an act that it conflicts with, if there is one.
     fn start(&mut self, act: &Act, by: Which, task: &Task) -> Option<Which> {
         if let Some((by, alone)) = self.alone.take() {
             self.add(Touch::of(&alone, by, task));
@@ -112,7 +112,7 @@ impl Running {
     }
 }
 
-/// Whether the act writes what it reads.
+/// Whether the act writes elements that it reads.
 fn conflicts_itself(act: &Act, by: Which, task: &Task) -> bool {
     let parts = act.reads().zip(act.writes());
     let in_one = |(from, into): (Part, Part)| buffer(from.buf) == buffer(into.buf);
@@ -120,13 +120,15 @@ fn conflicts_itself(act: &Act, by: Which, task: &Task) -> bool {
         && matches!(Touch::of(act, by, task), [Some(read), Some(written)] if read.meets(&written))
 }
 
-/// Looks at every pair of acts that can run at the same time: those of one step, and those of two
-/// steps of which the later does not need the earlier; steps from `end` on are left out. `false`: not
-/// to the end, since a length is not known.
+/// Checks every pair of acts that can run at the same time: those of one step, and those of two steps of
+/// which the later does
+/// not need the earlier. Steps from `end` on are skipped. `Ok(false)` if it stopped at a length that is
+/// not known.
 ///
 /// # Errors
 ///
-/// The first conflict, or a step that needs itself.
+/// The first conflict, a step that needs itself, or an intra-node phase that is not the last act of its
+/// step.
 pub(super) fn check<P: Plan>(
     rank: u32,
     plan: &P,

@@ -1,4 +1,4 @@
-//! One rank's buffers, holding symbols instead of numbers.
+//! The buffers of one rank, holding symbols instead of numbers.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -11,20 +11,21 @@ use super::message::{Message, Run, push};
 use super::sums::{Name, Sums};
 use crate::plan::{Buf, Part, Side};
 
-/// One buffer: what it holds, in ascending order; elsewhere it is undefined.
+/// A buffer: runs in ascending order, and undefined elements between them.
 #[derive(Clone, Debug, Default)]
 struct Field {
     len: u64,
-    /// Whether what is undefined may be read: not all contributions are followed.
+    /// Whether undefined elements may be read, because not all contributions are followed.
     gaps: bool,
     runs: Vec<Run>,
-    /// Where a run was found last: the next one asked for is mostly there, or behind it.
+    /// The index of the run found last: the next lookup mostly hits it or its successor.
     near: Cell<usize>,
 }
 
 impl Field {
-    /// Puts what a rank gives into the range. Where rank 0 stands for all and bits matter, each
-    /// block's leaves are named by how far the rank is above the block, which turning leaves alone.
+    /// Defines the range as the rank's contribution. If rank 0 represents all and bits are compared, each
+    /// block's leaf is
+    /// named by the distance from the block to the rank, which is invariant under rotation.
     fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>, sums: &mut Sums) {
         let Some(turn) = leaves else {
             return self.fill(range, sums.leaf(rank));
@@ -41,7 +42,7 @@ impl Field {
         }
     }
 
-    /// Puts a rank's elements, from the first on, into the range.
+    /// Defines the range as the first elements of a rank's contribution.
     fn fill(&mut self, range: Range<u64>, sum: Name) {
         let whole = Run {
             first: range.start,
@@ -52,25 +53,25 @@ impl Field {
         push(&mut self.runs, whole);
     }
 
-    /// The first run that ends behind the element, as an index.
+    /// The index of the first run that ends after the element.
     fn find(&self, element: u64) -> usize {
         let ends = |at: usize| self.runs.get(at).is_none_or(|run| run.end() > element);
-        let is_it = |at: usize| ends(at) && !at.checked_sub(1).is_some_and(ends);
+        let is_first = |at: usize| ends(at) && !at.checked_sub(1).is_some_and(ends);
         let near = self.near.get();
         let found = match () {
-            () if near < self.runs.len() && is_it(near) => near,
-            () if near < self.runs.len() && is_it(near + 1) => near + 1,
+            () if near < self.runs.len() && is_first(near) => near,
+            () if near < self.runs.len() && is_first(near + 1) => near + 1,
             () => self.runs.partition_point(|run| run.end() <= element),
         };
         self.near.set(found);
         found
     }
 
-    /// The runs that touch the range, as indexes.
+    /// The indexes of the runs that overlap the range.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
         let from = self.find(range.start);
         let touches = |run: &Run| run.first < range.end;
-        // Mostly at most one.
+        // In most cases at most one.
         let to = match self.runs.get(from + 1) {
             Some(second) if touches(second) => self.runs.partition_point(touches),
             _ => from + usize::from(self.runs.get(from).is_some_and(touches)),
@@ -78,14 +79,14 @@ impl Field {
         from..to
     }
 
-    /// Whether none of these runs reaches beyond the range.
+    /// Whether none of these runs extends beyond the range.
     fn is_cut_at(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
         let runs = &self.runs[runs.clone()];
         runs.first().is_none_or(|run| run.first >= range.start)
             && runs.last().is_none_or(|run| run.end() <= range.end)
     }
 
-    /// Appends what the range holds to `message`; the first undefined element is an error, unless
+    /// Appends the contents of the range to `message`. The error is the first undefined element, unless
     /// gaps are allowed.
     fn read(&self, range: Range<u64>, message: &mut Message, at: u64) -> Result<(), u64> {
         let mut next = range.start;
@@ -105,7 +106,7 @@ impl Field {
         }
     }
 
-    /// Puts one run in the place of some.
+    /// Replaces some runs by one.
     fn replace(&mut self, runs: Range<usize>, run: Run) {
         match runs.len() {
             0 => self.runs.insert(runs.start, run),
@@ -114,14 +115,14 @@ impl Field {
         }
     }
 
-    /// The run that holds the whole range, as an index.
+    /// The index of the run that contains the whole range.
     fn holding(&self, range: &Range<u64>) -> Option<usize> {
         let at = self.find(range.start);
         let holds = |run: &Run| run.first <= range.start && range.end <= run.end();
         self.runs.get(at).is_some_and(holds).then_some(at)
     }
 
-    /// Replaces what the range holds by the part of `message` that starts at `at`.
+    /// Replaces the contents of the range by the part of `message` that starts at `at`.
     fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
         let touching = self.touching(&range);
         let carried = at..at + (range.end - range.start);
@@ -163,7 +164,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// What `rank` has at the start.
+    /// The contents at the start of the call.
     pub(super) fn new(
         rank: u32,
         task: &Task,
@@ -195,12 +196,12 @@ impl Memory {
         memory
     }
 
-    /// Makes scratch at least so long.
+    /// Grows scratch to at least this many elements.
     pub(super) fn grow(&mut self, scratch: u64) {
         self.scratch.len = self.scratch.len.max(scratch);
     }
 
-    /// Whether these buffers hold the same.
+    /// Whether these buffers have equal contents in both memories.
     pub(super) fn holds_the_same(&self, other: &Memory, bufs: &[Buf]) -> bool {
         bufs.iter().all(|&buf| {
             let (one, other) = (self.shown(buf), other.shown(buf));
@@ -208,7 +209,7 @@ impl Memory {
         })
     }
 
-    /// Lets these buffers hold what the other ones hold.
+    /// Copies the contents of these buffers from another memory.
     pub(super) fn take(&mut self, other: &Memory, bufs: &[Buf]) {
         for &buf in bufs {
             self.field(buf).clone_from(other.shown(buf));
@@ -233,7 +234,7 @@ impl Memory {
         }
     }
 
-    /// The part counted from the start of its buffer, if it lies within it.
+    /// The elements of the part, or an error if it exceeds its buffer.
     fn resolve(&mut self, part: Part) -> Result<Place, Kind> {
         let len = self.field(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
@@ -249,13 +250,13 @@ impl Memory {
         whole.filter(inside).ok_or(Kind::Outside { part, len })
     }
 
-    /// What the range of the output holds, in ascending order.
+    /// The runs of the output within the range, in ascending order.
     pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = Run> {
         let runs = &self.output.runs[self.output.touching(range)];
         runs.iter().map(|run| run.cut(range, range.start))
     }
 
-    /// What the part holds, as a message.
+    /// The contents of the part, as a message.
     pub(super) fn read(&mut self, part: Part) -> Result<Message, Kind> {
         let whole = self.resolve(part)?;
         let field = self.field(part.buf);
@@ -269,7 +270,7 @@ impl Memory {
         Ok(message)
     }
 
-    /// Where the part's elements are, if they follow one another within its buffer, and are some.
+    /// The buffer and range of a part that is one non-empty range within its buffer.
     #[inline]
     fn range(&self, part: &Part) -> Option<(Buf, Range<u64>)> {
         if matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_) | Buf::Counts) {
@@ -280,7 +281,7 @@ impl Memory {
             .then_some((part.buf, range))
     }
 
-    /// Puts a message as long as the part into it.
+    /// Writes a message of the part's length into the part.
     pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
         let whole = self.resolve(part)?;
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
@@ -313,7 +314,7 @@ impl Memory {
         self.write(into, &result)
     }
 
-    /// The same where both parts are pieces of single runs, as most are; else `None`.
+    /// [`Memory::reduce`] for two parts that each lie in a single run, as most do; else `None`.
     fn reduce_one(
         &mut self,
         from: Part,
@@ -343,7 +344,7 @@ impl Memory {
     }
 }
 
-/// Two runs of one length, reduced: the first one stands on the left.
+/// The reduction of two runs of the same length, `left` being the left operand.
 fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
     if left.source != right.source {
         return Err(Kind::Mixed {
@@ -355,7 +356,7 @@ fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
     Ok(Run { sum, ..right })
 }
 
-/// What becomes of two messages when each run of both is joined with what the other one has there.
+/// Applies `join` to each pair of runs that cover the same elements of both messages.
 fn each_pair(
     one: &Message,
     other: &Message,
@@ -375,17 +376,17 @@ fn each_pair(
     Ok(result)
 }
 
-/// Two messages, reduced: the first one stands on the left.
+/// The reduction of two messages, `left` being the left operand.
 pub(super) fn joined(left: &Message, right: &Message, sums: &mut Sums) -> Result<Message, Kind> {
     each_pair(left, right, |a, b| join(a, b, sums))
 }
 
-/// Where the elements of a part are, counted from the start of their buffer.
+/// The elements of a part, as indexes into their buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// A part that names no block; empty where long blocks are passed over.
+    /// A part that names no block; empty if long blocks are skipped.
     pub(super) plain: Part,
-    /// What is left of a part of which long blocks are passed over.
+    /// The ranges of a part that skips long blocks.
     pub(super) short: Vec<Range<u64>>,
 }
 
@@ -394,7 +395,7 @@ impl Place {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
 
-    /// The elements, where they follow one another.
+    /// The elements, if they are one range.
     pub(super) fn simple(&self) -> Option<Range<u64>> {
         self.plain.plain().filter(|_| self.short.is_empty())
     }
@@ -405,7 +406,7 @@ impl Place {
             .any(|block| block.start.max(range.start) < block.end.min(range.end))
     }
 
-    /// Whether some element belongs to both places, which are in one buffer.
+    /// Whether both have an element in common; they are in the same buffer.
     pub(super) fn overlaps(&self, other: &Place) -> bool {
         let own = self.blocks().map(|block| (block.start, block.end, false));
         let others = other.blocks().map(|block| (block.start, block.end, true));
@@ -415,14 +416,14 @@ impl Place {
             .collect();
         blocks.sort_unstable();
         let mut ends = [0; 2];
-        blocks.into_iter().any(|(start, end, whose)| {
-            let [mine, theirs] = [whose, !whose].map(usize::from);
-            ends[mine] = end.max(ends[mine]);
-            start < ends[theirs]
+        blocks.into_iter().any(|(start, end, is_other)| {
+            let [this, that] = [is_other, !is_other].map(usize::from);
+            ends[this] = end.max(ends[this]);
+            start < ends[that]
         })
     }
 
-    /// Does something with each block of consecutive elements, and where it stands in the message.
+    /// Calls `work` with each range of elements and its offset in the message.
     fn each<E>(&self, mut work: impl FnMut(Range<u64>, u64) -> Result<(), E>) -> Result<(), E> {
         if let Some(block) = self.simple() {
             return work(block, 0);
@@ -437,7 +438,7 @@ impl Place {
     }
 }
 
-/// The buffer that a block lies in, or the buffer itself.
+/// The buffer that contains a named block, or the buffer itself.
 pub(super) const fn buffer(buf: Buf) -> Buf {
     match buf {
         Buf::InBlock(_) => Buf::In,
@@ -446,8 +447,8 @@ pub(super) const fn buffer(buf: Buf) -> Buf {
     }
 }
 
-/// Where the part is in `In` or `Out`, whose blocks and lengths are given, or in its buffer; `None`
-/// when it names a block that does not exist.
+/// The elements of a part, given the blocks and lengths of `In` and `Out`. `None` if it names a block
+/// that does not exist.
 pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Place> {
     if part.limit == u64::MAX || part.buf == buffer(part.buf) {
         let plain = plain(part, blocks, lengths)?;
@@ -461,7 +462,7 @@ pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Op
     Some(Place { plain, short })
 }
 
-/// The same for a part that passes over nothing.
+/// [`resolve`] for a part that skips no blocks.
 #[inline]
 pub(super) fn plain(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Part> {
     let Some((at, index)) = block(part.buf) else {
@@ -477,7 +478,7 @@ pub(super) fn plain(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Opti
     })
 }
 
-/// Whether a block is one of `In` or of `Out`, and its number.
+/// For a named block: 0 for `In` or 1 for `Out`, and its number.
 const fn block(buf: Buf) -> Option<(usize, u32)> {
     match buf {
         Buf::InBlock(index) => Some((0, index)),

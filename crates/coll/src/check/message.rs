@@ -1,12 +1,11 @@
-//! What buffers and messages hold: runs of symbols.
+//! The contents of buffers and messages: runs of symbols.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
 use super::sums::Name;
 
-/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source
-/// element `source + i`.
+/// Consecutive elements of one sum: element `first + i` holds element `source + i` of that sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u64,
@@ -20,7 +19,7 @@ impl Run {
         self.first + self.count
     }
 
-    /// The elements of the run within the range, shifted so that the range starts at `to`.
+    /// The part of the run within the range, with indexes shifted so that the range starts at `to`.
     pub(super) fn cut(&self, range: &Range<u64>, to: u64) -> Run {
         let first = self.first.max(range.start);
         let count = self.end().min(range.end) - first;
@@ -33,13 +32,13 @@ impl Run {
         }
     }
 
-    /// Whether the other run simply continues this one.
+    /// Whether `next` continues this run.
     fn continues(&self, next: &Run) -> bool {
         self.end() == next.first && self.source + self.count == next.source && self.sum == next.sum
     }
 }
 
-/// Appends a run, joining it to the last one where it continues that.
+/// Appends a run, or extends the last one if the run continues it.
 pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
     match runs.last_mut() {
         _ if run.count == 0 => {}
@@ -48,7 +47,8 @@ pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
     }
 }
 
-/// What a message holds, in ascending order. Most hold one run, which takes no memory of its own.
+/// The contents of a message, in ascending order. A single run, as in most messages, takes no heap
+/// memory.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     One(Run),
@@ -56,7 +56,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// Makes room for so many runs, where none is.
+    /// Reserves memory for this many runs if the message is empty.
     pub(super) fn reserve(&mut self, runs: usize) {
         if let Message::Many(all) = self
             && all.is_empty()
@@ -66,7 +66,7 @@ impl Message {
         }
     }
 
-    /// Appends a run, joining it to the last one where it continues that.
+    /// Appends a run, or extends the last one if the run continues it.
     pub(super) fn push(&mut self, run: Run) {
         match self {
             _ if run.count == 0 => {}
@@ -79,7 +79,7 @@ impl Message {
 }
 
 impl Message {
-    /// What it holds of the range, as a message of its own.
+    /// The contents of a range, as a message of their own.
     pub(super) fn part(&self, range: &Range<u64>) -> Message {
         let mut part = Message::default();
         let touches = |run: &&Run| run.first < range.end && range.start < run.end();
@@ -89,7 +89,7 @@ impl Message {
         part
     }
 
-    /// Appends another message, from this element on.
+    /// Appends another message, shifted by `at` elements.
     pub(super) fn append(&mut self, at: u64, other: &Message) {
         for run in other.iter() {
             self.push(Run {

@@ -1,21 +1,21 @@
-//! Proves a collective for one number of ranks, by running all ranks' plans on symbols instead of
-//! numbers.
+//! A checker that proves a collective for one number of ranks, by running all ranks' plans on symbols
+//! instead of numbers.
 //!
-//! The plans are run by the same [executor](crate::exec) that runs them in life, over a network in
-//! which a send is done only when its receive has met it: the least that a transport may do. Plans
-//! name the peer and tag of every message, so what a rank gets does not depend on which rank is
-//! faster, and one run stands for all. Proved are:
+//! The [executor](crate::exec) that serves real calls runs the plans, over a network in which a send
+//! completes only when
+//! its receive has been posted: the least that a transport may do. A plan names the peer and tag of every
+//! message, so the
+//! data of a rank do not depend on timing, and one run covers all schedules. The checker proves that
 //!
-//! - every message is met by one of the same tag and length, none is left over, and nobody waits
-//!   for ever;
-//! - nothing is read before it has a value, no part leaves its buffer, and no input is written;
-//! - acts that can run at the same time do not touch the same elements;
-//! - each rank ends with the right elements, each contribution counted once, in the order of the
-//!   ranks where the operation does not commute, and with the same bits on all ranks where that
-//!   is promised;
-//! - no rank leaves a barrier that another has not entered.
+//! - every message has a receive of the same tag and length, none is left over, and no rank deadlocks;
+//! - no undefined element is read, no part exceeds its buffer, and no input is written;
+//! - acts that can run at the same time do not conflict;
+//! - each rank ends with the right elements: each contribution counts once, in rank order unless the
+//! operation commutes,
+//!   and with the same bits on all ranks where the contract says so;
+//! - no rank leaves a barrier that another rank has not entered.
 //!
-//! [`Report`] tells the rounds and the volume, to be compared with the bounds.
+//! A [`Report`] has the rounds and the volume, to be compared with lower bounds.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
@@ -63,11 +63,12 @@ use rank::Rank;
 use sums::Sums;
 use tail::{Head, Tail};
 
-/// What a proved collective costs.
+/// What a proved collective costs, in rounds, messages and elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Rounds until the last rank is done, when a rank sends one message and receives one in each
-    /// round, whatever their lengths, and local work takes no time.
+    /// Rounds until the last rank is done. In a round a rank sends one message and receives one, of any
+    /// length; local work
+    /// takes no time.
     pub rounds: u32,
     /// Messages of all ranks.
     pub messages: u64,
@@ -77,8 +78,9 @@ pub struct Report {
     pub scratch: u64,
 }
 
-/// Proves an algorithm on the calls of ranks 0, 1 and so on, given these arrays, none where the
-/// collective has none. Parameters that are 0 have their default.
+/// Proves an algorithm on the calls of ranks 0, 1 and so on, with these arrays; none if the collective
+/// takes no arrays. A
+/// parameter of 0 stands for its default.
 ///
 /// # Errors
 ///
@@ -102,7 +104,7 @@ pub fn check(
     check_plans(&plans, &contract.placed(calls.len() as u32, parameters))
 }
 
-/// Proves that the plans of ranks 0, 1 and so on keep the contract.
+/// Proves that the plans of ranks 0, 1 and so on fulfil the contract.
 ///
 /// # Errors
 ///
@@ -111,7 +113,8 @@ pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<
     prove(plans, plans.len() as u32, None, contract)
 }
 
-/// Proves the plans of the first ranks of `size`; either all, or those that stand for all.
+/// Proves the plans of the first ranks of `size`: all of them, or those that represent all by symmetry
+/// (`turn`).
 fn prove<P: Plan + Clone>(
     plans: &[P],
     size: u32,
@@ -120,7 +123,7 @@ fn prove<P: Plan + Clone>(
 ) -> Result<Report, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
     let tail = tail.and_then(|(plan, task)| Tail::of(plan, task));
-    // Where each rank's tail begins, if it is the first one's.
+    // The step at which each rank's tail begins, if its tail equals the first rank's.
     let ends = |(plan, task): (&P, &Task)| match &tail {
         Some(tail) if tail.is_of(plan, task) => tail.from(),
         _ => u32::MAX,
@@ -128,7 +131,7 @@ fn prove<P: Plan + Clone>(
     let ends: Vec<_> = plans.iter().zip(&contract.tasks).map(ends).collect();
     let mut learning = Vec::new();
     for ((rank, plan), task) in (0..).zip(plans).zip(&contract.tasks) {
-        // The first rank's tail stands for the same one of others.
+        // The first rank's tail represents the equal tails of others.
         let end = if rank > 0 {
             ends[rank as usize]
         } else {
@@ -171,7 +174,7 @@ fn prove<P: Plan + Clone>(
     })
 }
 
-/// Advances every rank until all are done or none can go on.
+/// Advances every rank until all are done or none can continue.
 fn run<P: Plan>(
     executions: &mut [Execution<P, network::Ticket>],
     contract: &Contract,
@@ -202,14 +205,14 @@ fn run<P: Plan>(
     }
 }
 
-/// Compares what the ranks have with what they were promised.
+/// Compares the ranks' outputs with the contract.
 fn check_results<P: Plan>(
     plans: &[P],
     size: u32,
     contract: &Contract,
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
-    let everyone = Ranks::range(0..size);
+    let all_ranks = Ranks::range(0..size);
     let turned = world.is_turned();
     let mut first = None;
     for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
@@ -218,7 +221,7 @@ fn check_results<P: Plan>(
             step: plans[number as usize].steps(),
             kind,
         };
-        if contract.barrier && *rank.heard_at_end() != everyone {
+        if contract.barrier && *rank.heard_at_end() != all_ranks {
             return Err(fault(Kind::Early {
                 heard: rank.heard_at_end().clone(),
             }));
@@ -232,7 +235,7 @@ fn check_results<P: Plan>(
                 .read(Part::new(Buf::Out, 0, task.output))
                 .map_err(fault)?;
             let first = first.get_or_insert_with(|| output.clone());
-            // Where rank 0 stands for all, its blocks stand for the same block of the others.
+            // Where rank 0 represents all, its blocks represent the same block of the other ranks.
             let other = match turned {
                 true => {
                     let tree = |run: &Run| world.sums.get(run.sum).tree;
@@ -251,7 +254,7 @@ fn check_results<P: Plan>(
     Ok(())
 }
 
-/// Compares some elements of one rank's output with what they must hold.
+/// Compares some elements of a rank's output with what they must hold.
 fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), Kind> {
     let Range { start, end } = expected.elements;
     let mut next = start;

@@ -1,5 +1,6 @@
-//! All ranks' memories and the messages between them. A send is done only when its receive has met
-//! it.
+//! The symbolic network: all ranks' memories and the messages between them. A send completes only when
+//! its receive has
+//! been posted.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -18,84 +19,85 @@ use super::together::{self, Meetings, Member};
 use crate::exec::{Driver, Joined, Size};
 use crate::plan::{Buf, Part, Side, TAGS, Together};
 
-/// A message's sender, receiver and tag.
+/// The sender, receiver and tag of a message.
 type Key = (u32, u32, u32);
 
-/// Names a message under way: an index into [`World::ends`].
+/// The index of a pending act in [`World::ends`].
 pub(super) type Ticket = u32;
 
-/// A round, and the order in which messages were sent: one number, as these are compared often.
+/// A round and a message's send order, in one number because these are compared often.
 type Due = u64;
 
 const fn due(round: u32, order: u32) -> Due {
     (round as u64) << 32 | order as u64
 }
 
-/// One end of a message.
+/// The send or the receive of a message, or one rank's share of an intra-node phase.
 #[derive(Debug)]
 struct End {
     rank: u32,
     step: u32,
-    /// The round after which it is ready.
+    /// The round after which it can be matched.
     since: u32,
     part: Part,
-    /// What is sent; none at the receiver, and when it has been carried.
+    /// The contents of a send; `None` for a receive, and once delivered.
     letter: Option<Letter>,
-    /// Whether it has met its other end.
+    /// Whether it is complete.
     met: bool,
-    /// The next end that waits under the same key.
+    /// The next one in its queue.
     next: Option<Ticket>,
 }
 
-/// Ends that wait for others under one key, in the order in which they came: either all sent or all
-/// posted.
+/// A queue of unmatched sends, or of unmatched receives, with the same key.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     first: Ticket,
     last: Ticket,
 }
 
-/// A message's contents: symbols, and of whom the sender had heard.
+/// The contents of a message: symbols, and the ranks that the sender knew to have entered the barrier.
 #[derive(Debug)]
 struct Letter {
     runs: Message,
     heard: Ranks,
-    /// How far the sender's part is turned against the receiver's, where one rank stands for all.
+    /// The rotation from the sender's part to the receiver's, if few ranks represent all.
     turned: u32,
-    /// Its place among all messages, by when they were sent.
+    /// The position among all messages in the order of sending.
     order: u32,
 }
 
-/// All ranks and the messages between them.
+/// The state of all ranks and the messages between them.
 #[derive(Debug)]
 pub(super) struct World<'a> {
     contract: &'a Contract,
-    /// Ranks in the group.
+    /// The number of ranks in the group.
     size: u32,
-    /// How others differ from the first ranks, where these stand for all.
+    /// How the other ranks' plans follow from those of the first ranks, if these represent all.
     turn: Option<Turn>,
     pub(super) ranks: Vec<Rank>,
     pub(super) sums: Sums,
     ends: Vec<End>,
     free: Vec<Ticket>,
     waiting: HashMap<Key, Queue, State>,
-    /// Messages whose length is waited for.
+    /// Messages whose length a rank waits for.
     sized: HashSet<Key, State>,
-    /// Messages with a receive, by the round in which they can be carried and the order in which
-    /// they were sent: sender's and receiver's end.
+    /// Matched messages, ordered by the round in which they can be delivered, then by send order:
+    /// sender's and receiver's
+    /// ticket.
     pairs: BinaryHeap<Reverse<(Due, Ticket, Ticket)>>,
     order: u32,
-    /// What ranks of a node do together.
+    /// Intra-node phases that some ranks have entered.
     meetings: Meetings,
-    /// Ranks to look at again.
+    /// Ranks that may be able to continue.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
     pub(super) messages: u64,
 }
 
 impl<'a> World<'a> {
-    /// The ranks at the start: those that the contract has tasks for, of `size`. `scratch` gives the
-    /// room of each.
+    /// The initial state of the ranks for which the contract has tasks, of `size` ranks. `scratch` gives
+    /// each one's elements
+    /// of scratch.
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
@@ -132,12 +134,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The world as one rank's driver.
+    /// The driver of one rank.
     pub(super) fn view(&mut self, rank: u32) -> View<'_, 'a> {
         View { world: self, rank }
     }
 
-    /// Whether rank 0 stands for all.
+    /// Whether few ranks represent all.
     pub(super) const fn is_turned(&self) -> bool {
         self.turn.is_some()
     }
@@ -155,7 +157,7 @@ impl<'a> World<'a> {
         &mut self.ranks[rank as usize]
     }
 
-    /// Keeps an end.
+    /// Stores a pending act.
     fn keep(&mut self, end: End) -> Ticket {
         match self.free.pop() {
             Some(ticket) => {
@@ -169,7 +171,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Pairs an end with the first one that waits for it; else it waits itself.
+    /// Matches a send or receive with the first counterpart in its queue, or queues it.
     fn meet(&mut self, key: Key, ticket: Ticket) {
         let is_sent = |end: &End| end.letter.is_some();
         match self.waiting.get_mut(&key) {
@@ -202,7 +204,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Notes that a message has a receive.
+    /// Records that a message has been matched.
     fn pair(&mut self, sender: Ticket, receiver: Ticket) {
         let round = 1 + self.ends[sender as usize]
             .since
@@ -215,11 +217,9 @@ impl<'a> World<'a> {
             .push(Reverse((due(round, order), sender, receiver)));
     }
 
-    /// Carries the message that comes next, when no rank can go on without one; `false` when there
-    /// is none.
-    ///
-    /// Messages go in the order of rounds and, within a round, in the order in which they were
-    /// sent.
+    /// Delivers the next message. `false` if none is matched. Messages are delivered by round and, within
+    /// a round, in the
+    /// order of sending.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
             let (round, order) = ((at >> 32) as u32, at as u32);
@@ -238,7 +238,7 @@ impl<'a> World<'a> {
         Ok(false)
     }
 
-    /// Brings a message from one end to the other in the round.
+    /// Delivers a message in a round.
     fn deliver(&mut self, round: u32, sender: Ticket, receiver: Ticket) -> Result<(), Kind> {
         let [(from, sent), (to, into)] = [sender, receiver]
             .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
@@ -250,7 +250,7 @@ impl<'a> World<'a> {
             });
         }
         let letter = self.ends[sender as usize].letter.take();
-        let mut letter = letter.unwrap_or_else(|| unreachable!("a message is carried once"));
+        let mut letter = letter.unwrap_or_else(|| unreachable!("a message is delivered once"));
         if let Some(turn) = self.turn {
             letter.runs = turn.runs(letter.runs, letter.turned, &mut self.sums);
             letter.heard = turn.ranks(&letter.heard, letter.turned);
@@ -270,8 +270,8 @@ impl<'a> World<'a> {
 }
 
 impl World<'_> {
-    /// Gives each member of a team what it gets. It takes no round of its own: what is not a message
-    /// is not counted.
+    /// Completes an intra-node phase: writes each member's result. It takes no round, as only messages
+    /// count.
     fn act_together(&mut self, act: &Together, members: &[Member]) -> Result<(), Kind> {
         let since = |member: &Member| self.ends[member.ticket as usize].since;
         let round = members.iter().map(since).max().unwrap_or(0);
@@ -289,7 +289,7 @@ impl World<'_> {
     }
 }
 
-/// The world as one rank's driver sees it.
+/// The driver of one rank.
 pub(super) struct View<'w, 'a> {
     world: &'w mut World<'a>,
     rank: u32,
@@ -309,7 +309,7 @@ impl View<'_, '_> {
         }
     }
 
-    /// This rank's end of what is under way.
+    /// Stores a pending act of this rank.
     fn keep(&mut self, part: Part, letter: Option<Letter>) -> Ticket {
         let rank = self.rank;
         let me = self.me();
@@ -325,7 +325,7 @@ impl View<'_, '_> {
         self.world.keep(end)
     }
 
-    /// This rank's end of a message, waiting.
+    /// Stores and matches this rank's send or receive.
     fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
         let ticket = self.keep(part, letter);
         self.world.meet(key, ticket);
@@ -345,8 +345,8 @@ impl Driver for View<'_, '_> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
-        // Where few ranks stand for all, the receiver is turned back to one of them, and with it the
-        // sender.
+        // Where few ranks represent all, the receiver is rotated back to its representative, and the
+        // sender with it.
         let (key, turned) = match self.world.turn {
             Some(turn) => {
                 let (class, by) = turn.class(to);

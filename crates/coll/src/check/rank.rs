@@ -1,16 +1,16 @@
-//! One rank of the symbolic network: its memory, and when it did what, counted in rounds.
+//! One rank of the symbolic network: its memory, and the rounds of its steps.
 
 use alloc::collections::VecDeque;
 
 use super::memory::Memory;
 use super::ranks::Ranks;
 
-/// What the end of some steps brings.
+/// The result of some steps.
 #[derive(Clone, Debug, Default)]
 struct Outcome {
-    /// The round in which they end.
+    /// The round in which the steps end.
     round: u32,
-    /// Of whom the rank has then heard. Followed in barriers only.
+    /// The ranks then known to have entered. Tracked in barriers only.
     heard: Ranks,
 }
 
@@ -23,7 +23,7 @@ impl Outcome {
     }
 }
 
-/// One rank.
+/// The state of one rank.
 #[derive(Debug)]
 pub(super) struct Rank {
     pub(super) memory: Memory,
@@ -31,19 +31,18 @@ pub(super) struct Rank {
     pub(super) step: u32,
     /// Elements sent.
     pub(super) sent: u64,
-    /// The round after which the rank can send, and the one after which it can receive: in a round
-    /// it sends one message and receives one.
+    /// The rounds after which the rank can send and receive again: one message each per round.
     pub(super) send_free: u32,
     pub(super) recv_free: u32,
-    /// What the steps below `base` brought; the step that started last needs no others.
+    /// The result of the steps below `base`, which are all that the last started step needs.
     settled: Outcome,
     base: u32,
-    /// What the steps from `base` on have brought so far.
+    /// The results so far of the steps from `base` on.
     open: VecDeque<Outcome>,
 }
 
 impl Rank {
-    /// A rank before its first step, that has heard of `heard`.
+    /// A rank before its first step, which knows that `heard` have entered.
     pub(super) fn new(memory: Memory, heard: Ranks) -> Self {
         Rank {
             memory,
@@ -57,45 +56,45 @@ impl Rank {
         }
     }
 
-    /// Starts a step, all steps below `needs` being done.
+    /// Starts a step; all steps below `needs` are done.
     pub(super) fn start(&mut self, step: u32, needs: u32) {
         self.settle(needs);
         self.step = step;
-        // Steps without acts may have been left out.
+        // Steps without acts may have been skipped.
         let started = (step - self.base) as usize + 1;
         self.open.resize_with(started, Outcome::default);
     }
 
-    /// The round after which the running step started.
+    /// The round after which the current step started.
     pub(super) fn started(&self) -> u32 {
         self.settled.round
     }
 
-    /// Of whom the rank had heard when the running step started.
+    /// The ranks known to have entered when the current step started.
     pub(super) fn heard(&self) -> &Ranks {
         &self.settled.heard
     }
 
-    /// Of whom the rank has heard when every step is done.
+    /// The ranks known to have entered when every step is done.
     pub(super) fn heard_at_end(&mut self) -> &Ranks {
         self.settle(u32::MAX);
         self.heard()
     }
 
-    /// Notes a message of `len` elements that was sent in the round.
+    /// Records a message of `len` elements sent in a round.
     pub(super) fn note_sent(&mut self, step: u32, round: u32, len: u64) {
         self.send_free = round;
         self.sent += len;
         self.outcome(step).add(round, &Ranks::new());
     }
 
-    /// Notes a message that came in the round and told of the ranks that its sender had heard of.
+    /// Records a message received in a round, with the ranks that its sender knew to have entered.
     pub(super) fn note_received(&mut self, step: u32, round: u32, heard: &Ranks) {
         self.recv_free = round;
         self.outcome(step).add(round, heard);
     }
 
-    /// Notes what the rank and others did together once the last of them had come, after the round.
+    /// Records the end of an intra-node phase, after the round in which its last rank entered.
     pub(super) fn note_met(&mut self, step: u32, round: u32) {
         self.outcome(step).add(round, &Ranks::new());
     }

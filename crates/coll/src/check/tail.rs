@@ -1,10 +1,12 @@
-//! The end of a plan that is local work, done once for all ranks that do the same on the same.
+//! The local steps at the end of a plan, run once for all ranks that have the same steps and data.
 //!
-//! From some step on a plan may have copies and reductions only, and steps that need all before them:
-//! no message is under way then, and no two steps run together. What such steps do depends on nothing
-//! but the buffers that they touch. So where two ranks have the same acts, and these buffers hold the
-//! same, both end with the same: the steps are run on one rank, and the others are given what came out.
-//! That the acts are the same is compared one by one, and so is what the buffers hold.
+//! A plan may end with steps that only copy and reduce and that need all steps before them. No message is
+//! under way then and
+//! no two steps run at the same time, so the result depends only on the buffers that they access. Where
+//! two ranks have the
+//! same acts and equal buffers, the checker runs the acts on one rank and copies the result to the other.
+//! It compares acts
+//! and buffers one by one.
 
 use alloc::vec::Vec;
 
@@ -15,24 +17,24 @@ use super::network::World;
 use crate::exec::Driver;
 use crate::plan::{Act, Acts, Buf, Known, Learned, Plan};
 
-/// Acts that are worth the comparison.
+/// The fewest acts for which the comparison pays.
 const LEAST: usize = 4;
 
 /// The local steps at the end of a plan.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// The first of them.
+    /// The number of steps before the tail.
     from: u32,
-    /// The steps of the whole plan.
+    /// The number of steps of the whole plan.
     steps: u32,
     /// The acts, each with its step.
     acts: Vec<(u32, Act)>,
-    /// The buffers that they read or write.
+    /// The buffers that the acts read or write.
     bufs: Vec<Buf>,
 }
 
 impl Tail {
-    /// The plan's tail, if it has one worth comparing and no length is learned.
+    /// The plan's tail. `None` if it is too short or the plan learns a length.
     pub(super) fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
         let mut tail = Tail {
             from: 0,
@@ -59,7 +61,7 @@ impl Tail {
         (is_known && tail.acts.len() >= LEAST).then_some(tail)
     }
 
-    /// Whether the plan ends with the same steps.
+    /// Whether another plan ends with the same tail.
     pub(super) fn is_of<P: Plan>(&self, plan: &P, task: &Task) -> bool {
         let mut own = self.acts.iter();
         let same = plan.steps() == self.steps
@@ -69,12 +71,12 @@ impl Tail {
         same && own.len() == 0
     }
 
-    /// The steps before it.
+    /// The number of steps before the tail.
     pub(super) const fn from(&self) -> u32 {
         self.from
     }
 
-    /// Does the steps on all of these ranks, which have done those before.
+    /// Runs the tail on these ranks, which have done all steps before it.
     pub(super) fn run(
         &self,
         ranks: impl Iterator<Item = u32>,
@@ -112,7 +114,7 @@ impl Tail {
     }
 }
 
-/// A plan's first steps.
+/// The steps of a plan before its tail.
 #[derive(Clone, Debug)]
 pub(super) struct Head<P> {
     pub(super) plan: P,
@@ -133,8 +135,9 @@ impl<P: Plan> Plan for Head<P> {
     }
 }
 
-/// Shows each step from `from` on that has acts, what it needs and its acts, while the answer is
-/// `true`; `false` when it was not, or a length is not known.
+/// Calls `look` with the number, needs and acts of each step from `from` on that has acts, until it
+/// returns `false`. Returns
+/// whether all steps were visited, which needs all lengths to be known.
 fn each<P: Plan>(
     plan: &P,
     task: &Task,
@@ -158,7 +161,8 @@ fn each<P: Plan>(
     true
 }
 
-/// Whether the act is a copy or a reduction, and means the same on every rank: it names no block.
+/// Whether the act is a copy or a reduction between parts that mean the same on every rank: no named
+/// blocks.
 fn is_local(act: &Act) -> bool {
     let is_plain = |part: Option<_>| part.is_some_and(|buf| buffer(buf) == buf);
     matches!(act, Act::Copy { .. } | Act::Reduce { .. })
@@ -166,7 +170,7 @@ fn is_local(act: &Act) -> bool {
         && is_plain(act.writes().map(|part| part.buf))
 }
 
-/// The buffers of an act.
+/// The buffers that an act reads and writes.
 fn buffers(act: &Act) -> impl Iterator<Item = Buf> {
     let parts = [act.reads(), act.writes()].into_iter().flatten();
     parts.map(|part| part.buf)

@@ -1,5 +1,4 @@
-//! What ranks of a node do together, on symbols: when the last of them has come, each gets what it is
-//! promised.
+//! Intra-node phases on symbols: when the last rank of a node has entered, each rank gets its result.
 
 use alloc::vec::Vec;
 use std::collections::HashMap;
@@ -12,30 +11,30 @@ use super::sums::{State, Sums};
 use crate::catalog::Collective;
 use crate::plan::{Part, Team, Together};
 
-/// A rank that has come, and waits for others.
+/// A rank that has entered the phase.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Its number in the team.
+    /// Its number in the node.
     number: u32,
     pub(super) ticket: Ticket,
-    /// What it gives.
+    /// Its contribution.
     gives: Message,
 }
 
-/// The ranks of a team that have come, to do this.
+/// A phase that some ranks of a node have entered.
 #[derive(Debug)]
 struct Meeting {
     act: Together,
     members: Vec<Member>,
 }
 
-/// All teams of which some rank waits.
+/// All phases that some but not all ranks have entered.
 #[derive(Debug, Default)]
 pub(super) struct Meetings(HashMap<Team, Meeting, State>);
 
 impl Meetings {
-    /// A rank comes, which gives this. All of its team, in the order of their numbers, once it is the
-    /// last one.
+    /// A rank enters its phase. Returns all ranks of the phase, in the order of their numbers, once the
+    /// last has entered.
     pub(super) fn come(
         &mut self,
         act: &Together,
@@ -62,7 +61,7 @@ impl Meetings {
         let meeting = self.0.remove(&act.team);
         let mut members = meeting.map_or(Vec::new(), |meeting| meeting.members);
         members.sort_unstable_by_key(|member| member.number);
-        // So many have come that each has, unless one has come twice.
+        // The count is right, so every rank has entered unless one entered twice.
         let has_come = |(member, number): (&Member, u32)| member.number == number;
         match members.iter().zip(0..).all(has_come) {
             true => Ok(Some(members)),
@@ -71,11 +70,11 @@ impl Meetings {
     }
 }
 
-/// Where the rank with this number has what it gives: in `from` or, in place, in `into`.
+/// The part that holds a rank's contribution: `from` or, in place, a part of `into`.
 ///
 /// # Errors
 ///
-/// When what it gives or gets has another length than the act says.
+/// If the rank's parts have other lengths than the act says.
 pub(super) fn given(act: &Together, number: u32) -> Result<Part, Kind> {
     let [gives, gets] = act.lengths(number);
     let is_in_place = act.from.is_empty() && gives > 0;
@@ -105,11 +104,11 @@ pub(super) fn given(act: &Together, number: u32) -> Result<Part, Kind> {
     })
 }
 
-/// What each of the ranks gets.
+/// The result of each rank.
 ///
 /// # Errors
 ///
-/// When what they reduce cannot be.
+/// If the contributions cannot be reduced with each other.
 pub(super) fn results(
     act: &Together,
     members: &[Member],
