@@ -1,6 +1,5 @@
 //! Measures the processor time of simulating every one of 700,000 ranks: a barrier, a gatherv and an
-//! allreduce on the
-//! machine gemini. Fails if one of them takes more than a minute.
+//! allreduce on the machine gemini. Fails if one of them takes more than a minute.
 //!
 //! ```sh
 //! cargo run --release -p oxmpi-coll --features sim --example many
@@ -18,8 +17,7 @@ const RANKS: u32 = 700_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The processor time of this thread, from the kernel's schedstat file
-/// (`Documentation/scheduler/sched-stats.rst`), or the
-/// time since `start` if it cannot be read.
+/// (`Documentation/scheduler/sched-stats.rst`), or the time since `start` if it cannot be read.
 fn processor_time(start: Instant) -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let first = stat.as_deref().and_then(|line| line.split(' ').next());

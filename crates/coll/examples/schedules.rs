@@ -1,8 +1,6 @@
 //! Measures the time to compute a rank's schedule of the circulant graph, mean and slowest over many
-//! ranks of one group, and
-//! prints the sizes of a schedule and of the largest plan. Fails if the mean is above 20 us in every
-//! round: other load can
-//! lengthen a round, never shorten it.
+//! ranks of one group, and prints the sizes of a schedule and of the largest plan. Fails if the mean is
+//! above 20 us in every round: other load can lengthen a round, never shorten it.
 //!
 //! ```sh
 //! cargo run --release -p oxmpi-coll --example schedules 1000003

@@ -1,16 +1,12 @@
 //! The lower bounds of collectives, and the algorithms that meet them for every number of ranks.
 //!
 //! The tests compare what the catalog states with the bounds: rounds for up to 1,024 ranks and some
-//! numbers to 2^20,
-//! volumes for up to 1,024. They prove for some numbers that the plans keep to it; `cargo xtask ci plans`
-//! proves it for
-//! all numbers to 1,024 and for random larger ones.
+//! numbers to 2^20, volumes for up to 1,024. They prove for some numbers that the plans keep to it;
+//! `cargo xtask ci plans` proves it for all numbers to 1,024 and for random larger ones.
 //!
 //! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing
-//! systems", 1994; Chan,
-//! Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and experience",
-//! 2007; Traeff,
-//! arXiv 2410.14234.
+//! systems", 1994; Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory,
+//! practice, and experience", 2007; Traeff, arXiv 2410.14234.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report, least_volume, plain};
@@ -130,8 +126,7 @@ fn plans_take_the_rounds_of_the_bounds() {
 }
 
 /// A lower bound on the volume of the rank that sends most, in blocks of one rank, and the algorithms
-/// that meet it for
-/// every number of ranks.
+/// that meet it for every number of ranks.
 struct Volumes {
     bound: fn(u64) -> u64,
     met_by: &'static [Algorithm],

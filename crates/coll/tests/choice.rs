@@ -43,8 +43,7 @@ fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
 }
 
 /// The chosen algorithm's time over the best one's, less 1, and a description of both. The chosen one
-/// counts among the
-/// candidates because its parameters may be none of those tried.
+/// counts among the candidates because its parameters may be none of those tried.
 fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, String) {
     let placement = Placement::new(Order::Block, work.ranks(), machine.per_node);
     let setup = Setup::new(machine, placement).with_serial_copies(serial_copies);

@@ -1,6 +1,6 @@
 //! Plans that are the same on every rank but for a shift: the checker compares them without reading the
-//! steps of most
-//! ranks, still detects a rank that differs, and does not trust a plan's own claim everywhere.
+//! steps of most ranks, still detects a rank that differs, and does not trust a plan's own claim
+//! everywhere.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Parameters};
 use oxmpi_coll::check::{Case, plain};
@@ -10,8 +10,7 @@ use oxmpi_coll::plan::{Acts, Known, Plan};
 const MANY: u32 = 150;
 
 /// Ranks whose steps the checker does not read on [`MANY`] ranks. What each sends or reduces wraps at the
-/// end of the
-/// vector.
+/// end of the vector.
 const UNREAD: [u32; 3] = [3, 70, 147];
 
 /// The plans of all ranks.

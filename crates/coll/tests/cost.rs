@@ -29,8 +29,7 @@ fn variants(algorithm: Algorithm, placement: Placement) -> impl Iterator<Item = 
 }
 
 /// Whether the simulator can run the algorithm with such blocks: it has equal blocks only, and in gatherv
-/// and scatterv
-/// only blocks that go through the tree.
+/// and scatterv only blocks that go through the tree.
 fn is_simulated(algorithm: Algorithm, bytes: u64) -> bool {
     let collective = algorithm.collective();
     let straight = bytes > algorithm.row().parameters.cutoff;
@@ -97,9 +96,8 @@ fn cost_forms_are_near_the_simulation() {
 }
 
 /// Lengths of vectors up to 2^60, four per power of two, and whether it is such a step. Just below each
-/// step come, if
-/// they are beyond the step before, the longest length that gives all ranks equally many bytes, and that
-/// length less one.
+/// step come, if they are beyond the step before, the longest length that gives all ranks equally many
+/// bytes, and that length less one.
 fn lengths(ranks: u32) -> impl Iterator<Item = (u64, bool)> {
     let step = |log: u64| (1 << (log / 4)) * (4 + log % 4) / 4;
     (0..240_u64).flat_map(move |log| {
@@ -216,8 +214,7 @@ proptest! {
 }
 
 /// A message just beyond the eager limit costs no less than a shorter one to or from a root, also where
-/// the last node is
-/// partly filled.
+/// the last node is partly filled.
 #[test]
 fn a_long_message_of_a_root_costs_no_less_than_a_short_one() {
     const EDGES: [u64; 5] = [4 << 10, 8 << 10, (8 << 10) + 8, 16 << 10, 64 << 10];

@@ -94,8 +94,7 @@ fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
 }
 
 /// The traffic between four nodes of two ranks: with block placement, with cyclic placement, and with
-/// block placement that
-/// the choice does not know of.
+/// block placement that the choice does not know of.
 fn between(collective: Collective, bytes: u64) -> [(&'static str, u64, u64); 3] {
     let [block, cyclic] = [Order::Block, Order::Cyclic].map(|o| Placement::new(o, RANKS, 2));
     let known = |place| {
@@ -123,9 +122,8 @@ fn node_aware_choices_send_few_messages_between_nodes() {
 }
 
 /// In KiB, for vectors and blocks of 64 KiB. The minimum is 3 vectors in bcast and reduce, 6 blocks in
-/// gather and scatter,
-/// 24 in allgather and 48 in alltoall. The bcast in block placement sends an eighth more, as a ring
-/// allgathers its pieces.
+/// gather and scatter, 24 in allgather and 48 in alltoall. The bcast in block placement sends an eighth
+/// more, as a ring allgathers its pieces.
 #[test]
 fn node_aware_choices_send_few_bytes_between_nodes() {
     let expected = [
@@ -143,8 +141,7 @@ fn node_aware_choices_send_few_bytes_between_nodes() {
 }
 
 /// Also with partly filled nodes, multirail algorithms send the minimum between nodes, and rail
-/// algorithms send a vector into
-/// each node once.
+/// algorithms send a vector into each node once.
 #[test]
 fn on_partly_filled_nodes_no_byte_crosses_twice() {
     let bytes = 5;

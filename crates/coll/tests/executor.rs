@@ -9,8 +9,7 @@ use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Part, Plan, Side};
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
 /// A plan from a list of each step's needs and acts: `s` sends with the step's number as tag, `r`
-/// receives, `l` copies
-/// locally.
+/// receives, `l` copies locally.
 struct Script(&'static [(u32, &'static str)]);
 
 impl Plan for Script {

@@ -289,8 +289,7 @@ fn wrong_results() {
 }
 
 /// Three ranks combine the same contributions in the same order but in different groupings: an operation
-/// that does not
-/// associate exactly gives different bits.
+/// that does not associate exactly gives different bits.
 #[test]
 fn results_that_differ_in_bits() {
     let gather = [recv_at(1, 0), recv_at(2, 1)];
@@ -428,8 +427,7 @@ fn parts_of_several_blocks() {
 }
 
 /// Each rank gathers both inputs in scratch, its own at element `own`, and reduces them in four local
-/// steps. The checker runs
-/// such steps once for all ranks that have the same steps and memory.
+/// steps. The checker runs such steps once for all ranks that have the same steps and memory.
 fn gathers(rank: u32, own: u64, last: Side) -> Script {
     let scratch = |first, count| Part::new(Buf::Scratch, first, count);
     let out = |first| Part::new(Buf::Out, first, 2);

@@ -1,6 +1,5 @@
 //! GOAL schedules, parsed and run as other simulators would: every send matches a receive of its length,
-//! every rank ends,
-//! and the messages are those of our own simulator.
+//! every rank ends, and the messages are those of our own simulator.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

@@ -1,8 +1,7 @@
 //! Performance guidelines in the simulator: a collective is not slower than others that contain it, nor
-//! on fewer ranks than
-//! on more. Some tests take the best algorithm of the catalog, one takes the algorithm that [`choose`]
-//! picks. Hunold and
-//! Traeff, "Tuning MPI collectives by verifying performance guidelines", 2018.
+//! on fewer ranks than on more. Some tests take the best algorithm of the catalog, one takes the
+//! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
+//! guidelines", 2018.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
@@ -182,8 +181,7 @@ fn setup_and_tuning(machine: Machine, copies: Copies, ranks: u32) -> (Setup, Tun
 }
 
 /// The picoseconds of a bcast cut at elements of 8 bytes as a reduction's are: cut at bytes, blocks could
-/// be up to 3 bytes
-/// more even, which is 1 ns.
+/// be up to 3 bytes more even, which is 1 ns.
 fn bcast_of_elements(machine: Machine, copies: Copies, ranks: u32, bytes: u64) -> u64 {
     let (setup, tuning) = setup_and_tuning(machine, copies, ranks);
     let call = |rank| {
@@ -216,18 +214,15 @@ const GROUPS: [u32; 25] = [
 ];
 
 /// Whether the last node has one rank, two ranks, or one less than a full node. One rank handles all
-/// messages of its node;
-/// two share copies that three share with one rank more; one less than full puts ranks out of step, so
-/// that requests for
-/// long messages queue behind others.
+/// messages of its node; two share copies that three share with one rank more; one less than full puts
+/// ranks out of step, so that requests for long messages queue behind others.
 fn is_near_full_nodes(machine: Machine, ranks: u32) -> bool {
     let last = ranks % machine.per_node;
     ranks > machine.per_node && [1, 2, machine.per_node - 1].contains(&last)
 }
 
 /// The largest allowed ratio of a cell's time to what its rule allows: with copies at the same time; with
-/// serial copies
-/// beside full nodes; with serial copies elsewhere.
+/// serial copies beside full nodes; with serial copies elsewhere.
 const MOST_AT_ONCE: f64 = 1.45;
 const MOST_NEAR_FULL: f64 = 1.14;
 const MOST_OTHERWISE: f64 = 1.03;

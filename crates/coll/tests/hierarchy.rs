@@ -46,8 +46,7 @@ fn on(per_node: u32, order: Order) -> Parameters {
 }
 
 /// Proves the algorithm for several roots, with and without a commutative operation, in place and not.
-/// `None` if it
-/// supports none of these calls.
+/// `None` if it supports none of these calls.
 fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> Option<Report> {
     let collective = algorithm.collective();
     let roots: &[u32] = match collective.has_root() {
@@ -139,8 +138,7 @@ fn rails_take_their_rounds_exactly() {
 }
 
 /// Bcast and reduce send one message into or out of each node but the root's; in an allreduce a leader
-/// sends one in
-/// each of three rounds.
+/// sends one in each of three rounds.
 #[test]
 fn only_leaders_send_to_other_nodes() {
     let (nodes, ranks) = (8, 5);
@@ -171,8 +169,7 @@ fn each_node_sends_each_other_one_message_in_alltoall() {
 }
 
 /// 12 nodes of 4 ranks exchange in two phases: each node with 4 others, then with the 2 nodes 5 and 10
-/// away, whose data
-/// are 5 nodes' blocks and 2. One rank handles each message, or two ranks share it.
+/// away, whose data are 5 nodes' blocks and 2. One rank handles each message, or two ranks share it.
 #[test]
 fn every_rank_of_a_node_sends_to_other_nodes() {
     let (nodes, ranks) = (12, 4);

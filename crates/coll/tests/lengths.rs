@@ -1,6 +1,5 @@
-//! Plans that learn lengths while they run: a gatherv and a scatterv along a chain of the plan is for three ranks, where
-//! only rank 0 is
-//! given the lengths of the blocks.
+//! Plans that learn lengths while they run: a gatherv and a scatterv along a chain of the plan is for
+//! three ranks, where only rank 0 is given the lengths of the blocks.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};

@@ -1,6 +1,5 @@
 //! The checker on neighbourhood collectives: grids in which both neighbours may be the same rank or the
-//! rank itself, and
-//! graphs with several edges between two ranks.
+//! rank itself, and graphs with several edges between two ranks.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
 //! The checker on the algorithms that meet a lower bound, on up to 1,024 ranks: their results are right
-//! and they take
-//! exactly the rounds and the volume that the catalog states.
+//! and they take exactly the rounds and the volume that the catalog states.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Arrays, Lengths, Report, check};
@@ -95,8 +94,7 @@ impl Case {
     }
 
     /// Proves the call in place and not, and with an operation that does not commute where the algorithm
-    /// keeps the order
-    /// of ranks. Returns the report of the call that is not in place.
+    /// keeps the order of ranks. Returns the report of the call that is not in place.
     fn prove(&self) -> Report {
         let rooted = matches!(
             self.algorithm.collective(),

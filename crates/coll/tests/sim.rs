@@ -182,8 +182,8 @@ fn matching_at_a_root_costs_a_walk_along_its_posted_receives() {
         (report.times[0], report.counts.walked)
     };
     // Rank 1's message arrives first, through shared memory; then those of ranks 2, 4 and 6, then 3, 5
-    // and 7. The match
-    // of the first rank of each node passes over the receives of the second ranks of the nodes before.
+    // and 7. The match of the first rank of each node passes over the receives of the second ranks of the
+    // nodes before.
     let walked = 1 + (1 + 2 + 3) + (1 + 1 + 1);
     assert_eq!(root(0).1, walked);
     assert_eq!(

@@ -1,39 +1,29 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random larger ones, to
-//! 2^20 if a rank
-//! takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole
-//! with more variants.
+//! 2^20 if a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long
+//! plans` as a whole with more variants.
 //!
 //! What is proved, and how:
 //! - To 64 ranks, every case by running all ranks: all roots; fewer, as many and more elements than
-//! ranks; with and without
-//!   a commutative operation; in place and not; drawn parameters; block and cyclic placement on nodes. A
-//! case that cannot
-//!   be proved is an error.
+//!   ranks; with and without a commutative operation; in place and not; drawn parameters; block and
+//!   cyclic placement on nodes. A case that cannot be proved is an error.
 //! - To 1,024 ranks, the plainest case. Where all ranks are proved to be equivalent to the first ones
-//! step by step, only
-//!   these are run. To 128 ranks also in block and cyclic placement.
+//!   step by step, only these are run. To 128 ranks also in block and cyclic placement.
 //! - Variants besides: on every eighth number of ranks the plainest case in place and on nodes, and one
-//! drawn case; for a
-//!   collective with a root, one drawn case on all numbers. A variant of more than 20,000 steps of all
-//! ranks together is
-//!   proved on every 256th number of ranks only; without `--up-to` this holds only if all ranks must be
-//! run. The number of
-//!   skipped variants is printed.
+//!   drawn case; for a collective with a root, one drawn case on all numbers. A variant of more than
+//!   20,000 steps of all ranks together is proved on every 256th number of ranks only; without `--up-to`
+//!   this holds only if all ranks must be run. The number of skipped variants is printed.
 //! - Beyond 1,024 ranks, the plainest case on random numbers of ranks. The number is halved while a rank
-//! takes many steps,
-//!   all ranks would read very many blocks or, with `--beyond`, they take more than 3 million steps.
-//! Where every rank gets
-//!   a block of every other and ranks are not equivalent, only some blocks are followed.
+//!   takes many steps, all ranks would read very many blocks or, with `--beyond`, they take more than 3
+//!   million steps. Where every rank gets a block of every other and ranks are not equivalent, only some
+//!   blocks are followed.
 //!
 //! Each proof includes the rounds that the catalog states and, where it states the least volume, the
-//! volume of the rank
-//! that sends most. Times are in seconds of processor time, so that other load hardly counts.
+//! volume of the rank that sends most. Times are in seconds of processor time, so that other load hardly
+//! counts.
 //!
 //! Usage: `plans [--up-to RANKS | --beyond] [NAME...]`. A name is `COLLECTIVE` or `COLLECTIVE/ALGORITHM`.
-//! `--up-to` proves
-//! every number of ranks to that one and no larger one, `--beyond` only the random ones of at most 3
-//! million steps. Without
-//! either, the largest proofs take gigabytes per processor.
+//! `--up-to` proves every number of ranks to that one and no larger one, `--beyond` only the random ones
+//! of at most 3 million steps. Without either, the largest proofs take gigabytes per processor.
 
 mod options;
 mod proof;

@@ -7,8 +7,7 @@ use oxmpi_coll::catalog::Algorithm;
 use crate::proof::EVERY;
 
 /// [`Options::most_steps`] with `--beyond`. With it all proofs take a minute and a half on two
-/// processors, without it six
-/// minutes and 11 GiB.
+/// processors, without it six minutes and 11 GiB.
 const MOST_BEYOND: u64 = 3_000_000;
 
 /// The parsed command line.

@@ -29,8 +29,7 @@ pub(crate) const VARIED: u32 = 8;
 pub(crate) const LONG: u64 = 20_000;
 
 /// The most steps of all ranks together for which all ranks are run on [`FEW`] to [`EVERY`] ranks.
-/// Plainest cases take fewer
-/// or have equivalent ranks.
+/// Plainest cases take fewer or have equivalent ranks.
 const MANY: u64 = 2_500_000;
 
 /// See [`LONG`].
@@ -269,8 +268,7 @@ fn prove_many(
 }
 
 /// Proves an algorithm on a random number of ranks. Halves the number while a rank takes many steps or
-/// reads all blocks, or
-/// all ranks take more steps than the command line allows.
+/// reads all blocks, or all ranks take more steps than the command line allows.
 fn prove_random(
     algorithm: Algorithm,
     size: u32,
@@ -299,8 +297,7 @@ fn prove_random(
 }
 
 /// The blocks that all ranks' plans read together: every rank reads every block if it is given all
-/// lengths or has a block for
-/// every rank, unless its plan is shift-invariant, so that few plans are read.
+/// lengths or has a block for every rank, unless its plan is shift-invariant, so that few plans are read.
 fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     let given = matches!(
         case.collective,

@@ -2,24 +2,18 @@
 //! first ranks' plans.
 //!
 //! A rotation by `r` adds `r` to every rank, and moves every element of a buffer that has one block per
-//! rank by `r` blocks,
-//! modulo the ranks. With a period of 1, all ranks' plans are proved to be rotations of rank 0's plan,
-//! act by act. All ranks
-//! then run in step, and the message from rank `r` to rank 0 is the rotated message of rank 0 to rank
-//! `-r`. So only rank 0
-//! runs, each of its messages comes back rotated, and every other rank ends with the rotation of rank 0's
-//! result. The
-//! contract is invariant under rotation, so all ranks fulfil it if rank 0 does.
+//! rank by `r` blocks, modulo the ranks. With a period of 1, all ranks' plans are proved to be rotations
+//! of rank 0's plan, act by act. All ranks then run in step, and the message from rank `r` to rank 0 is
+//! the rotated message of rank 0 to rank `-r`. So only rank 0 runs, each of its messages comes back
+//! rotated, and every other rank ends with the rotation of rank 0's result. The contract is invariant
+//! under rotation, so all ranks fulfil it if rank 0 does.
 //!
 //! A plan that holds no rank can say that it is a rotation of another one ([`Plan::is_turned`]): the one
-//! piece of code that
-//! adds the rank is shared by all such plans (`circular`). Of many ranks whose plans say so, only some
-//! are compared act by
-//! act, which verifies that code; of few ranks all are.
+//! piece of code that adds the rank is shared by all such plans (`circular`). Of many ranks whose plans
+//! say so, only some are compared act by act, which verifies that code; of few ranks all are.
 //!
 //! With a period of `m`, the first `m` ranks run, and their plans are rotated by multiples of `m`: even
-//! and odd ranks, or the
-//! ranks of one node for all nodes.
+//! and odd ranks, or the ranks of one node for all nodes.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -95,8 +89,7 @@ impl Turn {
     }
 
     /// Whether the rank's acts are compared although its plan holds no rank: all on few ranks, else those
-    /// at distances of a
-    /// power of two from rank 0 in both directions.
+    /// at distances of a power of two from rank 0 in both directions.
     const fn is_compared(&self, rank: u32) -> bool {
         let distances = (rank, self.size - rank);
         self.size <= FEW || distances.0.is_power_of_two() || distances.1.is_power_of_two()
@@ -354,8 +347,7 @@ impl Steps {
 
 impl Case {
     /// Proves an algorithm on the case by symmetry: runs a few ranks after a proof that all others are
-    /// equivalent to these.
-    /// `None` if they are not.
+    /// equivalent to these. `None` if they are not.
     ///
     /// # Errors
     ///
@@ -364,8 +356,7 @@ impl Case {
     /// # Cost
     ///
     /// Every rank's plan is asked for all its steps, except most of those whose plans hold no rank. Only
-    /// the messages of a few
-    /// ranks are delivered.
+    /// the messages of a few ranks are delivered.
     pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
         let arrays = self.arrays();
         self.check_plans_alike(|rank| {

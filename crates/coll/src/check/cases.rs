@@ -9,10 +9,8 @@ use crate::placement::Order;
 /// The cases of an algorithm on `size` ranks; empty if the algorithm does not support that number.
 ///
 /// Up to 8 ranks: all roots, counts, and combinations of order and in place. Up to 64 ranks: all roots,
-/// with the rest drawn
-/// for each. Above: a few roots. Parameters are drawn. A node-aware algorithm gets each case in block and
-/// in cyclic
-/// placement. The last case is the plainest one ([`plain`]).
+/// with the rest drawn for each. Above: a few roots. Parameters are drawn. A node-aware algorithm gets
+/// each case in block and in cyclic placement. The last case is the plainest one ([`plain`]).
 pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
     let collective = algorithm.collective();
     if !fits(algorithm, size) {
@@ -48,8 +46,7 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
 }
 
 /// The plainest case of an algorithm: not in place, no messages cut into segments, equal blocks, a count
-/// that `size`
-/// divides. All ranks' parts are equivalent if the algorithm treats ranks alike.
+/// that `size` divides. All ranks' parts are equivalent if the algorithm treats ranks alike.
 pub fn plain(algorithm: Algorithm, size: u32) -> Case {
     let collective = algorithm.collective();
     let per_rank = !matches!(collective, Collective::Allreduce);
@@ -76,8 +73,8 @@ fn fits(algorithm: Algorithm, size: u32) -> bool {
 }
 
 /// Whether the stated rounds hold for the case: no message is cut into segments, no block is long enough
-/// to go straight,
-/// nodes are the default or make no difference, blocks are equal, and ranks have equally many neighbours.
+/// to go straight, nodes are the default or make no difference, blocks are equal, and ranks have equally
+/// many neighbours.
 pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
     let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
     let takes = algorithm.row().parameters;
@@ -106,9 +103,8 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
 }
 
 /// The least volume of the rank that sends most, in elements, if the algorithm states that it sends no
-/// more. That is the
-/// blocks of all other ranks, or twice as much in an allreduce. `None` if it states nothing, or blocks
-/// are unequal.
+/// more. That is the blocks of all other ranks, or twice as much in an allreduce. `None` if it states
+/// nothing, or blocks are unequal.
 pub fn least_volume(algorithm: Algorithm, case: &Case) -> Option<u64> {
     let (size, others) = (u64::from(case.size), u64::from(case.size) - 1);
     let is_equal = match case.collective {
@@ -163,8 +159,7 @@ fn roots(collective: Collective, size: u32) -> Vec<u32> {
 }
 
 /// Pairs of whether the operation commutes and whether ranks call in place: all that the algorithm
-/// supports on few ranks,
-/// else a drawn one.
+/// supports on few ranks, else a drawn one.
 fn mixtures(algorithm: Algorithm, size: u32, root: u32, index: u64) -> Vec<(bool, bool)> {
     let needs = &algorithm.row().needs;
     let collective = algorithm.collective();

@@ -121,9 +121,8 @@ fn conflicts_itself(act: &Act, by: Which, task: &Task) -> bool {
 }
 
 /// Checks every pair of acts that can run at the same time: those of one step, and those of two steps of
-/// which the later does
-/// not need the earlier. Steps from `end` on are skipped. `Ok(false)` if it stopped at a length that is
-/// not known.
+/// which the later does not need the earlier. Steps from `end` on are skipped. `Ok(false)` if it stopped
+/// at a length that is not known.
 ///
 /// # Errors
 ///

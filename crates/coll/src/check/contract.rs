@@ -69,8 +69,7 @@ impl Blocks {
     }
 
     /// The elements of a part that skips blocks longer than its limit, from block `index` on. `None` if
-    /// there are too few,
-    /// or the part does not start at the start of a block.
+    /// there are too few, or the part does not start at the start of a block.
     pub(super) fn short(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
         let Blocks::Given(lengths) = self else {
             return None;
@@ -115,9 +114,8 @@ impl Contract {
     }
 
     /// The contract limited to the contributions of `ranks`. The contributions of other ranks have no
-    /// value, may still be
-    /// read, and are not checked. Where every rank gets a block of every other, following a few blocks is
-    /// cheaper.
+    /// value, may still be read, and are not checked. Where every rank gets a block of every other,
+    /// following a few blocks is cheaper.
     pub fn following(calls: &[Call], arrays: &[Arrays], ranks: &Ranks) -> Self {
         Contract::about(calls, arrays, Some(ranks))
     }

@@ -24,8 +24,8 @@ struct Field {
 
 impl Field {
     /// Defines the range as the rank's contribution. If rank 0 represents all and bits are compared, each
-    /// block's leaf is
-    /// named by the distance from the block to the rank, which is invariant under rotation.
+    /// block's leaf is named by the distance from the block to the rank, which is invariant under
+    /// rotation.
     fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>, sums: &mut Sums) {
         let Some(turn) = leaves else {
             return self.fill(range, sums.leaf(rank));

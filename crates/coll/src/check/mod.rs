@@ -2,17 +2,15 @@
 //! instead of numbers.
 //!
 //! The [executor](crate::exec) that serves real calls runs the plans, over a network in which a send
-//! completes only when
-//! its receive has been posted: the least that a transport may do. A plan names the peer and tag of every
-//! message, so the
-//! data of a rank do not depend on timing, and one run covers all schedules. The checker proves that
+//! completes only when its receive has been posted: the least that a transport may do. A plan names the
+//! peer and tag of every message, so the data of a rank do not depend on timing, and one run covers all
+//! schedules. The checker proves that
 //!
 //! - every message has a receive of the same tag and length, none is left over, and no rank deadlocks;
 //! - no undefined element is read, no part exceeds its buffer, and no input is written;
 //! - acts that can run at the same time do not conflict;
 //! - each rank ends with the right elements: each contribution counts once, in rank order unless the
-//! operation commutes,
-//!   and with the same bits on all ranks where the contract says so;
+//!   operation commutes, and with the same bits on all ranks where the contract says so;
 //! - no rank leaves a barrier that another rank has not entered.
 //!
 //! A [`Report`] has the rounds and the volume, to be compared with lower bounds.
@@ -67,8 +65,7 @@ use tail::{Head, Tail};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Rounds until the last rank is done. In a round a rank sends one message and receives one, of any
-    /// length; local work
-    /// takes no time.
+    /// length; local work takes no time.
     pub rounds: u32,
     /// Messages of all ranks.
     pub messages: u64,
@@ -79,8 +76,7 @@ pub struct Report {
 }
 
 /// Proves an algorithm on the calls of ranks 0, 1 and so on, with these arrays; none if the collective
-/// takes no arrays. A
-/// parameter of 0 stands for its default.
+/// takes no arrays. A parameter of 0 stands for its default.
 ///
 /// # Errors
 ///

@@ -1,6 +1,5 @@
 //! The symbolic network: all ranks' memories and the messages between them. A send completes only when
-//! its receive has
-//! been posted.
+//! its receive has been posted.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -82,8 +81,7 @@ pub(super) struct World<'a> {
     /// Messages whose length a rank waits for.
     sized: HashSet<Key, State>,
     /// Matched messages, ordered by the round in which they can be delivered, then by send order:
-    /// sender's and receiver's
-    /// ticket.
+    /// sender's and receiver's ticket.
     pairs: BinaryHeap<Reverse<(Due, Ticket, Ticket)>>,
     order: u32,
     /// Intra-node phases that some ranks have entered.
@@ -96,8 +94,7 @@ pub(super) struct World<'a> {
 
 impl<'a> World<'a> {
     /// The initial state of the ranks for which the contract has tasks, of `size` ranks. `scratch` gives
-    /// each one's elements
-    /// of scratch.
+    /// each one's elements of scratch.
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
@@ -218,8 +215,7 @@ impl<'a> World<'a> {
     }
 
     /// Delivers the next message. `false` if none is matched. Messages are delivered by round and, within
-    /// a round, in the
-    /// order of sending.
+    /// a round, in the order of sending.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
             let (round, order) = ((at >> 32) as u32, at as u32);

@@ -12,9 +12,8 @@ use super::ranks::Ranks;
 pub(super) struct Sum {
     pub(super) ranks: Ranks,
     /// A digest of the tree of operations. Equal digests on two ranks mean that the results have the same
-    /// bits for any
-    /// operation; a commutative one is assumed to give the same bits for exchanged operands, not to
-    /// associate.
+    /// bits for any operation; a commutative one is assumed to give the same bits for exchanged operands,
+    /// not to associate.
     pub(super) tree: u64,
     /// Whether it is the root's array of counts instead of data.
     pub(super) counts: bool,

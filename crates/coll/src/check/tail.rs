@@ -1,12 +1,9 @@
 //! The local steps at the end of a plan, run once for all ranks that have the same steps and data.
 //!
 //! A plan may end with steps that only copy and reduce and that need all steps before them. No message is
-//! under way then and
-//! no two steps run at the same time, so the result depends only on the buffers that they access. Where
-//! two ranks have the
-//! same acts and equal buffers, the checker runs the acts on one rank and copies the result to the other.
-//! It compares acts
-//! and buffers one by one.
+//! under way then and no two steps run at the same time, so the result depends only on the buffers that
+//! they access. Where two ranks have the same acts and equal buffers, the checker runs the acts on one
+//! rank and copies the result to the other. It compares acts and buffers one by one.
 
 use alloc::vec::Vec;
 
@@ -136,8 +133,7 @@ impl<P: Plan> Plan for Head<P> {
 }
 
 /// Calls `look` with the number, needs and acts of each step from `from` on that has acts, until it
-/// returns `false`. Returns
-/// whether all steps were visited, which needs all lengths to be known.
+/// returns `false`. Returns whether all steps were visited, which needs all lengths to be known.
 fn each<P: Plan>(
     plan: &P,
     task: &Task,

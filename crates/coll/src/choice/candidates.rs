@@ -1,4 +1,4 @@
-//! What may serve a call: algorithms with parameters.
+//! The candidates for a call: algorithms with parameters.
 
 use super::table::{Table, pattern};
 use super::{Choice, Tuning};
@@ -11,37 +11,38 @@ pub(super) const MOST: usize = 240;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
-/// In rising order.
+/// The radixes that are tried, ascending.
 const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 
-/// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
-/// what is short.
+/// The windows that are tried: the algorithm's default, and one so large that ranks hardly wait for a
+/// signal or to send short messages.
 const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 12] = [1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
-/// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few. Others are
-/// told from one another less well by what they are expected to cost; to a single other rank nothing is dealt.
+/// The numbers of blocks for an algorithm that deals blocks to ranks and rounds up to equal shares:
+/// denser where they are few. Others are predicted less exactly; with a single other rank nothing is
+/// dealt.
 const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 
-/// Of an algorithm that cuts what it need not: whole blocks first.
+/// The numbers of pieces for an algorithm that may leave blocks whole.
 const PIECES: [u32; 3] = [1, 2, 4];
 
-/// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
-/// message, one from a few of them, or from each.
+/// The numbers of ranks of a node that share a message from another node, for when they are more than the
+/// remaining nodes: one rank, a few, or all.
 const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
 
-/// Adds every algorithm that suits the call, with each of its parameters.
+/// Adds every algorithm that supports the call, with each of its parameters.
 ///
 /// # Errors
 ///
-/// Why the last one does not suit, where none does.
+/// If no algorithm supports the call, the reason of the last one.
 pub(super) fn candidates(
     call: &Call,
     tuning: &Tuning,
     all: &mut Candidates,
 ) -> Result<(), Unsuited> {
-    let mut why = Unsuited::None {
+    let mut last_reason = Unsuited::None {
         collective: call.collective,
     };
     for algorithm in call.collective.algorithms() {
@@ -50,21 +51,25 @@ pub(super) fn candidates(
                 staged(algorithm, call, tuning, all);
             }
             Ok(()) => variants(algorithm, call, tuning, all),
-            Err(reason) => why = reason,
+            Err(reason) => last_reason = reason,
         }
     }
-    if all.is_empty() { Err(why) } else { Ok(()) }
+    if all.is_empty() {
+        Err(last_reason)
+    } else {
+        Ok(())
+    }
 }
 
-/// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
-/// single level of it. One that makes two levels is among them, if the messages of a level have room, of large ones the
-/// least; and the one above it, with which subtrees end elsewhere on nodes.
+/// The radixes for a group, none above `largest`. Of two_level_radixes not below the group's size one is
+/// enough, as all give a single level. The smallest radix with two levels is included if the messages of
+/// a level can all be under way, and its successor, which places subtrees differently on nodes.
 pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 4 }> {
     let below = RADIXES.iter().filter(|&&radix| radix < size).count();
     let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();
     let two_levels = (2..=IN_FLIGHT as u32).find(|radix| radix * radix >= size);
-    let those = two_levels.into_iter().flat_map(|radix| [radix, radix + 1]);
-    all.extend(those.filter(|&radix| radix > RADIXES[RADIXES.len() - 1]));
+    let two_level_radixes = two_levels.into_iter().flat_map(|radix| [radix, radix + 1]);
+    all.extend(two_level_radixes.filter(|&radix| radix > RADIXES[RADIXES.len() - 1]));
     all.retain(|&radix| radix <= largest);
     all
 }
@@ -74,7 +79,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
-    let is_between_ports = matches!(
+    let is_multirail = matches!(
         algorithm,
         Algorithm::AllgatherNodeAware
             | Algorithm::AllgathervNodeAware
@@ -84,31 +89,31 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Algorithm::ReducePorts
             | Algorithm::AllreducePorts
     );
-    // Through ports the radix is that inside a node, and may make a single level of it.
+    // In multirail algorithms the radix is that inside a node; the ranks of a node give a single level.
     let ranks = base.per_node.min(call.size);
-    let group = if is_between_ports { ranks } else { call.size };
+    let group = if is_multirail { ranks } else { call.size };
     let mut radixes = radixes(group, most);
-    // A tree alone sends its messages one by one, as many as there is room for.
+    // A plain tree sends its messages one by one, so as many as can be under way are a useful radix.
     let is_alone = own.gather_radix == 0 && own.blocks == 0 && own.window == 0;
     let is_tree = call.collective.has_root() && is_alone && group > RADIXES[RADIXES.len() - 1];
-    for (is_more, radix) in [(is_between_ports, ranks), (is_tree, IN_FLIGHT as u32)] {
+    for (is_more, radix) in [(is_multirail, ranks), (is_tree, IN_FLIGHT as u32)] {
         if is_more && (2..=most).contains(&radix) && !radixes.contains(&radix) {
             let _ = radixes.push(radix);
         }
     }
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
     let windows = some(own.window, &WINDOWS);
-    // The tree before or after what goes through ports is that of the row.
+    // The tree that precedes or follows a multirail phase keeps the radix of the catalog.
     let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
         Algorithm::BcastPorts => (&[0], radixes),
-        _ if own.gather_radix == 0 || is_between_ports => (radixes, &[0]),
+        _ if own.gather_radix == 0 || is_multirail => (radixes, &[0]),
         _ => (radixes, radixes),
     };
     let blocks = match (algorithm, own.blocks) {
         (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
-        _ if is_between_ports => &SHARED,
+        _ if is_multirail => &SHARED,
         (_, 1) => &PIECES,
-        // In lanes a node has several under way.
+        // A rail chain has several messages of a node under way.
         (Algorithm::BcastLaneChain, _) => &BLOCKS,
         (_, blocks) => some(blocks, &BLOCKS[1..]),
     };
@@ -132,7 +137,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
         gathers.flat_map(windows).flat_map(blocks)
     });
     for parameters in numbers {
-        // A test sees that there is room for all.
+        // A test checks the capacity.
         let _ = all.push(Choice {
             algorithm,
             parameters,
@@ -140,8 +145,8 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     }
 }
 
-/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
-/// is not expected to take longer than they.
+/// Adds an algorithm of two stages, with the choices for each stage alone at any size: so it is not
+/// expected to take longer than the two separate collectives.
 fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let base = tuning.choice(algorithm, call.size).parameters;
     let calls = |bytes| {
@@ -153,7 +158,7 @@ fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidat
     };
     let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
     let [Ok(up), Ok(down)] = &tables else { return };
-    // How many bytes each has for one of the whole.
+    // The bytes of each stage for one byte of the whole.
     let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
     let steps = up.steps().iter().map(|step| step.from.div_ceil(up_bytes));
     let more = down.steps().iter();
@@ -197,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_all_candidates() {
+    fn candidates_fit_into_their_capacity() {
         for (collective, size) in Collective::ALL
             .into_iter()
             .flat_map(|one| [(one, 64), (one, 128)])

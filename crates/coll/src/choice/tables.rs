@@ -1,17 +1,17 @@
-//! The tables of one group, each made when the first call of its kind comes.
+//! A cache of the choice tables of one group, filled on first use.
 
 use alloc::boxed::Box;
 
 use super::{Choice, Table, Tuning};
 use crate::catalog::{Call, Collective, Teams, Unsuited};
 
-/// Kinds of calls of one collective: by what the operation may do, or by whether they are in place; and by
-/// which ranks may act together.
+/// The kinds of calls of one collective: properties of the operation or in place, times which ranks share
+/// memory.
 const KINDS: usize = 3 * TEAMS;
 
 const TEAMS: usize = Teams::All as usize + 1;
 
-/// Tables for all collectives of one group.
+/// The choice tables of all collectives for one group.
 #[derive(Clone, Debug)]
 pub struct Tables {
     tuning: Tuning,
@@ -19,7 +19,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// None yet.
+    /// An empty cache.
     pub fn new(tuning: Tuning) -> Self {
         Tables {
             tuning,
@@ -27,7 +27,7 @@ impl Tables {
         }
     }
 
-    /// What serves the call. All calls are of groups of one size.
+    /// The choice for a call. All calls must be of groups of one size.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl Tables {
     ///
     /// # Cost
     ///
-    /// A few compares; at the first call of a kind that of [`Table::new`], and an allocation.
+    /// A few comparisons; for the first call of its kind that of [`Table::new`] and an allocation.
     #[inline]
     pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
         let slot = &mut self.by_kind[kind(call)];
@@ -56,7 +56,7 @@ fn make<'a>(
     Table::new(call, tuning).map(|table| slot.insert(Box::new(table)))
 }
 
-/// The place of a call's table: calls with one place have equal tables.
+/// The index of a call's table; calls with the same index have equal tables.
 #[inline]
 const fn kind(call: &Call) -> usize {
     let kind = if call.collective.is_in_place_everywhere() {

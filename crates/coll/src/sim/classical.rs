@@ -1,9 +1,6 @@
-//! What MPICH, Open MPI and UCC do by default where a plan would not: the root of gatherv, or
-//! scatterv, talks to every rank at once.
-//!
-//! The root of gatherv posts a receive for every rank before it waits, and the root of scatterv
-//! starts a send to every rank; the executor of plans never has so many under way. The blocks have
-//! one length.
+//! The linear gatherv and scatterv that MPICH, Open MPI and UCC use by default, which no plan describes:
+//! the root posts a receive from, or starts a send to, every rank at once. The executor of plans limits
+//! the messages under way. Blocks are equally long.
 
 use alloc::vec::Vec;
 
@@ -13,21 +10,21 @@ use super::{Program, Report, Simulation};
 use crate::exec::Driver;
 use crate::plan::{Buf, Given, Part};
 
-/// What the classical linear algorithms do.
+/// A linear algorithm without a limit of messages under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classical {
-    /// Every rank sends its block straight to rank 0.
+    /// Every rank sends its block to rank 0.
     Gatherv,
     /// Rank 0 sends every rank its block.
     Scatterv,
 }
 
-/// One rank of such a call.
+/// One rank of such an algorithm.
 struct Linear {
-    what: Classical,
+    algorithm: Classical,
     block: Part,
     started: bool,
-    /// What is under way, last first.
+    /// The messages under way, last first.
     open: Vec<Ticket>,
 }
 
@@ -53,7 +50,7 @@ impl Linear {
         let (size, at_root) = (view.world.setup.placement.size(), view.rank == 0);
         let peers = if at_root { 1..size } else { 0..1 };
         for peer in peers {
-            let sends = at_root == (self.what == Classical::Scatterv);
+            let sends = at_root == (self.algorithm == Classical::Scatterv);
             let ticket = if sends {
                 view.send(peer, 0, self.block)?
             } else {
@@ -71,9 +68,9 @@ impl Simulation<'_> {
     /// # Errors
     ///
     /// None that a caller could cause.
-    pub fn run_classical(self, what: Classical, count: u64) -> Result<Report, Error> {
+    pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<Report, Error> {
         let program = |_| Linear {
-            what,
+            algorithm,
             block: Part::new(Buf::In, 0, count),
             started: false,
             open: Vec::new(),

@@ -1,22 +1,22 @@
-//! A rank of the simulation as the executor's driver: messages cost time instead of moving bytes.
+//! The driver of one simulated rank: acts take time instead of moving bytes.
 
 use super::error::Error;
 use super::world::World;
 use crate::exec::{Driver, Joined, Size};
 use crate::plan::{Part, Side, Together};
 
-/// A message under way at one of its ends.
+/// An act under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ticket {
-    /// A receive.
+    /// A receive, by index.
     Receive(u32),
-    /// A long message that is being sent.
+    /// The send of a long message, by index.
     Send(u32),
-    /// What ranks do together.
+    /// An intra-node phase, by its number among the rank's phases.
     Together(u32),
 }
 
-/// The world as one rank sees it.
+/// The driver of one rank.
 pub(super) struct View<'w, 'a> {
     pub(super) world: &'w mut World<'a>,
     /// The simulated rank.
@@ -36,7 +36,7 @@ impl View<'_, '_> {
         part.len() * self.world.element
     }
 
-    /// Work of the processor on the part's bytes.
+    /// Adds processor time for the part's bytes at `byte` picoseconds each.
     fn work(&mut self, part: Part, byte: u64) {
         let time = self.bytes(part) * byte;
         self.world.rank(self.rank).cpu += time;
@@ -79,7 +79,7 @@ impl Driver for View<'_, '_> {
     }
 
     fn sum(&mut self, from: Part) -> Result<Option<u64>, Error> {
-        // Every number is the length of one block.
+        // Every number in a message is the length of one block.
         let length = self.world.block;
         let counts = length <= from.limit;
         Ok(Some(from.len() / 8 * if counts { length } else { 0 }))

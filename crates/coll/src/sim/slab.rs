@@ -1,19 +1,19 @@
-//! Messages and receives by index, and the queues that they wait in.
+//! Storage of messages and receives by index, and linked queues of them.
 
 use alloc::vec::Vec;
 
-/// No index.
+/// The index that stands for none.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What can stand in a queue.
+/// An entry of a queue.
 pub(super) trait Linked {
-    /// The one behind it.
+    /// The index of the next entry.
     fn next(&mut self) -> &mut u32;
-    /// What it is found by: the sender's rank and the tag.
+    /// The key of matching: the sender's rank and the tag.
     fn key(&self) -> (u32, u32);
 }
 
-/// Values by index; indexes are used again.
+/// Values by index. Indexes of removed values are reused.
 pub(super) struct Slab<T> {
     values: Vec<T>,
     free: Vec<u32>,
@@ -45,8 +45,8 @@ impl<T: Linked> Slab<T> {
     }
 }
 
-/// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
-/// for, and what most libraries do.
+/// A linked list in the order of arrival, searched from its head, as MPI's matching rules require and
+/// most libraries do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
     head: u32,
@@ -71,7 +71,7 @@ impl Queue {
         self.len += 1;
     }
 
-    /// The first entry with the key, and how many entries were looked at.
+    /// The first entry with the key, and the number of entries visited.
     pub(super) fn find<T: Linked>(
         &self,
         slab: &mut Slab<T>,
@@ -100,7 +100,7 @@ impl Queue {
         last
     }
 
-    /// Takes the first entry with the key out; and how many entries were looked at.
+    /// Removes the first entry with the key. Returns it and the number of entries visited.
     pub(super) fn take<T: Linked>(
         &mut self,
         slab: &mut Slab<T>,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_key_is_found_and_the_walk_is_counted() {
+    fn the_first_entry_of_a_key_is_found_and_visits_are_counted() {
         let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
         for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
             let index = slab.insert(Entry(NONE, key));

@@ -1,5 +1,5 @@
-//! What ranks of a node do together: all are done as long after the last of them has come as the
-//! [form](crate::cost) says.
+//! Intra-node phases in the simulator: all ranks leave as long after the last one enters as the [cost
+//! form](crate::cost) says.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,20 +10,20 @@ use super::world::World;
 use crate::cost::together;
 use crate::plan::{Team, Together};
 
-/// Ranks that have come to do this.
+/// An intra-node phase that some ranks have entered.
 struct Meeting {
     act: Together,
     ranks: Vec<u32>,
-    /// When the last of them came.
+    /// The time at which the last of them entered.
     last: u64,
 }
 
-/// All teams of which some rank waits.
+/// All phases that some but not all ranks have entered.
 #[derive(Default)]
 pub(super) struct Meetings(BTreeMap<Team, Meeting>);
 
 impl World<'_> {
-    /// A rank comes. What it gets names it among what the rank does together with others.
+    /// A rank enters a phase. Returns the number of the phase among the rank's phases.
     pub(super) fn come(&mut self, rank: u32, act: &Together) -> Result<u32, Error> {
         let me = self.rank(rank);
         me.joined += 1;

@@ -1,4 +1,4 @@
-//! All ranks, adapters and messages of a simulation, and what each event does to them.
+//! The state of a simulation (ranks, adapters, messages) and the effect of each event on it.
 
 use alloc::vec::Vec;
 
@@ -9,66 +9,66 @@ use super::slab::{Linked, NONE, Queue, Slab};
 use super::together::Meetings;
 use crate::machine::{Machine, Path};
 
-/// A rank without its program: its processor's time and its two queues.
+/// The state of a rank apart from its program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
-    /// Until when the processor is busy.
+    /// The time until which the processor is busy.
     pub(super) cpu: u64,
     pub(super) posted: Queue,
     pub(super) unexpected: Queue,
-    /// Messages on their way from ranks of the same node, in the order in which they were sent.
+    /// Messages under way from ranks of the same node, in the order of sending.
     coming: Queue,
-    /// Messages sent so far.
+    /// The number of messages sent.
     sent: u32,
-    /// What it has begun to do together with others so far, and what of that is done.
+    /// The number of intra-node phases entered, and of those that have ended.
     pub(super) joined: u32,
     pub(super) met: u32,
     pub(super) done: bool,
 }
 
-/// The two ends of a node's adapter: until when each is busy.
+/// The times until which the two ends of a node's adapter are busy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Adapter {
     out: u64,
     into: u64,
 }
 
-/// Where a message is on its way.
+/// The stage of a message's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leg {
-    /// All of it, in one go.
+    /// The whole message, sent at once.
     Eager,
-    /// A long message is announced.
+    /// The announcement of a long message.
     Request,
-    /// The receiver's adapter asks the sender's for it.
+    /// The receiver's request for the data of a long message.
     Grant,
-    /// A long message itself.
+    /// The data of a long message.
     Data,
 }
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
-    /// Orders events of one time.
+    /// The order among simultaneous events.
     tie: u64,
     pub(super) bytes: u64,
-    /// When it comes to its receiver, if that is on the same node.
+    /// The time at which a message within a node arrives.
     due: u64,
-    /// The simulated ranks at its ends.
+    /// The simulated ranks that send and receive it.
     source: u32,
     target: u32,
-    /// The sender's rank in the receiver's eyes.
+    /// The sender's rank as the receiver sees it.
     pub(super) from: u32,
     pub(super) tag: u32,
     next: u32,
-    /// The receive that it has met.
+    /// The index of the matched receive.
     receive: u32,
     pub(super) leg: Leg,
-    /// Whether it goes from node to node.
+    /// Whether sender and receiver are on different nodes.
     remote: bool,
-    /// Whether the sender's buffer is free again.
+    /// Whether the sender may write its buffer again.
     pub(super) sent: bool,
-    /// Who still needs this record: the network, and the sender of a long message.
+    /// The number of users of this record: the network, and the sender of a long message.
     holders: u8,
 }
 
@@ -82,7 +82,7 @@ impl Linked for Message {
     }
 }
 
-/// A receive under way.
+/// A posted receive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receive {
     pub(super) from: u32,
@@ -102,23 +102,23 @@ impl Linked for Receive {
     }
 }
 
-/// What a simulation counts.
+/// The counts of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages.
     pub messages: u64,
-    /// Those that went from node to node.
+    /// Messages between nodes.
     pub remote: u64,
-    /// Their bytes.
+    /// Bytes of the messages between nodes.
     pub remote_bytes: u64,
-    /// Entries of queues that were looked at.
+    /// Queue entries that matching visited.
     pub walked: u64,
-    /// The longest queue of messages that had no receive yet.
+    /// The largest number of unexpected messages in a rank's queue.
     pub unexpected: u32,
 }
 
 impl Counts {
-    /// The counts of so many nodes like these.
+    /// The counts of this many nodes like the simulated ones.
     pub(super) const fn times(self, nodes: u64) -> Self {
         Counts {
             messages: self.messages * nodes,
@@ -130,12 +130,12 @@ impl Counts {
     }
 }
 
-/// Everything but the ranks' programs.
+/// The state of a simulation apart from the ranks' programs.
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup,
     /// Bytes of an element.
     pub(super) element: u64,
-    /// What every number that travels in a message says.
+    /// The value of every length that a plan learns.
     pub(super) block: u64,
     pub(super) ranks: Vec<Rank>,
     adapters: Vec<Adapter>,
@@ -147,7 +147,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// `ranks` ranks that do nothing yet.
+    /// The state at time 0.
     pub(super) fn new(setup: &'a Setup, element: u64, block: u64, ranks: u32) -> Self {
         let rank = Rank {
             cpu: 0,
@@ -177,7 +177,7 @@ impl<'a> World<'a> {
         &mut self.ranks[rank as usize]
     }
 
-    /// What the message's way costs.
+    /// The costs of the message's path.
     fn path(&self, message: &Message) -> Path {
         if message.remote {
             self.setup.machine.network
@@ -186,13 +186,13 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether the message is no more than a flag that the sender puts into the receiver's memory.
+    /// Whether a message of this length is a flag written to the receiver's memory.
     fn is_flag(&self, bytes: u64) -> bool {
         self.setup.flags && bytes <= Machine::FLAG
     }
 
-    /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. A long message's record is returned:
-    /// it stays until [`World::release`].
+    /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. Returns the record
+    /// of a long message, which stays until [`World::release`].
     pub(super) fn send(&mut self, source: u32, to: u32, tag: u32, bytes: u64) -> Option<u32> {
         let place = self.setup.placement;
         let hop = self.setup.hop(source, to);
@@ -238,7 +238,8 @@ impl<'a> World<'a> {
         (!eager).then_some(message)
     }
 
-    /// Posts a receive of the simulated rank `target`. `None`: its message was there.
+    /// Posts a receive of the simulated rank `target`. `None` if an eager message was there, which
+    /// completes it.
     pub(super) fn post(
         &mut self,
         target: u32,
@@ -302,8 +303,7 @@ impl<'a> World<'a> {
         Ok(Some(receive))
     }
 
-    /// The bytes of the next message for the simulated rank `target` that it has no receive for, if
-    /// there is one of that sender and tag.
+    /// The bytes of the first unexpected message of this sender and tag at the simulated rank `target`.
     pub(super) fn announced(&mut self, target: u32, from: u32, tag: u32) -> Option<u64> {
         let matching = self.setup.matching;
         let me = &mut self.ranks[target as usize];
@@ -313,7 +313,7 @@ impl<'a> World<'a> {
         Some(self.messages.get(message).bytes)
     }
 
-    /// One holder of the message's record needs it no more.
+    /// Drops one use of the message's record.
     pub(super) fn release(&mut self, message: u32) {
         let record = self.messages.get(message);
         record.holders -= 1;
@@ -322,7 +322,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A long message has met its receive: the receiver asks for it, or copies it out of the sender's memory.
+    /// Starts the data transfer of a matched long message: a request to another node, or a copy within
+    /// the node.
     fn fetch(&mut self, message: u32) {
         let machine = self.setup.machine;
         let record = self.messages.get(message);
@@ -342,8 +343,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// How long bytes from a rank of the same node take into the target's memory. Where copies do
-    /// not overlap, its processor is busy with them.
+    /// The picoseconds to copy bytes from a rank of the same node. With serial copies the target's
+    /// processor is busy with them.
     fn copying(&mut self, target: u32, bytes: u64) -> u64 {
         let time = bytes * self.setup.machine.node.byte;
         if self.setup.serial_copies {
@@ -365,8 +366,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// When a message inside a node is seen that could be at `time`: not before one that its sender
-    /// sent to the same rank with the same tag earlier (MPI 4.1, section 3.5: messages do not
+    /// The time at which a message within a node becomes visible, if it could be at `time`: not before an
+    /// earlier message of the same sender, receiver and tag (MPI 4.1, section 3.5: messages do not
     /// overtake). Between nodes the adapters keep that order.
     fn in_order(&mut self, message: u32, time: u64) -> u64 {
         let Message { target, .. } = *self.messages.get(message);
@@ -389,7 +390,7 @@ impl<'a> World<'a> {
         });
     }
 
-    /// Something happens to a rank that is no message.
+    /// Adds an event of a rank that concerns no message.
     pub(super) fn passes(&mut self, rank: u32, time: u64, what: What) {
         self.events.push(Event {
             time,
@@ -399,8 +400,8 @@ impl<'a> World<'a> {
         });
     }
 
-    /// Lets the next thing happen. The answer is the simulated rank that may now go on, if there is one; `None` when
-    /// nothing is left to happen.
+    /// Processes the next event. Returns the simulated rank that may continue, if there is one; `None`
+    /// when no event is left.
     pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
         let event = self.events.pop()?;
         Some(match event.what {
@@ -430,7 +431,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
+    /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
     fn leg(&mut self, message: u32) -> (u32, u32, u64) {
         let m = *self.messages.get(message);
         let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
@@ -462,7 +463,7 @@ impl<'a> World<'a> {
         self.happens(event.message, start + bytes * network.byte, What::Deliver);
     }
 
-    /// A message is in the receiver's memory, and its processor turns to it when it is free.
+    /// A message's current stage has reached the receiver's memory.
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = *self.messages.get(event.message);
         let recv = self.path(&record).recv;
@@ -483,14 +484,14 @@ impl<'a> World<'a> {
         Ok(Some(record.target))
     }
 
-    /// Looks for the receive of a message that has come.
+    /// Matches a message that has arrived with a posted receive, or queues it.
     fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = *self.messages.get(event.message);
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
         let me = &mut self.ranks[record.target as usize];
         if !record.remote {
-            // The first of its key: see `in_order`.
+            // It is the first of its key, see `in_order`.
             me.coming.take(&mut self.messages, record.key());
         }
         let (found, walked) = me.posted.take(&mut self.receives, record.key());

@@ -31,8 +31,7 @@ pub(crate) fn small(algorithm: Algorithm) -> Vec<Case> {
 }
 
 /// The small cases with a cutoff below some or all block lengths, so that long blocks go straight between
-/// their rank and
-/// the root. Empty if the algorithm has no cutoff.
+/// their rank and the root. Empty if the algorithm has no cutoff.
 pub(crate) fn straight(algorithm: Algorithm) -> Vec<Case> {
     let cut = |case: Case| {
         [0, 3].map(|cutoff| Case {
@@ -70,8 +69,7 @@ pub(crate) struct Drawn {
 
 impl Drawn {
     /// Mutant number `index` of the algorithm, in a step that `wanted` accepts. `None` if the draw hits
-    /// no such act or
-    /// changes nothing.
+    /// no such act or changes nothing.
     fn new(
         algorithm: Algorithm,
         all: &[Case],

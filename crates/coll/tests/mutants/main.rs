@@ -1,14 +1,10 @@
 //! Mutation tests of the checker: 20 random mutants of each algorithm, and 20 more of each that sends
-//! long blocks straight,
-//! are reported as faults or are equivalent to the plan. So are they with equivalent ranks represented by
-//! a few, and with
-//! only some blocks followed.
+//! long blocks straight, are reported as faults or are equivalent to the plan. So are they with
+//! equivalent ranks represented by a few, and with only some blocks followed.
 //!
 //! A slow search that shares no code with the checker decides whether a mutant is equivalent; the two
-//! must agree.
-//! `equivalent.md` lists the equivalent ones with the reason. `OXMPI_BLESS=1 cargo test -p oxmpi-coll
-//! --test mutants`
-//! writes it when it differs: look at it before it is committed.
+//! must agree. `equivalent.md` lists the equivalent ones with the reason. `OXMPI_BLESS=1 cargo test -p
+//! oxmpi-coll --test mutants` writes it when it differs: look at it before it is committed.
 
 mod drawn;
 mod reason;
@@ -38,8 +34,7 @@ struct Page {
 
 impl Page {
     /// Asserts that the checker reports exactly those mutants of the algorithm that are not equivalent,
-    /// and adds a line
-    /// for each kind of mutation and reason.
+    /// and adds a line for each kind of mutation and reason.
     fn add(&mut self, name: &str, algorithm: Algorithm, all: &[Case], wanted: fn(&Acts) -> bool) {
         let mut counts = BTreeMap::new();
         let mut drawn = 0;
@@ -130,8 +125,7 @@ fn alike(algorithm: Algorithm) -> Vec<Case> {
 }
 
 /// A mutant of one rank makes it unlike the others; the same mutation on all ranks has one verdict
-/// whether all ranks run
-/// or only the representatives.
+/// whether all ranks run or only the representatives.
 #[test]
 fn representatives_of_equivalent_ranks_detect_mutants() {
     let (mut unlike, mut noticed, mut kinds) = (0, 0, 0);

@@ -38,8 +38,7 @@ pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
 }
 
 /// Whether steps with a data dependency still run in order, and differing messages of one pair of ranks
-/// and tag still
-/// start in order.
+/// and tag still start in order.
 fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &Drawn) -> bool {
     let (task, collective) = (&drawn.contract.tasks[drawn.rank], drawn.case.collective);
     let acts = |i| step(&mutant.plan, i).1;
@@ -72,8 +71,7 @@ fn keeps_room(mutant: &Mutant<Script<'_>>) -> bool {
 }
 
 /// The steps that learn a length which scratch has room for when step `i` starts: scratch grows before
-/// each step that
-/// waits for all others.
+/// each step that waits for all others.
 fn room<P: Plan>(plan: &P, i: u32) -> impl Iterator<Item = u32> {
     let made = (0..=i).rev().find(|&i| step(plan, i).0 == i).unwrap_or(0);
     (0..made).filter(move |&i| {

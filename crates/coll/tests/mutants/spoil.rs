@@ -65,8 +65,7 @@ impl Plan for Recorder<'_> {
 }
 
 /// Keeps the acts and drops the permission to leave steps out: a mutant that exchanges two steps may not
-/// leave out the
-/// wrong one.
+/// leave out the wrong one.
 fn keep_all(acts: &mut Acts) {
     let whole = core::mem::take(acts);
     whole.iter().for_each(|&act| acts.push(act));
@@ -211,8 +210,7 @@ impl<P> Mutant<P> {
 
 impl<P: Plan> Mutant<P> {
     /// The step of the plan that runs as step `i`. As at most two steps are exchanged, this is also the
-    /// step as which step
-    /// `i` of the plan runs.
+    /// step as which step `i` of the plan runs.
     pub(crate) fn asked(&self, i: u32) -> u32 {
         match self.at {
             Some((Spoil::Swapped, step, _))

@@ -74,8 +74,7 @@ impl<'a> Waits<'a> {
     }
 
     /// The events that directly precede `moment`. With `kept`, a send completes before its receive has
-    /// started, as over a
-    /// transport that buffers.
+    /// started, as over a transport that buffers.
     fn before(&self, moment: StepEvent, kept: bool) -> Vec<StepEvent> {
         let (rank, step) = match moment {
             StepEvent::Start(rank, step) => {
