@@ -1,5 +1,5 @@
-//! Bcast by a scatter and exchanges between neighbours of blocks that are short: the root has all of them and waits for
-//! nobody, so neighbours begin when they have their own ones.
+//! The cost of a bcast by scatter and neighbour exchange with short blocks, where neighbours start when
+//! both have their own block.
 
 use super::around::{AtRoot, scattered};
 use super::direct::got_by_last;
@@ -9,7 +9,7 @@ use super::{Cost, Model, Way};
 use crate::allgather::NeighborExchange;
 use crate::catalog::{Call, Parameters};
 
-/// A scatter and what its root does in it, and exchanges between neighbours, on nodes that are filled one after another.
+/// The form of a scatter followed by a neighbour exchange, in block placement.
 pub(super) fn exchanged(
     (scatter, root): (Cost, AtRoot),
     call: &Call,
@@ -36,13 +36,13 @@ pub(super) fn exchanged(
     let root = root(&scatter_call, parameters, model, &mut |_, _| ());
     let least = match call.size % 2 {
         0 => begun.saturating_add(last),
-        // To the guest the last pair sends its blocks in the last round.
+        // The last pair sends its blocks to the folded rank in the last round.
         _ => (begun.saturating_add(beside_guest(model, block)))
             .saturating_add(last.max(model.hop(to_last(model), block)))
             .max(got_by_last(model, block)),
     };
-    // The last node begins when its first rank has its block: not before the adapter has carried what the root sends, and not
-    // after all have theirs.
+    // The last node starts when its first rank has its block: after the adapter has carried all that the
+    // root sends, and after all ranks have theirs.
     let before = (members.div_ceil(per_node) - 1) * per_node;
     let come = (root.carried).saturating_add(model.hop(Way::Network, block));
     let pace = across(model, 2 * block).saturating_mul(rounds) / 2;
@@ -53,8 +53,7 @@ pub(super) fn exchanged(
     }
 }
 
-/// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
-/// meanwhile what it has. A rank that is alone on its node has none there; of two on a node both turn to the adapter at once.
+/// The time of two exchanges of a rank at the end of a node, one of which crosses nodes.
 pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     let far = model.hop(Way::Network, bytes);
     let near = model.send(Way::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
@@ -65,8 +64,7 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     }
 }
 
-/// What a guest adds, who has no block: in each round two ranks, one above the other, send it theirs. Who is latest is in
-/// step with these for half of the rounds.
+/// The time that a folded rank adds: in each round two ranks send it their blocks.
 fn beside_guest(model: &Model, block: u64) -> u64 {
     let place = model.place;
     let way = match place.nodes() {

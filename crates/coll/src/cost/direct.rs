@@ -101,9 +101,10 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         flight.max(load.saturating_add(end)).max(processor)
     };
-    // One exchange at a time waits for every other rank, and a small node for each of its messages. On two nodes ranks are
-    // in step again where the second is half full, unless few copy one after another, each in the others' way. Fitted to
-    // the simulation on nodes of 4 to 24 ranks: with a window most forms come within a tenth.
+    // One exchange at a time waits for every other rank, and a small node for each of its messages. On
+    // two nodes ranks are in step again where the second is half full, unless few copy one after another,
+    // each in the others' way. Fitted to the simulation on nodes of 4 to 24 ranks: with a window most
+    // forms come within a tenth.
     let shown = match (window, place.nodes(), model.serial_copies) {
         (1, ..) => Share(2, 3),
         _ if last <= 2 => HALF,
@@ -144,9 +145,9 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
     exchanged.saturating_add(model.copy(block))
 }
 
-/// Long exchanges of all ranks with all others, each rank's one after another. What announces a message and what asks for
-/// it waits at the adapter behind the messages of others of the node: while these are carried, a rank gets no further with
-/// its next exchange than its processor is busy with it.
+/// Long exchanges of all ranks with all others, each rank's one after another. What announces a message
+/// and what asks for it waits at the adapter behind the messages of others of the node: while these are
+/// carried, a rank gets no further with its next exchange than its processor is busy with it.
 fn in_turn(model: &Model, bytes: u64) -> u64 {
     let (place, peers) = (model.place, Peers::of(model));
     let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
@@ -157,7 +158,8 @@ fn in_turn(model: &Model, bytes: u64) -> u64 {
     let alone = far.saturating_sub(behind);
     let in_pairs = place.size().is_power_of_two() && ranks.is_power_of_two();
     let nearest = match place.order() {
-        // Some of the nearest ranks are on the next node, and the others wait for those that exchange with them.
+        // Some of the nearest ranks are on the next node, and the others wait for those that exchange
+        // with them.
         Order::Block if !in_pairs => alone,
         _ => near,
     };
@@ -232,8 +234,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
     let from_root = from_root.max(by_root(turns + left));
-    // The root sends short pieces faster than they are handed on: when it has made up for those that are asked for
-    // early, they come before they are asked for and are copied once more, as what is left is.
+    // The root sends short pieces faster than they are handed on: when it has made up for those that are
+    // asked for early, they come before they are asked for and are copied once more, as what is left is.
     let before = match is_short && !model.serial_copies && call.size > 2 {
         true if !on_one_node => {
             u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece))
@@ -247,7 +249,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         }
         false => 0,
     };
-    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first sends to all before.
+    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first
+    // sends to all before.
     let edge = match (model.place.order(), Peers::of(model)) {
         (Order::Block, Peers { near, far: 1.. }) => {
             near.saturating_sub(1) * model.send(Way::Node, piece)
@@ -283,8 +286,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     }
 }
 
-/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces than there is room
-/// for compete with those that are handed on: half as many come at a time.
+/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces
+/// than there is room for compete with those that are handed on: half as many come at a time.
 fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
     let (room, send) = (IN_FLIGHT as u64, model.send(Way::Node, piece));
     let hop = model.hop(Way::Node, piece);
@@ -305,12 +308,14 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
     exchanged(model, block, parameters.window, true)
 }
 
-/// Short blocks that each rank exchanges with others, all on its node or all on other nodes, two at a time: two rows of
-/// exchanges, of which each waits for the message and the reduction of the one before, or the processor is always busy.
+/// Short blocks that each rank exchanges with others, all on its node or all on other nodes, two at a
+/// time: two rows of exchanges, of which each waits for the message and the reduction of the one before,
+/// or the processor is always busy.
 fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
     let (send, work) = (model.send(way, bytes), model.reduce(bytes));
     let busy = model.both(way, bytes).saturating_add(work);
-    // The second row begins when its message can follow the first one's, and goes on after a turn of the first.
+    // The second row begins when its message can follow the first one's, and goes on after a turn of the
+    // first.
     let behind = match others {
         2 => model.gap(way, bytes),
         _ if others.is_multiple_of(2) => busy,
@@ -326,8 +331,8 @@ fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
     rows.max(busy.saturating_mul(others).saturating_add(idle))
 }
 
-/// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the next ones
-/// travel; the sums of what comes from below and from above are joined in the end.
+/// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the
+/// next ones travel; the sums of what comes from below and from above are joined in the end.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, block_of(call));
     let work = model.reduce(block);
@@ -359,8 +364,9 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
     };
     let last = Peers::on(model, place.on_last_node());
     let processor = peers.processor(turn).max(last.processor(turn));
-    // Ranks on nodes filled in part fall out of step, the more the more nodes there are: of the shorter time about a
-    // quarter for each is not hidden by the longer one, and three quarters at most (simulated).
+    // Ranks on nodes filled in part fall out of step, the more the more nodes there are: of the shorter
+    // time about a quarter for each is not hidden by the longer one, and three quarters at most
+    // (simulated).
     let (more, less) = (load.max(processor), load.min(processor));
     let all = match model.is_even() || !is_long {
         true => more,
@@ -445,8 +451,9 @@ fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
     first.max(others).max(busy)
 }
 
-/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
-/// where it is told which ones these are. Before another collective long ones, too, go to other nodes first: not told.
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with
+/// short blocks last where it is told which ones these are. Before another collective long ones, too, go
+/// to other nodes first: not told.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {
@@ -502,9 +509,9 @@ fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
     one_way(0, first).max(one_way(sent, last))
 }
 
-/// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one
-/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of
-/// the others begin with the last of them.
+/// Long messages to or from the ranks of a node, then others, a window at a time, where so much time
+/// passes between one and the next, inside the node and between nodes. Those inside the node that begin
+/// together end together, and some of the others begin with the last of them.
 fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
     let turn = model.hop(Way::Node, bytes).saturating_add(between[0]);
@@ -534,9 +541,9 @@ fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), mode
     inside.max(with_last).max(after)
 }
 
-/// When so many long messages from node to node have come that begin at a time, a window at a time: what asks for those
-/// of one window waits at the adapter for those of the window before. Or as many as there is room for, each of which
-/// makes room for another one.
+/// When so many long messages from node to node have come that begin at a time, a window at a time: what
+/// asks for those of one window waits at the adapter for those of the window before. Or as many as there
+/// is room for, each of which makes room for another one.
 fn across(start: u64, messages: u64, bytes: u64, window: u32, model: &Model) -> u64 {
     let Some(more) = messages.checked_sub(1) else {
         return 0;

@@ -149,7 +149,8 @@ fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     [there, back]
 }
 
-/// Reduce-scatter over the circulant graph in lanes, all of whose messages wait at the adapter for one another.
+/// Reduce-scatter over the circulant graph in lanes, all of whose messages wait at the adapter for one
+/// another.
 pub(super) fn reduce_scatter_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     scatter_around(&mut rounds, call.size, block_of(call));
@@ -205,7 +206,8 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
     rounds.latest()
 }
 
-/// The messages of a rank to those of its own group of so many, which is split into almost equal parts, and so on.
+/// The messages of a rank to those of its own group of so many, which is split into almost equal parts,
+/// and so on.
 fn in_splits(ranks: u32, radix: u32) -> u32 {
     let groups = (0..levels_of(ranks, radix)).map(|cuts| ranks.div_ceil(radix.pow(cuts)));
     groups.map(|group| radix.min(group) - 1).sum()
@@ -247,8 +249,9 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
     rounds.time()
 }
 
-/// Sums of the ranks below in rounds over these distances. In the last one not all ranks receive: where those that send to
-/// them have had few rounds, a short message of theirs has come before, and is copied once more.
+/// Sums of the ranks below in rounds over these distances. In the last one not all ranks receive: where
+/// those that send to them have had few rounds, a short message of theirs has come before, and is copied
+/// once more.
 fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model) -> u64 {
     let (bytes, reduce) = (call.bytes(), model.reduce(call.bytes()));
     let is_short = bytes <= model.machine.eager;

@@ -23,8 +23,9 @@ fn starts(model: &Model) -> [u32; 2] {
 }
 
 impl Places {
-    /// Of a group of so many places, those that the end of a node cuts off from as many others or more: of the
-    /// first node or the last but one, where more are cut off. Where ranks are dealt in turn half of them.
+    /// Of a group of so many places, those that the end of a node cuts off from as many others or more:
+    /// of the first node or the last but one, where more are cut off. Where ranks are dealt in turn half
+    /// of them.
     fn cut_off(self, model: &Model, group: u32) -> u32 {
         let place = model.place;
         let across = |start: u32| {
@@ -64,10 +65,11 @@ impl Places {
         [(Way::Node, most), (Way::Network, afar)]
     }
 
-    /// What a leader with followers on another node, who begins later than others, does not wait for in a first phase
-    /// of short messages that takes so long. It finds what the others of its group sent before it began, and only
-    /// copies that and sends; for its own messages only they wait. Not where a group spans more than a node: it may hold
-    /// another such leader then, as where ranks are dealt in turn.
+    /// What a leader with followers on another node, who begins later than others, does not wait for in a
+    /// first phase of short messages that takes so long. It finds what the others of its group sent
+    /// before it began, and only copies that and sends; for its own messages only they wait. Not where a
+    /// group spans more than a node: it may hold another such leader then, as where ranks are dealt in
+    /// turn.
     fn finds(self, call: &Call, radix: u32, model: &Model, phase: u64) -> u64 {
         let group = Fold::most(model.place.size(), self.count).saturating_mul(radix);
         let is_dealt = model.place.order() == Order::Cyclic && model.place.nodes() > 1;
@@ -119,8 +121,8 @@ impl Places {
     }
 }
 
-/// The messages that leave a node of so many places in a round of groups of `radix` places so far apart, if no
-/// whole groups are on it: each place sends to those of its group that are elsewhere.
+/// The messages that leave a node of so many places in a round of groups of `radix` places so far apart,
+/// if no whole groups are on it: each place sends to those of its group that are elsewhere.
 fn parted(on_node: u64, (apart, radix): (u32, u32)) -> u64 {
     let (apart, radix) = (u64::from(apart), u64::from(radix));
     if on_node >= apart * radix {
@@ -167,8 +169,9 @@ pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model:
     done.max(handed)
 }
 
-/// Allreduce by recursive doubling among the leaders of nodes: when the last one is done, and when all others are.
-/// If a single one is folded onto others, only the last one waits in every round for those that are late.
+/// Allreduce by recursive doubling among the leaders of nodes: when the last one is done, and when all
+/// others are. If a single one is folded onto others, only the last one waits in every round for those
+/// that are late.
 pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
     let [done, handed] = multiply(call, 2, model);
     let (bytes, is_single) = (call.bytes(), (call.size - 1).is_power_of_two());
@@ -179,9 +182,9 @@ pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
     [done.max(handed), done.saturating_sub(waited).max(handed)]
 }
 
-/// Whole vectors among groups, larger from phase to phase. Leaders with more followers than others are late: they
-/// wait for one another only, and hand a short result back while the others wait for them. When the others are
-/// done, and when it is handed back.
+/// Whole vectors among groups, larger from phase to phase. Leaders with more followers than others are
+/// late: they wait for one another only, and hand a short result back while the others wait for them.
+/// When the others are done, and when it is handed back.
 fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let (phases, count) = Fold::power(call.size, radix);
     let places = Places {

@@ -73,7 +73,8 @@ impl Line {
     /// One message of so many bytes, with so much work at each stop, from one end to the other.
     fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let piece = self.piece(bytes);
-        // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same way.
+        // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same
+        // way.
         let waits = match piece > model.machine.eager {
             true => model.load(piece).saturating_mul((self.pieces - 1).min(2)),
             false => 0,
@@ -153,11 +154,12 @@ impl Line {
         busy.max(self.wait(model, bytes, work))
     }
 
-    /// How long an adapter of a ring is idle for each block, since what asks for a long piece waits behind those that go the
-    /// same way: where the last node has fewer ranks than others, nodes are out of step, and several pieces at a time are
-    /// asked for late. Then they come at a time, and so it stays. In simulations half of a piece's load is lost where one
-    /// rank is there, two fifths where more are, each over the number of pieces; and all of it where two ranks are there, of
-    /// which [one does not ask ahead](Parameters::asks_ahead). Not where a node takes longer to copy it.
+    /// How long an adapter of a ring is idle for each block, since what asks for a long piece waits
+    /// behind those that go the same way: where the last node has fewer ranks than others, nodes are out
+    /// of step, and several pieces at a time are asked for late. Then they come at a time, and so it
+    /// stays. In simulations half of a piece's load is lost where one rank is there, two fifths where
+    /// more are, each over the number of pieces; and all of it where two ranks are there, of which [one
+    /// does not ask ahead](Parameters::asks_ahead). Not where a node takes longer to copy it.
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
@@ -182,11 +184,12 @@ impl Line {
         Line { far: 0, ..self }.pace(model, bytes, 0)
     }
 
-    /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
-    /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
-    /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
-    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If there a rank is alone on the last of several
-    /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
+    /// From the start of one long message to the start of the next, with so much work on each, where
+    /// ranks ask for one when they have offered the one before: on its node a rank waits until it is seen
+    /// that the message has been copied. Between nodes it waits until the message has left or, going up,
+    /// has come; but where nothing is worked on the ranks at the edges [ask
+    /// ahead](Parameters::asks_ahead). If there a rank is alone on the last of several nodes, about a
+    /// quarter of the load of its adapter, which gets and sends each message, is not hidden.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {
             return 0;
@@ -243,8 +246,8 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
 
-/// Messages of so many bytes around a ring until each has come to every rank. The longest way is all around, or down
-/// from rank 0.
+/// Messages of so many bytes around a ring until each has come to every rank. The longest way is all
+/// around, or down from rank 0.
 fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
     let [line, way] = [Course::Around, longest].map(|course| Line {
         pieces,
@@ -296,8 +299,8 @@ fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course
     around(model, block, 0, pieces.into(), longest).saturating_add(model.copy(block))
 }
 
-/// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
-/// block has come, and it gets one from each other rank.
+/// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last
+/// one's block has come, and it gets one from each other rank.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
     if call.size.is_multiple_of(2) {
@@ -337,8 +340,8 @@ fn rounds_of_pairs(call: &Call) -> u64 {
     u64::from(call.size / 2).saturating_sub(1)
 }
 
-/// Two blocks at a time, after the time in which a guest gives its own one, if it has one. It gets one from each other
-/// rank.
+/// Two blocks at a time, after the time in which a guest gives its own one, if it has one. It gets one
+/// from each other rank.
 fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
     let eager = model.machine.eager;
@@ -349,7 +352,8 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     };
     let has_guest = !call.size.is_multiple_of(2);
     let edges = two_rounds_at_edges(call.size & !1, bytes, model);
-    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other
+    // long blocks.
     let load = model.load(block);
     let (beside, before) = match place.on_last_node() {
         _ if !has_guest || edges == 0 => (0, 0),
@@ -370,8 +374,8 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         .saturating_add(model.copy(block))
 }
 
-/// Two rounds at the ends of nodes, if so many ranks exchange so many bytes: of the two neighbours of a rank at most one is
-/// on another node, but for a rank that is alone on its node.
+/// Two rounds at the ends of nodes, if so many ranks exchange so many bytes: of the two neighbours of a
+/// rank at most one is on another node, but for a rank that is alone on its node.
 fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let (place, is_long) = (model.place, bytes > model.machine.eager);
     let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
@@ -382,7 +386,8 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
         // Who gets its blocks from each is on the other node.
         Order::Block if ranks <= place.per_node() => 0,
         Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
-        // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
+        // What goes to the one that is alone leaves a round before it is waited for: of three rounds two
+        // are hops.
         Order::Block if is_one_alone => {
             across(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
         }

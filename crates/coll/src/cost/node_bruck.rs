@@ -1,4 +1,5 @@
-//! Bruck's algorithm between nodes, with a port for each rank of a full one: allgather, and turned around reduce-scatter.
+//! Bruck's algorithm between nodes, with a port for each rank of a full one: allgather, and turned around
+//! reduce-scatter.
 
 use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
 use super::nodes::{gather_node_aware, inside, scatter_node_aware};
@@ -86,11 +87,12 @@ impl<'a> Nodes<'a> {
         })
     }
 
-    /// How long the exchange of a phase takes from full node to full node where so much work is done on what comes.
+    /// How long the exchange of a phase takes from full node to full node where so much work is done on
+    /// what comes.
     ///
-    /// What announces and asks for long messages goes before them. But where nodes differ those with more to reduce are late,
-    /// and what they ask for waits behind what others have asked of them: adapters stand still for about a quarter of the
-    /// time for which they carry something.
+    /// What announces and asks for long messages goes before them. But where nodes differ those with more
+    /// to reduce are late, and what they ask for waits behind what others have asked of them: adapters
+    /// stand still for about a quarter of the time for which they carry something.
     fn crossed(&self, phase: &Phase, work: Work) -> u64 {
         let (model, bytes) = (self.model, phase.bytes);
         let carried = (phase.far - 1).saturating_mul(model.load(bytes));
@@ -106,10 +108,11 @@ impl<'a> Nodes<'a> {
             .saturating_add(merged)
     }
 
-    /// How long what asks for long messages waits behind others that its node sends, if one node begins so much later than
-    /// another: what that one has announced is asked for at once, and then carried. Of two nodes each waits for all that the
-    /// other one sends. Of more a full one waits for about two thirds of what another one sends it, where copies inside take
-    /// less than that. Where ports share blocks, those who wait for one have others.
+    /// How long what asks for long messages waits behind others that its node sends, if one node begins
+    /// so much later than another: what that one has announced is asked for at once, and then carried. Of
+    /// two nodes each waits for all that the other one sends. Of more a full one waits for about two
+    /// thirds of what another one sends it, where copies inside take less than that. Where ports share
+    /// blocks, those who wait for one have others.
     fn behind(&self, phase: &Phase, later: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
         let begin_together = later <= network.latency + network.send;
@@ -135,16 +138,16 @@ impl<'a> Nodes<'a> {
             .saturating_add(merged)
     }
 
-    /// When the ranks of a node are done with a phase that they begin at one time, and have got what other nodes send them at
-    /// another.
+    /// When the ranks of a node are done with a phase that they begin at one time, and have got what
+    /// other nodes send them at another.
     fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
         let each = self.model.both(Way::Network, phase.bytes);
         let busy = each.saturating_mul(phase.messages.into());
         begun.saturating_add(busy).max(came)
     }
 
-    /// The time of all exchanges, to a radix inside the nodes, where so much work is done on what comes: of the ranks' own
-    /// blocks, and of each phase, in which the later node counts.
+    /// The time of all exchanges, to a radix inside the nodes, where so much work is done on what comes:
+    /// of the ranks' own blocks, and of each phase, in which the later node counts.
     fn time(&self, radix: u32, work: Work) -> u64 {
         let near = |ranks, share, all| {
             let near = inside(self.model, ranks);
@@ -242,9 +245,9 @@ fn of_blocks(call: &Call) -> Call {
     }
 }
 
-/// What the ranks of a node have, shares of so many bytes each and so many in all, they tell one another by Bruck's
-/// algorithm, or turned around reduce among themselves. But for the shares of single ranks, some go around the end in two
-/// messages.
+/// What the ranks of a node have, shares of so many bytes each and so many in all, they tell one another
+/// by Bruck's algorithm, or turned around reduce among themselves. But for the shares of single ranks,
+/// some go around the end in two messages.
 fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
     let digits = Digits::new(near.place.size(), radix);
     let owners = all.div_ceil(share.max(1));
@@ -280,7 +283,8 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             rounds.shift(weight, messages, longest, merged);
             rounds.work(u64::from(sent).saturating_mul(near.send(Way::Node, longest)));
         }
-        // Some get what goes around the end in two messages, unless of so few shares only the first ones are filled.
+        // Some get what goes around the end in two messages, unless of so few shares only the first ones
+        // are filled.
         if weight > 1 && owners.saturating_add(weight.into()) > u64::from(near.place.size()) {
             rounds.work(near.both(Way::Node, 0));
         }

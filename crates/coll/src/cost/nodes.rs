@@ -175,7 +175,8 @@ pub(super) fn up_nodes(
     }
 }
 
-/// Allreduce by leaders, with k-nomial trees up and down inside the nodes, and recursive doubling between them.
+/// Allreduce by leaders, with k-nomial trees up and down inside the nodes, and recursive doubling between
+/// them.
 pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let among = |(leaders, far): &Phase, _| among_leaders(leaders, far);
     by_leaders([reduce, bcast], among, call, parameters, model)
@@ -195,8 +196,8 @@ pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Mod
     by_leaders([postal_up, postal_down], among, call, parameters, model)
 }
 
-/// Allreduce by leaders, with trees up and down inside the nodes. Of more than two leaders, of nodes with equally many ranks
-/// or not, `among` says when the last one is done, and when all others are.
+/// Allreduce by leaders, with trees up and down inside the nodes. Of more than two leaders, of nodes with
+/// equally many ranks or not, `among` says when the last one is done, and when all others are.
 pub(super) fn by_leaders(
     [to_leader, from_leader]: [Cost; 2],
     among: impl Fn(&Phase, bool) -> [u64; 2],
@@ -403,7 +404,8 @@ pub(crate) fn lane_ring(call: &Call, parameters: &Parameters, model: &Model) -> 
     between.saturating_add(in_node(call, place, model))
 }
 
-/// The time of so many lanes side by side: each leaves the adapter its share, and a rank of the last node is in some of them.
+/// The time of so many lanes side by side: each leaves the adapter its share, and a rank of the last node
+/// is in some of them.
 fn side_by_side(
     lane: &Call,
     [all, of_one]: [u32; 2],
@@ -439,7 +441,8 @@ fn beside(
     [alone, messages.saturating_add(model.hop(Way::Network, 0))]
 }
 
-/// Reduce-scatter inside the nodes in pairs, a lane's blocks for each rank, and over the circulant graph in lanes.
+/// Reduce-scatter inside the nodes in pairs, a lane's blocks for each rank, and over the circulant graph
+/// in lanes.
 pub(crate) fn reduce_scatter_lane_circulant(
     call: &Call,
     parameters: &Parameters,
@@ -456,9 +459,9 @@ pub(crate) fn reduce_scatter_lane_circulant(
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
-/// Allreduce in lanes, before and after which the ranks of a last node that is filled in part visit those of another.
-/// A host is late: there and back the halves of a vector, quarters and so on have come before it asks for them, if
-/// they are short, and are copied once more.
+/// Allreduce in lanes, before and after which the ranks of a last node that is filled in part visit those
+/// of another. A host is late: there and back the halves of a vector, quarters and so on have come before
+/// it asks for them, if they are short, and are copied once more.
 pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let hosts = hosts(call, parameters);
     let others = allreduce_in_lanes(&among(call, hosts, call.count), parameters, model);
@@ -498,10 +501,10 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
     near.saturating_add(between)
 }
 
-/// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by
-/// side, and an allgather inside each node. `between` says when so many nodes have what goes through a lane alone, and what
-/// goes through all at the adapters, with those that a rank of the last node is in; where that is a chain a last node of
-/// fewer ranks is the end.
+/// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by side,
+/// and an allgather inside each node. `between` says when so many nodes have what goes through a lane
+/// alone, and what goes through all at the adapters, with those that a rank of the last node is in; where
+/// that is a chain a last node of fewer ranks is the end.
 ///
 /// A node's ranks tell one another short shares while those of other lanes still come.
 fn bcast_in_lanes(

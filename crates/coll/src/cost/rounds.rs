@@ -17,7 +17,8 @@ pub(super) struct Rounds<'a> {
     latest: Latest,
     /// Where nobody waits for a rank above it: the nodes that a way from rank to rank may still go down.
     down: Option<u64>,
-    /// Blocks that go the other way before a long one that is announced and asked for, as ranks are out of step.
+    /// Blocks that go the other way before a long one that is announced and asked for, as ranks are out
+    /// of step.
     behind: u64,
     /// Whether ranks of a node had peers on two other nodes.
     mixes_nodes: bool,
@@ -41,8 +42,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds over growing distances around the group: where a way is after one of several messages between nodes does not
-    /// tell how near it is to the end of a node.
+    /// Rounds over growing distances around the group: where a way is after one of several messages
+    /// between nodes does not tell how near it is to the end of a node.
     pub(super) const fn digit_by_digit(model: &'a Model) -> Self {
         Rounds {
             starts_anew: true,
@@ -67,8 +68,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds in which nothing that asks for a long message waits behind a block: such go upwards only, and what asks for them
-    /// the other way; or ranks are in step.
+    /// Rounds in which nothing that asks for a long message waits behind a block: such go upwards only,
+    /// and what asks for them the other way; or ranks are in step.
     pub(super) const fn in_step(model: &'a Model) -> Self {
         Rounds {
             behind: 0,
@@ -80,8 +81,8 @@ impl<'a> Rounds<'a> {
     /// does last is waited for at the end only. Over short distances a way crosses from node to node
     /// as often as all of them together reach around.
     ///
-    /// So it is where ranks wait for those of their own place on other nodes. Else all wait for the last message of
-    /// each node, if it is long.
+    /// So it is where ranks wait for those of their own place on other nodes. Else all wait for the last
+    /// message of each node, if it is long.
     pub(super) fn add(&mut self, round: Round) {
         let Round {
             distance,
@@ -174,8 +175,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Whether ranks out of step, each of which copies what comes from its node, wait for one that is alone on the second of
-    /// two nodes.
+    /// Whether ranks out of step, each of which copies what comes from its node, wait for one that is
+    /// alone on the second of two nodes.
     const fn is_behind_one_alone(&self) -> bool {
         let model = self.model;
         self.are_out_of_step()
@@ -189,8 +190,8 @@ impl<'a> Rounds<'a> {
         self.behind == ENDS
     }
 
-    /// When all have got their long messages of the rank that is alone: each asks for its one when it has copied what came
-    /// from its node, and the adapter carries them one after another.
+    /// When all have got their long messages of the rank that is alone: each asks for its one when it has
+    /// copied what came from its node, and the adapter carries them one after another.
     fn given_by_one_alone(&self, copied_all: u64, load: u64, bytes: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
         let copied = copied_all.saturating_sub(model.receive(Way::Node, bytes));
@@ -210,9 +211,9 @@ impl<'a> Rounds<'a> {
         self.model.is_even() && is_one
     }
 
-    /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or asks for that
-    /// waits. A rank that works on what came asks for nothing meanwhile: a single block of its node is in the way,
-    /// and none where the rank that all wait for is alone on its node.
+    /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or
+    /// asks for that waits. A rank that works on what came asks for nothing meanwhile: a single block of
+    /// its node is in the way, and none where the rank that all wait for is alone on its node.
     fn kept_waiting(&self, round: &Round) -> u64 {
         let model = self.model;
         let behind = match round.work {
@@ -248,7 +249,8 @@ impl<'a> Rounds<'a> {
         self.shift_unequal(distance, messages, bytes, [bytes; 2], work);
     }
 
-    /// The same where only in the mean messages have so many bytes: the last one may be shorter than the others.
+    /// The same where only in the mean messages have so many bytes: the last one may be shorter than the
+    /// others.
     pub(super) fn shift_unequal(
         &mut self,
         distance: u32,
@@ -301,8 +303,8 @@ impl<'a> Rounds<'a> {
         self.behind = ENDS;
     }
 
-    /// Whether messages of different nodes met at adapters: as the parts of a vector may differ in length, not all nodes do
-    /// the same at the same time any more.
+    /// Whether messages of different nodes met at adapters: as the parts of a vector may differ in
+    /// length, not all nodes do the same at the same time any more.
     pub(super) const fn mixes_nodes(&self) -> bool {
         self.mixes_nodes
     }
@@ -337,8 +339,8 @@ impl<'a> Rounds<'a> {
         self.latest.early(self.times(), spared)
     }
 
-    /// How often a way crosses at most that once around the group meets the ends of all nodes, those of a last,
-    /// smaller node soon after one another.
+    /// How often a way crosses at most that once around the group meets the ends of all nodes, those of a
+    /// last, smaller node soon after one another.
     fn times(&self) -> u64 {
         let place = self.model.place;
         if place.order() == Order::Cyclic || self.model.is_even() {
@@ -356,11 +358,12 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The ends of adapters that what announces a long message and what asks for it pass: at each it may wait behind a block.
+/// The ends of adapters that what announces a long message and what asks for it pass: at each it may wait
+/// behind a block.
 const ENDS: u64 = 4;
 
-/// The blocks behind which ranks of unequal nodes wait, who are done with rounds at different times. Two nodes stay in
-/// step; but a rank that is alone on the second one cannot send while another one receives.
+/// The blocks behind which ranks of unequal nodes wait, who are done with rounds at different times. Two
+/// nodes stay in step; but a rank that is alone on the second one cannot send while another one receives.
 const fn behind(model: &Model) -> u64 {
     let place = model.place;
     match place.nodes() {

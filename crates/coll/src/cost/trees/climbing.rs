@@ -1,53 +1,55 @@
-//! Blocks up a tree of few ranks on several nodes, parent by parent: where nodes end inside subtrees, no form is as near.
+//! The time of a gather along a tree of few ranks on several nodes, computed parent by parent: closed
+//! forms are too inexact there.
 
 use super::Tree;
 use crate::cost::{Model, Way};
 use crate::tree::levels_of;
 
-/// Of more ranks a form stands for what each does: a table compares hundreds of times.
+/// The most ranks for which this is done: a choice table evaluates it hundreds of times.
 const RANKS: u32 = 72;
 
-/// The most children of a parent here: of a larger radix there are hardly levels.
+/// The most children of a parent: a larger radix hardly has levels.
 const CHILDREN: usize = 96;
 
-/// Stands for all blocks of which every message is long.
+/// A block length of which every message is long.
 const LONG: u64 = 1 << 20;
 
-/// A message of a child to its parent.
+/// A message from a child to its parent.
 #[derive(Clone, Copy)]
 struct Message {
     child: u64,
     way: Way,
     bytes: u64,
-    /// When it, or what announces a long one, comes: to the parent's adapter, and then to its processor.
+    /// The arrival of the message or its announcement: at the parent's adapter, and at its processor.
     comes: u64,
 }
 
-/// What keeps a parent from the next message.
+/// The state of a parent.
 #[derive(Clone, Copy, Default)]
 struct Parent {
-    /// Until when its processor is busy.
+    /// The time until which its processor is busy.
     cpu: u64,
-    /// Until when the adapter is.
+    /// The time until which the adapter is busy.
     adapter: u64,
-    /// When the last of its long messages is there, and what its processor then does for it.
+    /// The arrival of the last of its long messages, and the processor's time for it.
     there: u64,
     recv: u64,
-    /// When the last of its children on its node has seen that.
+    /// The time at which the last child on its node is done.
     seen: u64,
-    /// Long messages that are under way while others are asked for.
+    /// Long messages that are under way while others are requested.
     under_way: u64,
 }
 
 impl Tree<'_> {
-    /// When all blocks of a gather are with rank 0. `None`: of too many ranks, or where a form is as good.
+    /// The time at which rank 0 has all blocks of a gather. `None` if there are too many ranks, or a
+    /// closed form is as good.
     ///
-    /// A longer block hardly ever costs less: messages are taken in the order in which they come with the longest block of
-    /// which as many are long; and where such are just announced, a parent that would be done sooner than with those that are
-    /// just sent at once is taken to be no sooner.
+    /// A longer block hardly ever costs less: messages are ordered by their arrival with the longest
+    /// block that has as many long messages, and a parent is not done sooner with just announced messages
+    /// than with just eager ones.
     ///
     /// # Cost
-    /// A few operations for each rank, and again for each level of long messages.
+    /// A few operations per rank, repeated per level of long messages.
     pub(super) fn climbed(&self) -> Option<u64> {
         let (place, eager) = (self.model.place, self.model.machine.eager);
         debug_assert!(
@@ -59,7 +61,7 @@ impl Tree<'_> {
         }
         let (size, radix) = (u64::from(place.size()), u64::from(self.radix));
         let levels = levels_of(place.size(), self.radix);
-        // The longest blocks of which a level's messages are sent at once, or that of its last subtree.
+        // The longest blocks for which a level's messages, or that of its last subtree, are eager.
         let subtrees = |level| [radix.pow(level), size % radix.pow(level)];
         let at_once = || {
             let all = (0..levels).flat_map(subtrees);
@@ -78,8 +80,8 @@ impl Tree<'_> {
         })
     }
 
-    /// When `rank` has what its subtree of `weight` ranks, or of those there are, sends up: of this tree's blocks, and of those
-    /// of one that it is like, in whose order it takes them.
+    /// The state of `rank` when it has the blocks of its subtree of at most `weight` ranks, for this
+    /// tree's blocks and for those of `like`, which defines the order of messages.
     fn gathered(&self, like: &Self, rank: u64, weight: u64) -> Option<[Parent; 2]> {
         let (model, trees) = (self.model, [self, like]);
         let (size, radix) = (u64::from(model.place.size()), u64::from(self.radix));
@@ -133,7 +135,7 @@ impl Tree<'_> {
 }
 
 impl Parent {
-    /// When what comes to the adapter is with the processor.
+    /// The time at which an arriving message has passed the adapter.
     fn carried(&mut self, model: &Model, message: Message) -> u64 {
         let Message {
             way, bytes, comes, ..
@@ -183,7 +185,7 @@ impl Parent {
         }
     }
 
-    /// A long message will be there at `time`.
+    /// Adds a long message that arrives at `time`.
     fn arrives(&mut self, time: u64, recv: u64) {
         if time >= self.there {
             (self.there, self.recv) = (time, recv);
@@ -191,7 +193,8 @@ impl Parent {
         self.under_way += 1;
     }
 
-    /// All have been asked for: its processor turns to each once more, most of them while others are under way.
+    /// Finishes the long messages: the processor handles each once more, most of them while others are
+    /// under way.
     fn end(&mut self, model: &Model) {
         if self.under_way > 0 {
             let others = (self.under_way - 1) * model.machine.node.recv;
