@@ -6,7 +6,6 @@
 //! of ranks and no memory. The simulator (`sim`) runs every rank's plan under the same model, and a test
 //! compares the forms with it.
 //!
-//!
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
