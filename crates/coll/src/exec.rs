@@ -7,7 +7,9 @@
 
 use thiserror::Error;
 
-use crate::plan::{ACTS, Act, Acts, Given, Known, Learned, Part, Plan, Side, Together};
+use crate::plan::{
+    ACTS, Act, Acts, CallArrays, IntraNodeOp, LearnedLengths, Part, Plan, PlanInputs, Side,
+};
 
 /// The most messages that one execution has under way.
 pub const IN_FLIGHT: usize = 2 * ACTS;
@@ -19,7 +21,7 @@ pub const IN_FLIGHT: usize = 2 * ACTS;
 /// collectives on one communicator never mix.
 pub trait Driver {
     /// Names a message under way.
-    type Ticket;
+    type Request;
     /// Why something could not be done.
     type Error;
 
@@ -34,7 +36,8 @@ pub trait Driver {
     /// # Errors
     ///
     /// When the message cannot be started; the collective then fails.
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Self::Ticket>, Self::Error>;
+    fn send(&mut self, to: u32, tag: u32, from: Part)
+    -> Result<Option<Self::Request>, Self::Error>;
 
     /// Starts receiving from rank `from` into `into`. `None`: the message was there and is now in
     /// place.
@@ -47,7 +50,7 @@ pub trait Driver {
         from: u32,
         tag: u32,
         into: Part,
-    ) -> Result<Option<Self::Ticket>, Self::Error>;
+    ) -> Result<Option<Self::Request>, Self::Error>;
 
     /// Copies elements; done on return.
     ///
@@ -94,9 +97,12 @@ pub trait Driver {
     ///
     /// When a part lies outside its buffer, the operation fails, or another rank is lost or does
     /// something else.
-    fn together(&mut self, act: &Together) -> Result<Joined<Self::Ticket>, Self::Error> {
+    fn intra_node(
+        &mut self,
+        act: &IntraNodeOp,
+    ) -> Result<IntraNodeStart<Self::Request>, Self::Error> {
         let _ = act;
-        Ok(Joined::Unsupported)
+        Ok(IntraNodeStart::Unsupported)
     }
 
     /// Makes room for so many elements of scratch, keeping what is there. No message is under way.
@@ -112,12 +118,12 @@ pub trait Driver {
 
     /// Whether the message is done: sent, so that the part may be written again, or received; or what
     /// ranks do together. Once
-    /// it has answered `true` or an error, the ticket is not asked for again.
+    /// it has answered `true` or an error, the request is not asked for again.
     ///
     /// # Errors
     ///
     /// When the message failed, came too long or too short, or the peer is lost.
-    fn done(&mut self, ticket: &mut Self::Ticket) -> Result<bool, Self::Error>;
+    fn done(&mut self, request: &mut Self::Request) -> Result<bool, Self::Error>;
 }
 
 /// What [`Driver::size`] answers.
@@ -131,9 +137,9 @@ pub enum Size {
     Unsupported,
 }
 
-/// What [`Driver::together`] answers.
+/// What [`Driver::intra_node`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joined<T> {
+pub enum IntraNodeStart<T> {
     /// It is done.
     Done,
     /// Others have not come yet. Until they have, nothing more of the plan starts.
@@ -193,13 +199,13 @@ struct Open<T> {
 #[derive(Clone, Copy, Debug)]
 enum Awaited<T> {
     Message(T),
-    Together(T),
+    IntraNode(T),
     Size { from: u32, tag: u32, slot: u8 },
 }
 
 /// One run of one rank's plan.
 ///
-/// `T` is the driver's ticket. Steps start in order, as many at once as their needs and
+/// `T` is the driver's request. Steps start in order, as many at once as their needs and
 /// [`IN_FLIGHT`] allow.
 #[derive(Clone, Debug)]
 pub struct Execution<P, T> {
@@ -210,7 +216,7 @@ pub struct Execution<P, T> {
     needs: Option<u32>,
     acts: Acts,
     open: heapless::Vec<Open<T>, IN_FLIGHT>,
-    learned: Learned,
+    learned: LearnedLengths,
     /// Whether a length was learned since the plan was last asked for scratch.
     news: bool,
     /// Whether others are waited for, with whom something is done together: nothing starts meanwhile.
@@ -226,7 +232,7 @@ impl<P: Plan, T> Execution<P, T> {
             needs: None,
             acts: Acts::new(),
             open: heapless::Vec::new(),
-            learned: Learned::new(),
+            learned: LearnedLengths::new(),
             news: false,
             joined: false,
         }
@@ -238,14 +244,14 @@ impl<P: Plan, T> Execution<P, T> {
     }
 
     /// The lengths that this run has learned.
-    pub const fn learned(&self) -> &Learned {
+    pub const fn learned(&self) -> &LearnedLengths {
         &self.learned
     }
 
     /// The elements of scratch that the driver must have ready; [`Driver::grow`] asks for more.
     /// `given` as for [`Execution::advance`].
-    pub fn scratch(&self, given: Given<'_>) -> u64 {
-        self.plan.scratch(&Known::new(given, &self.learned))
+    pub fn scratch(&self, given: CallArrays<'_>) -> u64 {
+        self.plan.scratch(&PlanInputs::new(given, &self.learned))
     }
 
     /// Notes what is done and starts what can start. `given` are the caller's arrays, the same each
@@ -254,7 +260,7 @@ impl<P: Plan, T> Execution<P, T> {
     /// # Errors
     ///
     /// When the driver reports an error, or the plan is broken. The collective has then failed:
-    /// nothing more may be started, and [`Execution::abandon`] gives back the tickets of what is
+    /// nothing more may be started, and [`Execution::abandon`] gives back the requests of what is
     /// still under way.
     ///
     /// # Cost
@@ -264,11 +270,11 @@ impl<P: Plan, T> Execution<P, T> {
     #[inline]
     pub fn advance<D>(
         &mut self,
-        given: Given<'_>,
+        given: CallArrays<'_>,
         driver: &mut D,
     ) -> Result<Progress, Failure<D::Error>>
     where
-        D: Driver<Ticket = T>,
+        D: Driver<Request = T>,
     {
         self.collect(driver)?;
         while self.next < self.plan.steps() && !self.joined {
@@ -312,12 +318,12 @@ impl<P: Plan, T> Execution<P, T> {
         self.joined = false;
     }
 
-    /// Gives up: returns the tickets of the messages still under way, one by one, for the driver's
+    /// Gives up: returns the requests of the messages still under way, one by one, for the driver's
     /// owner to cancel or wait for. When it returns `None` the execution is as new.
     pub fn abandon(&mut self) -> Option<T> {
         while let Some(open) = self.open.pop() {
-            if let Awaited::Message(ticket) | Awaited::Together(ticket) = open.awaited {
-                return Some(ticket);
+            if let Awaited::Message(request) | Awaited::IntraNode(request) = open.awaited {
+                return Some(request);
             }
         }
         self.restart();
@@ -325,14 +331,14 @@ impl<P: Plan, T> Execution<P, T> {
     }
 
     /// Forgets what is done.
-    fn collect<D: Driver<Ticket = T>>(&mut self, driver: &mut D) -> Result<(), Failure<D::Error>> {
+    fn collect<D: Driver<Request = T>>(&mut self, driver: &mut D) -> Result<(), Failure<D::Error>> {
         let mut at = 0;
         while at < self.open.len() {
             let Open { step, awaited } = &mut self.open[at];
             let done = match awaited {
-                Awaited::Message(ticket) => driver.done(ticket).map_err(Failure::Driver),
-                Awaited::Together(ticket) => {
-                    let done = driver.done(ticket).map_err(Failure::Driver);
+                Awaited::Message(request) => driver.done(request).map_err(Failure::Driver),
+                Awaited::IntraNode(request) => {
+                    let done = driver.done(request).map_err(Failure::Driver);
                     self.joined = matches!(done, Ok(false));
                     done
                 }
@@ -355,7 +361,7 @@ impl<P: Plan, T> Execution<P, T> {
 
     /// Whether the length of the message is known now.
     #[cold]
-    fn look<D: Driver<Ticket = T>>(
+    fn look<D: Driver<Request = T>>(
         &mut self,
         step: u32,
         from: u32,
@@ -382,13 +388,15 @@ impl<P: Plan, T> Execution<P, T> {
 
     /// Gives the plan the scratch that the lengths learned ask for.
     #[cold]
-    fn grow<D: Driver<Ticket = T>>(
+    fn grow<D: Driver<Request = T>>(
         &mut self,
-        given: Given<'_>,
+        given: CallArrays<'_>,
         driver: &mut D,
     ) -> Result<(), Failure<D::Error>> {
         self.news = false;
-        let before = self.plan.scratch(&Known::new(given, &Learned::new()));
+        let before = self
+            .plan
+            .scratch(&PlanInputs::new(given, &LearnedLengths::new()));
         let elements = self.scratch(given);
         if elements > before && !driver.grow(elements)? {
             return Err(Failure::Unsupported { step: self.next });
@@ -403,17 +411,17 @@ impl<P: Plan, T> Execution<P, T> {
     }
 
     /// Asks the plan for the next step, once, and returns what it needs.
-    fn look_ahead(&mut self, given: Given<'_>) -> Option<u32> {
+    fn look_ahead(&mut self, given: CallArrays<'_>) -> Option<u32> {
         if self.needs.is_none() {
             self.acts.clear();
-            let known = Known::new(given, &self.learned);
-            self.needs = self.plan.step(self.next, &known, &mut self.acts);
+            let inputs = PlanInputs::new(given, &self.learned);
+            self.needs = self.plan.step(self.next, &inputs, &mut self.acts);
         }
         self.needs
     }
 
     /// Starts the acts of the next step.
-    fn start<D: Driver<Ticket = T>>(
+    fn start<D: Driver<Request = T>>(
         &mut self,
         needs: u32,
         driver: &mut D,
@@ -431,21 +439,21 @@ impl<P: Plan, T> Execution<P, T> {
                     driver.reduce(from, into, side).map(|()| None)?
                 }
                 Act::Size { from, tag, slot } => {
-                    let known = self.look(step, from, tag, slot, driver)?;
-                    (!known).then_some(Awaited::Size { from, tag, slot })
+                    let inputs = self.look(step, from, tag, slot, driver)?;
+                    (!inputs).then_some(Awaited::Size { from, tag, slot })
                 }
                 Act::Learn { from, slot } => {
                     let sum = driver.sum(from)?.ok_or(Failure::Unsupported { step })?;
                     self.learn(step, slot, sum)?;
                     None
                 }
-                Act::Together(act) => match driver.together(&act)? {
-                    Joined::Done => None,
-                    Joined::Pending(ticket) => {
+                Act::IntraNode(act) => match driver.intra_node(&act)? {
+                    IntraNodeStart::Done => None,
+                    IntraNodeStart::Pending(request) => {
                         self.joined = true;
-                        Some(Awaited::Together(ticket))
+                        Some(Awaited::IntraNode(request))
                     }
-                    Joined::Unsupported => return Err(Failure::Unsupported { step }),
+                    IntraNodeStart::Unsupported => return Err(Failure::Unsupported { step }),
                 },
             };
             if let Some(awaited) = awaited {

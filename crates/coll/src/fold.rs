@@ -6,8 +6,8 @@
 use core::ops::Range;
 
 use crate::accumulate::Accumulator;
+use crate::partition::piece;
 use crate::plan::Acts;
-use crate::split::piece;
 
 /// The tag of the messages that fold and hand back; rounds have lower ones.
 const TAG: u32 = 64;

@@ -4,10 +4,10 @@
 //! In round `k` the partner is the place `2^k` away. The place whose bit `k` is 0 keeps the lower
 //! half. So after round `k` a place has the result of `2^(k+1)` consecutive places.
 
+use crate::eager::EagerLimit;
 use crate::fold::Fold;
+use crate::partition::{longest, piece};
 use crate::plan::{Acts, Buf, Part, Side};
-use crate::split::{longest, piece};
-use crate::window::Short;
 
 /// One leader's part in recursive halving. The number of places is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) struct Halving {
     pub(crate) sums: Buf,
     /// Whether the contribution is still in `In` at the start.
     pub(crate) fresh: bool,
-    pub(crate) short: Short,
+    pub(crate) short: EagerLimit,
 }
 
 impl Halving {

@@ -4,7 +4,7 @@
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call};
 //! use oxmpi_coll::choice::{Tuning, choose};
-//! use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+//! use oxmpi_coll::plan::{Act, Acts, Buf, PlanInputs, Part, Plan, Side};
 //!
 //! // Rank 0 of two ranks sums one number of 8 bytes.
 //! let call = Call::allreduce(0, 2, 1, 8);
@@ -16,11 +16,11 @@
 //! let plan = choice.plan(&call)?;
 //! let (input, output) = (Part::new(Buf::In, 0, 1), Part::new(Buf::Out, 0, 1));
 //! let mut acts = Acts::new();
-//! plan.step(0, &Known::NOTHING, &mut acts);
+//! plan.step(0, &PlanInputs::NOTHING, &mut acts);
 //! let receive = Act::Recv { from: 1, tag: 0, into: output };
 //! assert_eq!(*acts, [receive, Act::Send { to: 1, tag: 0, from: input }]);
 //! acts.clear();
-//! let needs = plan.step(1, &Known::NOTHING, &mut acts);
+//! let needs = plan.step(1, &PlanInputs::NOTHING, &mut acts);
 //! assert_eq!(needs, Some(1));
 //! assert_eq!(*acts, [Act::Reduce { from: input, into: output, side: Side::Left }]);
 //! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())
@@ -49,6 +49,7 @@ pub mod allreduce;
 pub mod alltoall;
 pub mod barrier;
 pub mod bcast;
+pub mod call;
 pub mod catalog;
 #[cfg(feature = "std")]
 pub mod check;
@@ -76,18 +77,19 @@ pub mod stages;
 
 mod accumulate;
 mod blocks;
-mod circle;
-mod circular;
 mod digits;
-mod direct;
+mod eager;
 mod fold;
-mod halves;
 mod halving;
+mod long_blocks;
+mod partition;
 mod phase;
-mod pieces;
-mod split;
+mod rank_ring;
+mod ring_pieces;
+mod scattered_vector;
+mod split_exchanges;
+mod symmetric;
 mod tree;
-mod vector;
 mod window;
 
 #[cfg(doctest)]

@@ -37,7 +37,7 @@ impl Placement {
     }
 
     /// As [`Placement::new`], but with all ranks on one node where `per_node` is 0.
-    pub fn told(order: Order, size: u32, per_node: u32) -> Self {
+    pub fn or_one_node(order: Order, size: u32, per_node: u32) -> Self {
         match per_node {
             0 => Placement::new(order, size, size),
             some => Placement::new(order, size, some),

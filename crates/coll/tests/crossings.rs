@@ -6,7 +6,7 @@ use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::exec::{Driver, Execution, Progress};
 use oxmpi_coll::placement::{Order, Placement};
-use oxmpi_coll::plan::{Given, Part, Side};
+use oxmpi_coll::plan::{CallArrays, Part, Side};
 
 const RANKS: u32 = 8;
 
@@ -19,7 +19,7 @@ struct Counter {
 }
 
 impl Driver for Counter {
-    type Ticket = ();
+    type Request = ();
     type Error = Infallible;
 
     fn send(&mut self, to: u32, _: u32, part: Part) -> Result<Option<()>, Infallible> {
@@ -85,7 +85,7 @@ fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
             messages: 0,
             bytes: 0,
         };
-        let ended = Execution::new(plan(rank)).advance(Given::NOTHING, &mut counter);
+        let ended = Execution::new(plan(rank)).advance(CallArrays::NOTHING, &mut counter);
         assert_eq!(ended.expect("a counter cannot fail"), Progress::Done);
         messages += counter.messages;
         all += counter.bytes;
@@ -97,12 +97,12 @@ fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
 /// block placement that the choice does not know of.
 fn between(collective: Collective, bytes: u64) -> [(&'static str, u64, u64); 3] {
     let [block, cyclic] = [Order::Block, Order::Cyclic].map(|o| Placement::new(o, RANKS, 2));
-    let known = |place| {
+    let inputs = |place| {
         let tuning = Tuning::default().placed(place);
         crossings(collective, bytes, &tuning, place)
     };
     let unknown = crossings(collective, bytes, &Tuning::default(), block);
-    [known(block), known(cyclic), unknown]
+    [inputs(block), inputs(cyclic), unknown]
 }
 
 #[test]
@@ -163,19 +163,19 @@ fn on_partly_filled_nodes_no_byte_crosses_twice() {
                 Call::reduce_scatter_block(0, size, bytes, 1),
                 blocks,
             ),
-            (Algorithm::AllreducePorts, cut, 2 * blocks),
+            (Algorithm::AllreduceMultirail, cut, 2 * blocks),
             (
-                Algorithm::BcastLaneKnomial,
+                Algorithm::BcastRailKnomial,
                 Call::bcast(0, size, size / 2, bytes),
                 vectors,
             ),
             (
-                Algorithm::BcastLaneChain,
+                Algorithm::BcastRailChain,
                 Call::bcast(0, size, size - 1, bytes),
                 vectors,
             ),
             (
-                Algorithm::BcastLaneCirculant,
+                Algorithm::BcastRailCirculant,
                 Call::bcast(0, size, 0, bytes),
                 vectors,
             ),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, SharedMemory};
 use oxmpi_coll::exec::{Driver, Execution, Failure, IN_FLIGHT, Progress};
-use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Part, Plan, Side};
+use oxmpi_coll::plan::{Act, Acts, Buf, CallArrays, Part, Plan, PlanInputs, Side};
 
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
@@ -17,11 +17,11 @@ impl Plan for Script {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, kinds) = self.0[i as usize];
         for kind in kinds.chars() {
             match kind {
@@ -59,7 +59,7 @@ impl RecordingDriver {
 }
 
 impl Driver for RecordingDriver {
-    type Ticket = u32;
+    type Request = u32;
     type Error = &'static str;
 
     fn send(&mut self, _: u32, tag: u32, _: Part) -> Result<Option<u32>, &'static str> {
@@ -79,21 +79,21 @@ impl Driver for RecordingDriver {
         Ok(())
     }
 
-    fn done(&mut self, ticket: &mut u32) -> Result<bool, &'static str> {
-        if self.fails == Some(*ticket) {
+    fn done(&mut self, request: &mut u32) -> Result<bool, &'static str> {
+        if self.fails == Some(*request) {
             Err("lost")
         } else {
-            Ok(self.done.contains(ticket))
+            Ok(self.done.contains(request))
         }
     }
 }
 
 #[test]
 fn a_driver_without_intra_node_phases_refuses_plans_that_have_one() {
-    let call = Call::allgather(0, 4, 8).with_teams(Teams::All);
-    let plan = Algorithm::AllgatherTeam.plan(&call, &Parameters::NONE);
+    let call = Call::allgather(0, 4, 8).with_shared_memory(SharedMemory::All);
+    let plan = Algorithm::AllgatherIntraNode.plan(&call, &Parameters::NONE);
     let mut execution = Execution::new(plan.expect("the algorithm supports the call"));
-    let refused = execution.advance(Given::NOTHING, &mut RecordingDriver::default());
+    let refused = execution.advance(CallArrays::NOTHING, &mut RecordingDriver::default());
     assert_eq!(refused, Err(Failure::Unsupported { step: 0 }));
 }
 
@@ -102,7 +102,7 @@ fn a_step_starts_once_the_steps_that_it_needs_are_done() {
     let mut execution = Execution::new(Script(&[(0, "r"), (0, "s"), (1, "l"), (3, "s")]));
     let mut notes = RecordingDriver::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_step_starts_once_the_steps_that_it_needs_are_done() {
     // The local step needs only step 0; the last one needs all.
     notes.done.insert(0);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(
@@ -121,17 +121,17 @@ fn a_step_starts_once_the_steps_that_it_needs_are_done() {
     );
     notes.done.insert(1);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started, [0, 1, 3]);
     notes.done.insert(3);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Done)
     );
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Done)
     );
 }
@@ -145,7 +145,7 @@ fn acts_that_complete_at_once_need_one_call_and_can_run_again() {
     };
     for times in 1..=3 {
         assert_eq!(
-            execution.advance(Given::NOTHING, &mut notes),
+            execution.advance(CallArrays::NOTHING, &mut notes),
             Ok(Progress::Done)
         );
         assert_eq!(
@@ -161,18 +161,18 @@ fn at_most_in_flight_messages_are_under_way() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
     let mut notes = RecordingDriver::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started.len(), IN_FLIGHT);
     notes.done.extend([3, 7]);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started.len(), IN_FLIGHT + 2);
     notes.done.extend(0..3 * IN_FLIGHT as u32);
-    while execution.advance(Given::NOTHING, &mut notes) == Ok(Progress::Pending) {}
+    while execution.advance(CallArrays::NOTHING, &mut notes) == Ok(Progress::Pending) {}
     assert!(notes.started.into_iter().eq(0..3 * IN_FLIGHT as u32));
 }
 
@@ -184,7 +184,7 @@ fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
         ..RecordingDriver::default()
     };
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Err(Failure::Driver("refused"))
     );
     let mut left: Vec<_> = std::iter::from_fn(|| execution.abandon()).collect();
@@ -194,12 +194,12 @@ fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
     // The execution can start again; now a message that has started fails.
     notes.fails = None;
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     notes.fails = Some(1);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Err(Failure::Driver("lost"))
     );
     assert_eq!(std::iter::from_fn(|| execution.abandon()).count(), 2);
@@ -213,11 +213,11 @@ impl Plan for WaitsForUnknownLength {
         2
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         (i == 0).then(|| {
             acts.recv(0, 0, WHOLE);
             0
@@ -230,10 +230,10 @@ fn a_plan_that_waits_for_an_unknown_length_is_an_error() {
     let mut execution = Execution::new(WaitsForUnknownLength);
     let mut notes = RecordingDriver::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     notes.done.insert(0);
-    let stuck = execution.advance(Given::NOTHING, &mut notes);
+    let stuck = execution.advance(CallArrays::NOTHING, &mut notes);
     assert_eq!(stuck, Err(Failure::Stuck { step: 1 }));
 }

@@ -3,7 +3,7 @@
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{Case, Contract, Expected, Kind, Ranks, Report, Task, check_plans};
-use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side, TAGS};
+use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 
 /// One rank's steps: the steps that each needs, and its acts.
 #[derive(Clone, Debug, Default)]
@@ -17,11 +17,11 @@ impl Plan for Script {
         self.steps.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         self.scratch
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, all) = &self.steps[i as usize];
         all.iter().for_each(|&act| acts.push(act));
         Some(*needs)
@@ -484,11 +484,11 @@ impl Plan for Hidden {
         2
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match (i, self.rank) {
             (0, 0) => acts.skip_to(2),
             (1, rank) if rank > 0 => acts.send(0, 0, Part::EMPTY),

@@ -16,25 +16,25 @@ const ALGORITHMS: [Algorithm; 28] = [
     Algorithm::ExscanNodeAware,
     Algorithm::BcastNodeAware,
     Algorithm::BcastPostal,
-    Algorithm::BcastLaneKnomial,
-    Algorithm::BcastLaneChain,
-    Algorithm::BcastLaneCirculant,
+    Algorithm::BcastRailKnomial,
+    Algorithm::BcastRailChain,
+    Algorithm::BcastRailCirculant,
     Algorithm::ReduceNodeAware,
     Algorithm::ReducePostal,
     Algorithm::AllreduceNodeAware,
     Algorithm::AllreducePostal,
-    Algorithm::AllgatherLaneBruck,
-    Algorithm::AllgatherLaneRing,
+    Algorithm::AllgatherRailBruck,
+    Algorithm::AllgatherRailRing,
     Algorithm::AllgatherNodeAware,
     Algorithm::AllgathervNodeAware,
     Algorithm::AlltoallNodeAware,
-    Algorithm::AllreduceLaneCirculant,
-    Algorithm::ReduceScatterBlockLaneCirculant,
+    Algorithm::AllreduceRailCirculant,
+    Algorithm::ReduceScatterBlockRailCirculant,
     Algorithm::ReduceScatterNodeAware,
     Algorithm::ReduceScatterBlockNodeAware,
-    Algorithm::BcastPorts,
-    Algorithm::ReducePorts,
-    Algorithm::AllreducePorts,
+    Algorithm::BcastMultirail,
+    Algorithm::ReduceMultirail,
+    Algorithm::AllreduceMultirail,
 ];
 
 fn on(per_node: u32, order: Order) -> Parameters {
@@ -122,10 +122,10 @@ fn every_plan_is_right_on_nodes_of_every_size_in_block_and_cyclic_order() {
 fn rails_take_their_rounds_exactly() {
     for (size, per_node) in [(12, 3), (16, 4), (35, 5), (64, 8)] {
         for algorithm in [
-            Algorithm::AllgatherLaneBruck,
-            Algorithm::AllgatherLaneRing,
-            Algorithm::AllreduceLaneCirculant,
-            Algorithm::ReduceScatterBlockLaneCirculant,
+            Algorithm::AllgatherRailBruck,
+            Algorithm::AllgatherRailRing,
+            Algorithm::AllreduceRailCirculant,
+            Algorithm::ReduceScatterBlockRailCirculant,
         ] {
             let parameters = on(per_node, Order::Block);
             let count = 2 * u64::from(size);

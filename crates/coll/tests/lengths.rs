@@ -3,7 +3,7 @@
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// `count` elements from `first` on.
 const fn part(buf: Buf, first: u64, count: u64) -> Part {
@@ -20,8 +20,8 @@ struct Gather {
 }
 
 impl Gather {
-    fn length_from_rank_2(&self, known: &Known<'_>) -> Option<u64> {
-        self.assumes.or_else(|| known.learned.get(3))
+    fn length_from_rank_2(&self, inputs: &PlanInputs<'_>) -> Option<u64> {
+        self.assumes.or_else(|| inputs.learned.get(3))
     }
 }
 
@@ -30,18 +30,18 @@ impl Plan for Gather {
         [1, 3, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.rank {
-            1 => self.own + self.length_from_rank_2(known).unwrap_or(0),
+            1 => self.own + self.length_from_rank_2(inputs).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let own = part(Buf::In, 0, self.own);
         match (self.rank, i) {
             (0, _) => {
-                let [first, second, third] = known.given.recvs else {
+                let [first, second, third] = inputs.arrays.recvs else {
                     panic!("the plan is for three ranks")
                 };
                 acts.recv(1, 0, part(Buf::OutBlock(1), 0, second + third));
@@ -53,14 +53,14 @@ impl Plan for Gather {
                 }
             }
             (1, 1) => {
-                let length_from_rank_2 = self.length_from_rank_2(known)?;
+                let length_from_rank_2 = self.length_from_rank_2(inputs)?;
                 acts.recv(2, 0, part(Buf::Scratch, self.own, length_from_rank_2));
                 acts.copy(own, part(Buf::Scratch, 0, self.own));
             }
             (1, _) => acts.send(
                 0,
                 0,
-                part(Buf::Scratch, 0, self.own + self.length_from_rank_2(known)?),
+                part(Buf::Scratch, 0, self.own + self.length_from_rank_2(inputs)?),
             ),
             _ => acts.send(1, 0, own),
         }
@@ -115,19 +115,19 @@ impl Plan for Scatter {
         [2, 4, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        match (self.rank, known.given.sends) {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        match (self.rank, inputs.arrays.sends) {
             (0, [_, second, third]) => 16 + second + third,
-            (1, _) => known.learned.get(1).unwrap_or(0),
+            (1, _) => inputs.learned.get(1).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let learned = |slot| known.learned.get(slot);
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let learned = |slot| inputs.learned.get(slot);
         match (self.rank, i) {
             (0, 0) => {
-                let [first, second, third] = known.given.sends else {
+                let [first, second, third] = inputs.arrays.sends else {
                     panic!("the plan is for three ranks")
                 };
                 let rest = second + third;
@@ -135,7 +135,7 @@ impl Plan for Scatter {
                 acts.copy(part(Buf::InBlock(1), 0, rest), part(Buf::Scratch, 16, rest));
                 acts.copy(part(Buf::InBlock(0), 0, *first), part(Buf::Out, 0, *first));
             }
-            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(known))),
+            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(inputs))),
             (1, 0) => acts.size(0, 0, 1),
             (1, 1) => acts.recv(0, 0, part(Buf::Scratch, 0, learned(1)?)),
             (1, 2) => acts.learn(part(Buf::Scratch, self.at, 8), 2),

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Collective, NOBODY, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, PROC_NULL, Parameters};
 use oxmpi_coll::check::{Arrays, Lengths, check};
-use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Learned, Part, Plan};
+use oxmpi_coll::plan::{Act, Acts, Buf, CallArrays, LearnedLengths, Part, Plan, PlanInputs};
 use proptest::prelude::*;
 
 /// The sources and the destinations of each rank.
@@ -22,7 +22,7 @@ fn grid(dims: &[(u32, bool)]) -> Graph {
             let at = rank / stride % length;
             let to = |there: u32, inside: bool| match inside || periodic {
                 true => rank - at * stride + there * stride,
-                false => NOBODY,
+                false => PROC_NULL,
             };
             [
                 to((at + length - 1) % length, at > 0),
@@ -81,11 +81,11 @@ fn prove(graph: &Graph, is_grid: bool, window: u32) {
         let arrays = (0..size).map(|rank| {
             let [sources, destinations] = &graph[rank as usize];
             let recv = |at: usize| match sources[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 from => length(collective, from, sent_as(graph, rank, at, is_grid)),
             };
             let send = |at: usize| match destinations[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 _ => length(collective, rank, at),
             };
             let mut arrays = Arrays {
@@ -135,17 +135,17 @@ fn acts_on_ring(size: u32, neighbors: [u32; 2]) -> Vec<Act> {
     let call = Call::neighbor_alltoall(0, size, [2, 2], 1).on_grid();
     let plan = Algorithm::NeighborAlltoallLinear.plan(&call, &Parameters::NONE);
     let plan = plan.expect("the algorithm supports the call");
-    let given = Given {
+    let given = CallArrays {
         sources: &neighbors,
         destinations: &neighbors,
-        ..Given::NOTHING
+        ..CallArrays::NOTHING
     };
-    let learned = Learned::new();
-    let known = Known::new(given, &learned);
+    let learned = LearnedLengths::new();
+    let inputs = PlanInputs::new(given, &learned);
     let mut all = vec![];
     for step in 0..plan.steps() {
         let mut acts = Acts::new();
-        plan.step(step, &known, &mut acts);
+        plan.step(step, &inputs, &mut acts);
         all.extend_from_slice(&acts);
     }
     all

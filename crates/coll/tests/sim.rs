@@ -1,7 +1,7 @@
 //! The simulator against times computed by hand, and with symmetry against without.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
     Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, Workload, shifts,
 };
@@ -38,11 +38,11 @@ impl Plan for Sends {
         self.messages.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (to, bytes) = self.messages[i as usize];
         let part = Part::new(Buf::In, 0, bytes);
         match self.rank {
@@ -150,11 +150,11 @@ impl Plan for Pair {
         1
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, _: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, _: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let part = Part::new(Buf::In, 0, self.bytes);
         if self.rank < 2 {
             acts.send(self.peer, 0, part);

@@ -36,15 +36,15 @@ const PICTURES: [(&str, &str); 12] = [
     ),
     (
         "allgather-block",
-        "allgather --sizes 4KiB..500000 -n 1024 --algorithm ring,lane-ring",
+        "allgather --sizes 4KiB..500000 -n 1024 --algorithm ring,rail-ring",
     ),
     (
         "allgather-cyclic",
-        "allgather --sizes 4KiB..500000 -n 512 --placement cyclic --algorithm ring,lane-ring",
+        "allgather --sizes 4KiB..500000 -n 512 --placement cyclic --algorithm ring,rail-ring",
     ),
     (
         "allgather-short",
-        "allgather 8 --ranks 16..12000 --algorithm ring,bruck,lane-bruck:3",
+        "allgather 8 --ranks 16..12000 --algorithm ring,bruck,rail-bruck:3",
     ),
     (
         "alltoall",

@@ -284,7 +284,7 @@ fn prove_random(
         let case = plain(algorithm, size);
         // The intra-node alltoall is one step, but each rank gets a block of every other.
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
-            && algorithm != Algorithm::AlltoallTeam;
+            && algorithm != Algorithm::AlltoallIntraNode;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
         if size <= EVERY
             || fits && prove(algorithm, &case, StepLimit::run(options.most_steps), tally)?
@@ -306,7 +306,7 @@ fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     let arrays = case.arrays();
     let plan = |rank| algorithm.plan(&case.call(rank, &arrays), &case.parameters);
     let holds_none = || match (plan(0), plan(1)) {
-        (Ok(one), Ok(other)) => one.is_turned(1, &other),
+        (Ok(one), Ok(other)) => one.is_rotation(1, &other),
         _ => false,
     };
     match given && !holds_none() {

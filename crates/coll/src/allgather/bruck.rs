@@ -4,16 +4,17 @@
 //! `ceil(log2 p)` rounds with radix 2, the least there is, and `(p - 1)` blocks sent and received
 //! by each rank, the least as well, for every `p`. A larger radix takes fewer phases of more
 //! messages each. Blocks are received where they belong: what a rank has is a run of blocks that
-//! starts with its own and goes around the circle, so nothing is turned around at the end. Bruck,
+//! starts with its own and goes around the ring, so nothing is turned around at the end. Bruck,
 //! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997.
 
 use super::Blackboard;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Known, Plan};
-use crate::window::exchange;
+use crate::eager::exchange;
+use crate::phase::Phase;
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// One rank's part in Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Exchange `i` of a rank.
-    pub(crate) const fn of(place: Circle, digits: Digits, i: u32) -> Self {
+    pub(crate) const fn of(place: RankRing, digits: Digits, i: u32) -> Self {
         let round = digits.exchange(i);
         let (weight, missing) = (round.weight, place.size() - round.distance());
         Exchange {
@@ -67,14 +68,14 @@ impl Plan for Bruck {
         self.board.steps(self.digits.exchanges())
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let place = self.board.place;
         if i == 0 && place.size() == 1 {
-            self.board.take_own(known, acts);
+            self.board.take_own(inputs, acts);
             return Some(0);
         }
         let Exchange {
@@ -84,15 +85,25 @@ impl Plan for Bruck {
             blocks,
         } = Exchange::of(place, self.digits, i);
         let outgoing = if phase == 0 {
-            self.board.own(known)
+            self.board.own(inputs)
         } else {
-            self.board.run(known, place.rank(), blocks)
+            self.board.run(inputs, place.rank(), blocks)
         };
-        let incoming = self.board.run(known, source, blocks);
+        let incoming = self.board.run(inputs, source, blocks);
         exchange(acts, 0, (source, incoming), (destination, outgoing));
         if i == 0 {
-            self.board.take_own(known, acts);
+            self.board.take_own(inputs, acts);
         }
         Some(phase)
+    }
+}
+
+impl Phase for Bruck {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Bruck::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        self.radix() - 1
     }
 }

@@ -7,10 +7,11 @@
 //! Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997, but no rank turns its whole vector at the end.
 
-use crate::catalog::{Call, Collective, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Gather, Own, Turned};
-use crate::plan::{Acts, Known, Plan};
+use crate::blocks::{Division, RotatedBlocks};
+use crate::call::{Call, Collective, Parameters};
+use crate::circulant::{Gather, Own};
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// One rank's part in allgather and allgatherv over the circulant graph.
 ///
@@ -26,8 +27,8 @@ impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         Circulant {
             gather: Gather {
-                view: Turned {
-                    circle: Circle::of(call),
+                view: RotatedBlocks {
+                    ring: RankRing::of(call),
                     blocks: match call.collective {
                         Collective::Allgatherv => Division::Recvs(call.count),
                         _ => Division::Equal(call.count),
@@ -48,12 +49,12 @@ impl Plan for Circulant {
         self.gather.steps()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        self.gather.step(i, known, acts);
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        self.gather.step(i, inputs, acts);
         Some(i)
     }
 }

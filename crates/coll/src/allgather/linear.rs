@@ -5,13 +5,14 @@
 //! that not all send to the same one.
 
 use super::Board;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed};
+use crate::call::{Call, Parameters};
+use crate::phase::Phase;
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
 /// One rank's part in a linear allgather. One step for each distance.
-pub type Linear = Placed<Exchanges>;
+pub type Linear = AtRank<Exchanges>;
 
 /// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,25 +27,25 @@ impl Linear {
             board: Board::of(call),
             window: Window::new(parameters.window),
         };
-        Placed::new(Circle::of(call), exchanges)
+        AtRank::new(RankRing::of(call), exchanges)
     }
 
     /// Exchanges under way at a time.
     pub(crate) const fn window(&self) -> u32 {
-        self.circular().window.get()
+        self.symmetric().window.get()
     }
 }
 
-impl Circular for Exchanges {
+impl SymmetricPlan for Exchanges {
     fn steps(&self, size: u32) -> u32 {
         self.board.steps(size, size - 1)
     }
 
-    fn scratch(&self, _: &Around<'_>) -> u64 {
+    fn scratch(&self, _: &RelativeView<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         if around.size() > 1 {
             let distance = i + 1;
             let incoming = self.board.block(around, around.back(distance));
@@ -54,5 +55,15 @@ impl Circular for Exchanges {
             self.board.take_own(around, acts);
         }
         self.window.needs(i)
+    }
+}
+
+impl Phase for Linear {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Linear::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        self.window()
     }
 }

@@ -21,11 +21,11 @@ pub use recursive_doubling::RecursiveDoubling;
 pub use ring::Ring;
 
 use crate::blocks::Blocks;
-use crate::catalog::Call;
-use crate::circle::Circle;
-use crate::circular::{Around, CircularActs, Spot};
-use crate::plan::{Acts, Buf, Known, Part};
-use crate::window::copy;
+use crate::call::Call;
+use crate::eager::copy;
+use crate::plan::{Acts, Buf, Part, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::symmetric::{RelativeActs, RelativePart, RelativeView};
 
 /// What all ranks start from: where the blocks lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,21 +52,21 @@ impl Board {
     }
 
     /// Where the block of the rank so far above belongs.
-    fn block(&self, around: &Around<'_>, above: u32) -> Spot {
+    fn block(&self, around: &RelativeView<'_>, above: u32) -> RelativePart {
         around.output(self.blocks, above)
     }
 
     /// Where the own block lies at the start.
-    fn own(&self, around: &Around<'_>) -> Spot {
+    fn own(&self, around: &RelativeView<'_>) -> RelativePart {
         let belongs = self.block(around, 0);
         match self.in_place {
             true => belongs,
-            false => Spot::fixed(Buf::In, 0, belongs.len()),
+            false => RelativePart::fixed(Buf::In, 0, belongs.len()),
         }
     }
 
     /// Brings the own block where it belongs, if it is not there.
-    fn take_own(&self, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn take_own(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if !self.in_place {
             acts.copy(self.own(around), self.block(around, 0));
         }
@@ -76,14 +76,14 @@ impl Board {
 /// The same, and where one rank stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blackboard {
-    place: Circle,
+    place: RankRing,
     board: Board,
 }
 
 impl Blackboard {
     const fn of(call: &Call) -> Self {
         Blackboard {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             board: Board::of(call),
         }
     }
@@ -94,18 +94,18 @@ impl Blackboard {
     }
 
     /// Where block `rank` belongs.
-    fn block(&self, known: &Known<'_>, rank: u32) -> Part {
-        self.board.blocks.output(known, rank)
+    fn block(&self, inputs: &PlanInputs<'_>, rank: u32) -> Part {
+        self.board.blocks.output(inputs, rank)
     }
 
-    /// Where `n` blocks from block `first` on belong, around the circle.
-    fn run(&self, known: &Known<'_>, first: u32, n: u32) -> Part {
-        (self.board.blocks).outputs(known, first, n, self.place.size())
+    /// Where `n` blocks from block `first` on belong, around the ring.
+    fn run(&self, inputs: &PlanInputs<'_>, first: u32, n: u32) -> Part {
+        (self.board.blocks).outputs(inputs, first, n, self.place.size())
     }
 
     /// Where this rank's own block lies at the start.
-    fn own(&self, known: &Known<'_>) -> Part {
-        let belongs = self.block(known, self.place.rank());
+    fn own(&self, inputs: &PlanInputs<'_>) -> Part {
+        let belongs = self.block(inputs, self.place.rank());
         if self.board.in_place {
             belongs
         } else {
@@ -114,9 +114,13 @@ impl Blackboard {
     }
 
     /// Brings this rank's own block where it belongs, if it is not there.
-    fn take_own(&self, known: &Known<'_>, acts: &mut Acts) {
+    fn take_own(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         if !self.board.in_place {
-            copy(acts, self.own(known), self.block(known, self.place.rank()));
+            copy(
+                acts,
+                self.own(inputs),
+                self.block(inputs, self.place.rank()),
+            );
         }
     }
 }

@@ -5,19 +5,21 @@
 //! neighbours talk. Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on
 //! terascale Linux cluster with Fast Ethernet", 2005.
 //!
-//! Where `p` is odd the last rank is a guest: it gives its block to the last two of the others, who
+//! Where `p` is odd the last rank is a folded rank: it gives its block to the last two of the others, who
 //! hand it on with theirs, and gets that of each other rank straight, two in a round.
 
 use super::Blackboard;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Known, Part, Plan};
-use crate::window::{Window, exchange};
+use crate::call::{Call, Parameters};
+use crate::eager::exchange;
+use crate::phase::Phase;
+use crate::plan::{Acts, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::window::Window;
 
-/// Rounds in which a guest asks for blocks before the first of them have come.
+/// Rounds in which a folded rank asks for blocks before the first of them have come.
 const AHEAD: Window = Window::new(4);
 
-/// One rank's part in allgather by neighbour exchange. One step a round; a guest has one before, in which
+/// One rank's part in allgather by neighbour exchange. One step a round; a folded rank has one before, in which
 /// it gives its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeighborExchange(Blackboard);
@@ -33,13 +35,13 @@ impl NeighborExchange {
     }
 
     /// The rank among those that exchange.
-    const fn member(&self) -> Circle {
+    const fn member(&self) -> RankRing {
         let place = self.0.place;
-        Circle::new(place.rank(), Self::members(place.size()))
+        RankRing::new(place.rank(), Self::members(place.size()))
     }
 
     /// The last rank of an odd number of them.
-    const fn guest(&self) -> Option<u32> {
+    const fn folded_rank(&self) -> Option<u32> {
         let size = self.0.place.size();
         match size > 1 && size % 2 == 1 {
             true => Some(size - 1),
@@ -47,66 +49,67 @@ impl NeighborExchange {
         }
     }
 
-    /// The blocks of the pair that begins with the rank, and of its guest.
-    fn pair(&self, known: &Known<'_>, first: u32) -> Part {
-        let is_host = self.guest() == Some(first + 2);
-        self.0.run(known, first, if is_host { 3 } else { 2 })
+    /// The blocks of the pair that begins with the rank, and of its folded rank.
+    fn pair(&self, inputs: &PlanInputs<'_>, first: u32) -> Part {
+        let is_fold_partner = self.folded_rank() == Some(first + 2);
+        self.0
+            .run(inputs, first, if is_fold_partner { 3 } else { 2 })
     }
 
     /// The pair whose blocks come in round `i`; in round 0 one of them is this rank's own.
     ///
     /// Ranks `2 n` and `2 n + 1` are a pair and get the same pairs of blocks, one of them those
     /// above and the other those below, in turn.
-    fn incoming(&self, known: &Known<'_>, i: u32) -> Part {
+    fn incoming(&self, inputs: &PlanInputs<'_>, i: u32) -> Part {
         let member = self.member();
         let away = 2 * i.div_ceil(2);
         let upwards = member.rank().is_multiple_of(2) == i.is_multiple_of(2);
-        let own = Circle::new(member.rank() & !1, member.size());
+        let own = RankRing::new(member.rank() & !1, member.size());
         let first = if upwards {
             own.above(away)
         } else {
             own.below(away)
         };
-        self.pair(known, first)
+        self.pair(inputs, first)
     }
 
-    /// The first round: with the other one of the pair, and for the last pair with the guest.
-    fn meet(&self, known: &Known<'_>, acts: &mut Acts) {
+    /// The first round: with the other one of the pair, and for the last pair with the folded rank.
+    fn meet(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let (board, member) = (&self.0, self.member());
         let partner = member.rank() ^ 1;
-        let incoming = board.block(known, partner);
-        exchange(acts, 0, (partner, incoming), (partner, board.own(known)));
-        let host = (member.rank() | 1) + 1;
-        if let Some(guest) = self.guest().filter(|&guest| guest == host) {
-            self.receive(guest, known, acts);
+        let incoming = board.block(inputs, partner);
+        exchange(acts, 0, (partner, incoming), (partner, board.own(inputs)));
+        let partner = (member.rank() | 1) + 1;
+        if let Some(folded) = self.folded_rank().filter(|&folded| folded == partner) {
+            self.receive(folded, inputs, acts);
         }
-        board.take_own(known, acts);
+        board.take_own(inputs, acts);
     }
 
-    fn receive(&self, rank: u32, known: &Known<'_>, acts: &mut Acts) {
-        let block = self.0.block(known, rank);
+    fn receive(&self, rank: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let block = self.0.block(inputs, rank);
         if !block.is_empty() {
             acts.recv(rank, 0, block);
         }
     }
 
-    fn give_own(&self, rank: u32, known: &Known<'_>, acts: &mut Acts) {
-        let own = self.0.own(known);
+    fn give_own(&self, rank: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let own = self.0.own(inputs);
         if !own.is_empty() {
             acts.send(rank, 0, own);
         }
     }
 
-    /// A step of the guest.
-    fn step_of_guest(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> u32 {
+    /// A step of the folded rank.
+    fn step_of_folded_rank(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
         let Some(round) = i.checked_sub(1) else {
-            let hosts = self.member().size() - 2..self.member().size();
-            hosts.for_each(|host| self.give_own(host, known, acts));
-            self.0.take_own(known, acts);
+            let ranks_on_full_nodes = self.member().size() - 2..self.member().size();
+            ranks_on_full_nodes.for_each(|partner| self.give_own(partner, inputs, acts));
+            self.0.take_own(inputs, acts);
             return 0;
         };
         for rank in [2 * round, 2 * round + 1] {
-            self.receive(rank, known, acts);
+            self.receive(rank, inputs, acts);
         }
         AHEAD.needs(i)
     }
@@ -115,25 +118,25 @@ impl NeighborExchange {
 impl Plan for NeighborExchange {
     fn steps(&self) -> u32 {
         let place = self.0.place;
-        let before = u32::from(self.guest() == Some(place.rank()));
+        let before = u32::from(self.folded_rank() == Some(place.rank()));
         self.0.steps(place.size() / 2 + before)
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let (place, guest) = (self.0.place, self.guest());
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let (place, folded) = (self.0.place, self.folded_rank());
         if place.size() == 1 {
-            self.0.take_own(known, acts);
+            self.0.take_own(inputs, acts);
             return Some(0);
         }
-        if guest == Some(place.rank()) {
-            return Some(self.step_of_guest(i, known, acts));
+        if folded == Some(place.rank()) {
+            return Some(self.step_of_folded_rank(i, inputs, acts));
         }
         if i == 0 {
-            self.meet(known, acts);
+            self.meet(inputs, acts);
         } else {
             let member = self.member();
             let above = member.rank().is_multiple_of(2) == i.is_multiple_of(2);
@@ -143,15 +146,25 @@ impl Plan for NeighborExchange {
                 member.below(1)
             };
             let outgoing = match i {
-                1 => self.pair(known, member.rank() & !1),
-                _ => self.incoming(known, i - 1),
+                1 => self.pair(inputs, member.rank() & !1),
+                _ => self.incoming(inputs, i - 1),
             };
-            let incoming = self.incoming(known, i);
+            let incoming = self.incoming(inputs, i);
             exchange(acts, 0, (partner, incoming), (partner, outgoing));
         }
-        if let Some(guest) = guest.filter(|_| i == place.rank() / 2) {
-            self.give_own(guest, known, acts);
+        if let Some(folded) = folded.filter(|_| i == place.rank() / 2) {
+            self.give_own(folded, inputs, acts);
         }
         Some(i)
+    }
+}
+
+impl Phase for NeighborExchange {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        NeighborExchange::of(call, parameters)
+    }
+
+    fn owners(size: u32) -> u32 {
+        NeighborExchange::members(size).max(1)
     }
 }

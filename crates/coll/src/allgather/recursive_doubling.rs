@@ -6,10 +6,10 @@
 //! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
 use super::Blackboard;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
+use crate::call::{Call, Parameters};
+use crate::eager::exchange;
+use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels;
-use crate::window::exchange;
 
 /// One rank's part in allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,26 +27,26 @@ impl Plan for RecursiveDoubling {
         self.0.steps(levels(self.0.place.size()))
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let place = self.0.place;
         if place.size() > 1 {
             let blocks = 1 << i;
             let partner = place.rank() ^ blocks;
             let first = |rank: u32| rank & !(blocks - 1);
             let outgoing = if i == 0 {
-                self.0.own(known)
+                self.0.own(inputs)
             } else {
-                self.0.run(known, first(place.rank()), blocks)
+                self.0.run(inputs, first(place.rank()), blocks)
             };
-            let incoming = self.0.run(known, first(partner), blocks);
+            let incoming = self.0.run(inputs, first(partner), blocks);
             exchange(acts, 0, (partner, incoming), (partner, outgoing));
         }
         if i == 0 {
-            self.0.take_own(known, acts);
+            self.0.take_own(inputs, acts);
         }
         Some(i)
     }

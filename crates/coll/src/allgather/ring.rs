@@ -15,15 +15,16 @@
 //! inside a node blocks are whole.
 
 use super::Board;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
-use crate::pieces::Pieces;
+use crate::call::{Call, Parameters};
+use crate::phase::Phase;
+use crate::rank_ring::RankRing;
+use crate::ring_pieces::RingPieces;
+use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
 /// are in pieces, on one side or on both, a block takes as many steps.
-pub type Ring = Placed<Rounds>;
+pub type Ring = AtRank<Rounds>;
 
 /// What every rank does that asks ahead as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,46 +32,46 @@ pub struct Rounds {
     board: Board,
     /// The blocks that are asked for before the last one is offered.
     ahead: u32,
-    pieces: Pieces,
+    pieces: RingPieces,
 }
 
 impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let circle = Circle::of(call);
+        let ring = RankRing::of(call);
         let rounds = Rounds {
             board: Board::of(call),
-            ahead: parameters.asks_ahead(circle, call.bytes()),
-            pieces: Pieces::of(circle, parameters, call.bytes()),
+            ahead: parameters.receives_ahead(ring, call.bytes()),
+            pieces: RingPieces::of(ring, parameters, call.bytes()),
         };
-        Placed::new(circle, rounds)
+        AtRank::new(ring, rounds)
     }
 
     /// The first steps that need nothing, if they send as well.
     pub(crate) const fn free(&self) -> u32 {
-        1_u32.saturating_sub(self.circular().ahead)
+        1_u32.saturating_sub(self.symmetric().ahead)
     }
 }
 
-impl Circular for Rounds {
+impl SymmetricPlan for Rounds {
     fn steps(&self, size: u32) -> u32 {
         self.board
             .steps(size, (size - 1) * self.pieces.number + self.ahead)
     }
 
-    fn scratch(&self, _: &Around<'_>) -> u64 {
+    fn scratch(&self, _: &RelativeView<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let turns = self.pieces.number;
         let others = (around.size() - 1) * turns;
         let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
         let block = |n| self.board.block(around, around.back(n));
         let incoming = match i < others {
             true => self.pieces.coming(i, block(i / turns + 1)),
-            false => Spot::EMPTY,
+            false => RelativePart::EMPTY,
         };
-        let outgoing = sent.map_or(Spot::EMPTY, |sent| {
+        let outgoing = sent.map_or(RelativePart::EMPTY, |sent| {
             let block = match sent / turns {
                 0 => self.board.own(around),
                 passed => block(passed),
@@ -82,5 +83,15 @@ impl Circular for Rounds {
             self.board.take_own(around, acts);
         }
         self.pieces.behind(sent.unwrap_or(0))
+    }
+}
+
+impl Phase for Ring {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Ring::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        Ring::free(self)
     }
 }

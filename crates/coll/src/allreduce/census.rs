@@ -1,21 +1,21 @@
 //! Census: allreduce in `ceil(log2 p)` rounds of the whole vector for every `p`, the least there is.
 //!
-//! Each rank knows the reduction over some ranks below itself, around the circle, with and without
+//! Each rank knows the reduction over some ranks below itself, around the ring, with and without
 //! its own contribution. A round doubles their number, or doubles it and adds one: it sends the one
 //! reduction or the other, as the bits of `p - 1` say. Two things are paid for the rounds: the
 //! operation must commute, and as each rank combines in an order of its own, it must give the same
 //! bits in every order, as on integers. Bar-Noy, Kipnis and Schieber, "An optimal algorithm for
 //! computing census functions in message-passing systems", 1993.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::call::{Call, Parameters};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
+use crate::rank_ring::RankRing;
 use crate::tree::levels;
 
 /// One rank's part in the census. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {
-    circle: Circle,
+    ring: RankRing,
     count: u64,
     in_place: bool,
 }
@@ -23,27 +23,27 @@ pub struct Census {
 impl Census {
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
         Census {
-            circle: Circle::of(call),
+            ring: RankRing::of(call),
             count: call.count,
             in_place: call.in_place,
         }
     }
 
     const fn rounds(&self) -> u32 {
-        levels(self.circle.size())
+        levels(self.ring.size())
     }
 
     /// The ranks below that are known before the round.
-    const fn known(&self, round: u32) -> u32 {
+    const fn inputs(&self, round: u32) -> u32 {
         match self.rounds() - round {
             u32::BITS => 0,
-            left => (self.circle.size() - 1) >> left,
+            left => (self.ring.size() - 1) >> left,
         }
     }
 
     /// Whether the round sends the reduction with the own contribution.
     const fn sends_own(&self, round: u32) -> bool {
-        self.known(round + 1) % 2 == 1
+        self.inputs(round + 1) % 2 == 1
     }
 
     /// Whether the reduction without the own contribution is sent after the round, and so must be
@@ -80,14 +80,14 @@ impl Census {
     }
 
     fn exchange(&self, round: u32, acts: &mut Acts) {
-        let distance = self.known(round) + u32::from(self.sends_own(round));
+        let distance = self.inputs(round) + u32::from(self.sends_own(round));
         let given = match round {
             0 => self.input(),
             _ if self.sends_own(round) => self.all(),
             _ => self.others(),
         };
-        acts.recv(self.circle.below(distance), round, self.room(round));
-        acts.send(self.circle.above(distance), round, given);
+        acts.recv(self.ring.below(distance), round, self.room(round));
+        acts.send(self.ring.above(distance), round, given);
         if round == 0 && !self.in_place && self.room(0) != self.all() {
             acts.copy(self.input(), self.all());
         }
@@ -116,7 +116,7 @@ impl Plan for Census {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         if self.rounds() == 0 {
             0
         } else {
@@ -124,7 +124,7 @@ impl Plan for Census {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.rounds() == 0 {
             if !self.in_place {
                 acts.copy(self.input(), self.all());

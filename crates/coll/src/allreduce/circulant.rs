@@ -5,29 +5,30 @@
 //! ranks get the same bits; it is reduced in the order of the graph, so the operation must commute.
 //! Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms", arXiv 2410.14234, 2024.
 
-use crate::catalog::{Call, Parameters};
-use crate::circulant::{Division, Gather, Own, Result, Scatter};
-use crate::circular::Placed;
-use crate::plan::{Acts, Known, Plan};
+use crate::blocks::Division;
+use crate::call::{Call, Parameters};
+use crate::circulant::{Gather, Own, Result, Scatter};
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::symmetric::AtRank;
 
 /// One rank's part in allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circulant {
-    scatter: Placed<Scatter>,
+    scatter: AtRank<Scatter>,
     count: u64,
 }
 
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         Circulant {
-            scatter: Scatter::placed(call, Division::Cut(call.count), Result::Home),
+            scatter: Scatter::placed(call, Division::Partition(call.count), Result::Home),
             count: call.count,
         }
     }
 
     fn gather(&self) -> Gather {
         Gather {
-            view: self.scatter.circular().view(self.scatter.place()),
+            view: self.scatter.symmetric().view(self.scatter.place()),
             own: Own::Output,
         }
     }
@@ -42,15 +43,15 @@ impl Plan for Circulant {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.scatter.scratch(known)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.scatter.scratch(inputs)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match i.checked_sub(self.scatter.steps()) {
-            None => self.scatter.step(i, known, acts),
+            None => self.scatter.step(i, inputs, acts),
             Some(k) => {
-                self.gather().step(k, known, acts);
+                self.gather().step(k, inputs, acts);
                 Some(i)
             }
         }

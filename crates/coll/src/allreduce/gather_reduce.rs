@@ -4,10 +4,11 @@
 //! from left to right, so operations need not commute, and all ranks get the same bits. It sends
 //! `p - 1` vectors and reduces as many, and holds all of them: for few ranks and small vectors.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Gather, Own, Turned};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::blocks::{Division, RotatedBlocks};
+use crate::call::{Call, Parameters};
+use crate::circulant::{Gather, Own};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
+use crate::rank_ring::RankRing;
 
 /// The largest group whose steps can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -24,8 +25,8 @@ impl GatherReduce {
         let own = if call.in_place { Buf::Out } else { Buf::In };
         GatherReduce {
             gather: Gather {
-                view: Turned {
-                    circle: Circle::of(call),
+                view: RotatedBlocks {
+                    ring: RankRing::of(call),
                     blocks: Division::Equal(call.count),
                 },
                 own: Own::Apart(own),
@@ -35,7 +36,7 @@ impl GatherReduce {
     }
 
     const fn size(&self) -> u32 {
-        self.gather.view.circle.size()
+        self.gather.view.ring.size()
     }
 }
 
@@ -47,15 +48,15 @@ impl Plan for GatherReduce {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         self.count.saturating_mul(self.size().into())
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let result = Part::new(Buf::Out, 0, self.count);
         let vector = |rank| Part::new(Buf::Scratch, u64::from(rank) * self.count, self.count);
         match i.checked_sub(self.gather.steps()) {
-            None => self.gather.step(i, known, acts),
+            None => self.gather.step(i, inputs, acts),
             Some(0) => acts.copy(vector(0), result),
             Some(rank) => acts.reduce(vector(rank), result, Side::Right),
         }

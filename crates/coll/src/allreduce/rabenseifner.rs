@@ -9,11 +9,11 @@
 //! reduction operations", 2004; Thakur, Rabenseifner and Gropp, 2005.
 
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
 use crate::fold::Fold;
 use crate::halving::Halving;
-use crate::plan::{Acts, Buf, Known, Plan};
-use crate::window::Short;
+use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's part in Rabenseifner's allreduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Rabenseifner {
                 count: call.count,
                 sums: Buf::Out,
                 fresh: !call.in_place && fold.followers() == 0,
-                short: Short::of(call),
+                short: EagerLimit::of(call),
             },
             sum: Accumulator::in_out(call.count, call.in_place),
         }
@@ -53,7 +53,7 @@ impl Plan for Rabenseifner {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         match self.fold().leads() {
             true => self
                 .halving
@@ -63,7 +63,7 @@ impl Plan for Rabenseifner {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
         let Some(after) = i.checked_sub(folding) else {
             self.fold().take(i, &self.sum, acts);

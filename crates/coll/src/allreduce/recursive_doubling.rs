@@ -9,8 +9,9 @@
 //! Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
+use crate::call::{Call, Parameters};
+use crate::phase::phase;
+use crate::plan::{Acts, Plan, PlanInputs};
 
 /// The tag of the messages that fold and hand back; rounds have tags of their own.
 const FOLD: u32 = 32;
@@ -105,7 +106,7 @@ impl Plan for RecursiveDoubling {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         match self.role() {
             Role::Folded => 0,
             Role::Pair => self.sum.scratch(self.rounds + 1),
@@ -113,7 +114,7 @@ impl Plan for RecursiveDoubling {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         // Pairs have two steps before the rounds: receive what the rank below gives, and merge it.
         let before = match self.role() {
             Role::Folded => return Some(self.folded(i, acts)),
@@ -142,3 +143,5 @@ impl Plan for RecursiveDoubling {
         Some(i)
     }
 }
+
+phase!(RecursiveDoubling);

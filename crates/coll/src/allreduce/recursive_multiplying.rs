@@ -11,9 +11,9 @@
 
 use super::merge::Merge;
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::fold::Fold;
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::{Acts, Plan, PlanInputs};
 
 /// The largest radix: a step holds the messages of a phase.
 pub const MAX_RADIX: u32 = 8;
@@ -121,7 +121,7 @@ impl Plan for RecursiveMultiplying {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         let rooms = match self.phases {
             0 => 0,
             _ => u64::from(self.radix - 1),
@@ -132,7 +132,7 @@ impl Plan for RecursiveMultiplying {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if !self.fold.leads() {
             return Some(match i {
                 0 => {

@@ -13,9 +13,10 @@
 
 use super::merge::Merge;
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
-use crate::split::Cut;
+use crate::call::{Call, Parameters};
+use crate::partition::Partition;
+use crate::phase::phase;
+use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels_of;
 
 /// The largest radix: a step holds the messages of a phase.
@@ -40,7 +41,7 @@ pub struct RecursiveSplitting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     first: u32,
-    cut: Cut,
+    cut: Partition,
     parts: u32,
     /// The rank's part.
     own: u32,
@@ -50,7 +51,7 @@ impl Group {
     /// A group of `size` ranks from `first` on.
     fn new(rank: u32, (first, size): (u32, u32), radix: u32) -> Self {
         let parts = radix.min(size);
-        let cut = Cut::new(size.into(), parts);
+        let cut = Partition::new(size.into(), parts);
         Group {
             first,
             cut,
@@ -189,11 +190,11 @@ impl Plan for RecursiveSplitting {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         u64::from(self.radix.min(self.size) - 1) * self.count
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.phases == 0 {
             self.sum.take_input(acts);
             return Some(0);
@@ -202,3 +203,5 @@ impl Plan for RecursiveSplitting {
         Some(i - step + self.phase(phase, step, acts))
     }
 }
+
+phase!(RecursiveSplitting);

@@ -10,13 +10,13 @@
 //! the next one travels, and a segment that fits into a near cache is reduced there. From node to node
 //! a chunk that is not cut so may go in pieces, as in an [allgather](crate::allgather::Ring) around a ring.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
-use crate::pieces::Pieces;
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
+use crate::partition::{Partition, longest};
 use crate::plan::{Buf, Side, TAGS};
-use crate::split::{Cut, longest};
-use crate::window::Short;
+use crate::rank_ring::RankRing;
+use crate::ring_pieces::RingPieces;
+use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
 pub const MAX_SIZE: u32 = 1 << 24;
@@ -25,19 +25,19 @@ pub const MAX_SIZE: u32 = 1 << 24;
 const MAX_SEGMENTS: u64 = 64;
 
 /// One rank's part in ring allreduce.
-pub type Ring = Placed<Rounds>;
+pub type Ring = AtRank<Rounds>;
 
 /// What every rank does that asks ahead as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     count: u64,
     /// The chunks, one for each rank.
-    chunks: Cut,
+    chunks: Partition,
     /// In which messages a chunk passes: in segments on every rank, or in pieces from node to node.
-    pieces: Pieces,
+    pieces: RingPieces,
     is_segmented: bool,
     in_place: bool,
-    short: Short,
+    short: EagerLimit,
     /// As in an [allgather](crate::allgather::Ring) around a ring.
     ahead: u32,
 }
@@ -51,7 +51,7 @@ impl Ring {
             in_place,
             ..
         } = call;
-        let circle = Circle::of(call);
+        let ring = RankRing::of(call);
         let segment = parameters.segment / call.element_bytes.max(1);
         let segments = longest(count, size)
             .div_ceil(segment.max(1))
@@ -59,17 +59,17 @@ impl Ring {
         let bytes = longest(longest(count, size), segments) * call.element_bytes;
         let rounds = Rounds {
             count,
-            chunks: Cut::new(count, size),
+            chunks: Partition::new(count, size),
             pieces: match segments {
-                1 => Pieces::of(circle, parameters, bytes),
-                segments => Pieces::all(segments),
+                1 => RingPieces::of(ring, parameters, bytes),
+                segments => RingPieces::all(segments),
             },
             is_segmented: segments > 1,
             in_place,
-            short: Short::of(call),
-            ahead: parameters.asks_ahead(circle, bytes),
+            short: EagerLimit::of(call),
+            ahead: parameters.receives_ahead(ring, bytes),
         };
-        Placed::new(circle, rounds)
+        AtRank::new(ring, rounds)
     }
 }
 
@@ -90,7 +90,7 @@ impl Rounds {
     }
 
     /// The chunk in `buf` that passes in a turn and starts its way `behind` ranks below this one.
-    fn chunk(&self, buf: Buf, turn: u32, behind: u32, around: &Around<'_>) -> Spot {
+    fn chunk(&self, buf: Buf, turn: u32, behind: u32, around: &RelativeView<'_>) -> RelativePart {
         let back = u64::from(behind) + u64::from(turn / self.pieces.number);
         let size = u64::from(around.size());
         let back = if back < size { back } else { back - size };
@@ -99,18 +99,18 @@ impl Rounds {
 
     /// Where arrives what comes in a turn of the reduce-scatter: where its result belongs or, in
     /// place, in scratch.
-    fn room(&self, turn: u32, around: &Around<'_>) -> Spot {
+    fn room(&self, turn: u32, around: &RelativeView<'_>) -> RelativePart {
         let chunk = self.chunk(Buf::Out, turn, 1, around);
         let result = self.pieces.coming(turn, chunk);
         match (self.in_place, self.is_segmented) {
             (false, _) => result,
             (true, false) => {
-                let whole = Spot::fixed(Buf::Scratch, 0, chunk.len());
+                let whole = RelativePart::fixed(Buf::Scratch, 0, chunk.len());
                 self.pieces.coming(turn, whole)
             }
             (true, true) => {
                 let slot = u64::from(turn % 2);
-                Spot::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
+                RelativePart::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
             }
         }
     }
@@ -129,7 +129,7 @@ impl Rounds {
     }
 
     /// Starts what passes in a turn of the reduce-scatter.
-    fn pass(&self, turn: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn pass(&self, turn: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let first_round = turn < self.pieces.number;
         let buf = if first_round && !self.in_place {
             Buf::In
@@ -142,7 +142,7 @@ impl Rounds {
     }
 
     /// Reduces what came: where it is and where its result belongs.
-    fn merge(&self, room: Spot, result: Spot, acts: &mut CircularActs<'_>) {
+    fn merge(&self, room: RelativePart, result: RelativePart, acts: &mut RelativeActs<'_>) {
         let from = if self.in_place {
             room
         } else {
@@ -152,7 +152,7 @@ impl Rounds {
     }
 
     /// Step `i` of the reduce-scatter of segments.
-    fn segmented(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn segmented(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if i < self.turns(around.size()) {
             self.pass(i, around, acts);
         }
@@ -165,7 +165,12 @@ impl Rounds {
 
     /// Step `i` of the reduce-scatter, and how many steps that needs: pieces of a chunk pass at the same time,
     /// and are reduced together when all have come.
-    fn reduce_scatter(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn reduce_scatter(
+        &self,
+        i: u32,
+        around: &RelativeView<'_>,
+        acts: &mut RelativeActs<'_>,
+    ) -> u32 {
         let pieces = self.pieces.number;
         if self.is_segmented {
             self.segmented(i, around, acts);
@@ -178,14 +183,14 @@ impl Rounds {
             return i - piece;
         }
         let chunk = self.chunk(Buf::Out, first, 1, around);
-        let room = Spot::fixed(Buf::Scratch, 0, chunk.len());
+        let room = RelativePart::fixed(Buf::Scratch, 0, chunk.len());
         self.merge(room, chunk, acts);
         i
     }
 
     /// Step `i` of the allgather, and how many steps of it that needs: a message is passed on when
     /// it has come.
-    fn allgather(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn allgather(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = around.size() - 1;
         let sent = i.checked_sub(self.ahead);
@@ -201,7 +206,7 @@ impl Rounds {
     }
 }
 
-impl Circular for Rounds {
+impl SymmetricPlan for Rounds {
     fn steps(&self, size: u32) -> u32 {
         match size {
             _ if self.count == 0 => 0,
@@ -210,7 +215,7 @@ impl Circular for Rounds {
         }
     }
 
-    fn scratch(&self, around: &Around<'_>) -> u64 {
+    fn scratch(&self, around: &RelativeView<'_>) -> u64 {
         match (self.in_place && around.size() > 1, self.is_segmented) {
             (false, _) => 0,
             (true, false) => self.chunks.longest(),
@@ -218,11 +223,11 @@ impl Circular for Rounds {
         }
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let size = around.size();
         if size == 1 {
             if !self.in_place {
-                let all = Spot::fixed(Buf::In, 0, self.count);
+                let all = RelativePart::fixed(Buf::In, 0, self.count);
                 acts.copy(all, all.within(Buf::Out));
             }
             return 0;

@@ -1,5 +1,5 @@
 //! Alltoall by Bruck's algorithm: blocks travel together, each by the digits of its way around the
-//! circle.
+//! ring.
 //!
 //! A block that has `d` ranks to go is passed on in each phase by that phase's digit of `d`. So
 //! `ceil(log2 p)` rounds suffice with radix 2, the least there is, at the price of volume: a block
@@ -13,17 +13,17 @@
 //! come from so far below. After it comes room for what is packed to be sent in one phase, and for
 //! what comes.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// One rank's part in Bruck's alltoall. Step 0 turns the blocks; each phase has one step for each
 /// value of its digit that packs, one that exchanges and one that unpacks; the last step turns the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
-    place: Circle,
+    place: RankRing,
     digits: Digits,
     count: u64,
     in_place: bool,
@@ -67,7 +67,7 @@ impl Group {
 impl Bruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Bruck {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             digits: Digits::new(call.size, parameters.radix),
             count: call.count,
             in_place: call.in_place,
@@ -147,7 +147,7 @@ impl Bruck {
         Part::new(Buf::Scratch, 0, self.elements(self.place.size()))
     }
 
-    /// The blocks by rank, from this rank's own on `stride` blocks at a time around the circle.
+    /// The blocks by rank, from this rank's own on `stride` blocks at a time around the ring.
     fn around(&self, buf: Buf, stride: i64) -> Part {
         let size = self.place.size();
         Part::new(buf, self.elements(self.place.rank()), self.count)
@@ -165,14 +165,14 @@ impl Plan for Bruck {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         match self.place.size() {
             1 => 0,
             size => self.elements(size) + 2 * self.elements(self.most()),
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.place.size() == 1 {
             acts.copy(self.around(Buf::In, 1), self.around(Buf::Out, 1));
             return Some(0);

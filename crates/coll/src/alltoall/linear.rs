@@ -7,18 +7,18 @@
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::plan::any_plan;
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
 /// One rank's part in a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linear {
     /// Straight from input to output.
-    Apart(Placed<Exchanges>),
+    Apart(AtRank<Exchanges>),
     /// In place.
     InPlace(Replace),
 }
@@ -28,17 +28,17 @@ pub enum Linear {
 pub struct Exchanges {
     blocks: Blocks,
     window: Window,
-    /// From one distance to the next, around the circle.
+    /// From one distance to the next, around the ring.
     stride: u32,
 }
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let (place, blocks) = (Circle::of(call), Blocks::of(call));
+        let (place, blocks) = (RankRing::of(call), Blocks::of(call));
         let window = Window::new(parameters.window);
         match call.in_place {
             true => Linear::InPlace(Replace::new(place, blocks, window.get())),
-            false => Linear::Apart(Placed::new(
+            false => Linear::Apart(AtRank::new(
                 place,
                 Exchanges {
                     blocks,
@@ -50,7 +50,7 @@ impl Linear {
     }
 }
 
-/// A stride that comes to every distance once: 1, or about the golden section of the circle, so that a rank comes to
+/// A stride that comes to every distance once: 1, or about the golden section of the ring, so that a rank comes to
 /// those of its own node once in several steps.
 ///
 /// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never without work.
@@ -78,16 +78,16 @@ const fn are_coprime(mut one: u32, mut other: u32) -> bool {
     one == 1
 }
 
-impl Circular for Exchanges {
+impl SymmetricPlan for Exchanges {
     fn steps(&self, size: u32) -> u32 {
         if self.blocks.are_empty() { 0 } else { size }
     }
 
-    fn scratch(&self, _: &Around<'_>) -> u64 {
+    fn scratch(&self, _: &RelativeView<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let turned = (u64::from(i) + 1) * u64::from(self.stride) % u64::from(around.size());
         let distance = match turned as u32 {
             0 => around.size(),

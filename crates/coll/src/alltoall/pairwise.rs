@@ -9,42 +9,42 @@
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed};
-use crate::plan::{Acts, Known, Plan, any_plan};
-use crate::window::{copy, exchange};
+use crate::call::{Call, Parameters};
+use crate::eager::{copy, exchange};
+use crate::plan::{Acts, Plan, PlanInputs, any_plan};
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 
 /// One rank's part in a pairwise alltoall. One step a round; the rank's own block goes with the
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairwise {
-    /// Around the circle.
-    Circle(Placed<Rounds>),
+    /// Around the ring.
+    RankRing(AtRank<Rounds>),
     /// In pairs by exclusive or.
     Pairs(Pairs),
     /// In place.
     InPlace(Replace),
 }
 
-/// What every rank does around the circle.
+/// What every rank does around the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds(Blocks);
 
 /// What one rank does where partners are found by exclusive or.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairs {
-    place: Circle,
+    place: RankRing,
     blocks: Blocks,
 }
 
 impl Pairwise {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        let (place, blocks) = (Circle::of(call), Blocks::of(call));
+        let (place, blocks) = (RankRing::of(call), Blocks::of(call));
         match () {
             () if call.in_place => Pairwise::InPlace(Replace::new(place, blocks, 1)),
             () if call.size.is_power_of_two() => Pairwise::Pairs(Pairs { place, blocks }),
-            () => Pairwise::Circle(Placed::new(place, Rounds(blocks))),
+            () => Pairwise::RankRing(AtRank::new(place, Rounds(blocks))),
         }
     }
 }
@@ -57,16 +57,16 @@ fn steps(blocks: Blocks, size: u32) -> u32 {
     }
 }
 
-impl Circular for Rounds {
+impl SymmetricPlan for Rounds {
     fn steps(&self, size: u32) -> u32 {
         steps(self.0, size)
     }
 
-    fn scratch(&self, _: &Around<'_>) -> u64 {
+    fn scratch(&self, _: &RelativeView<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let round = i + 1;
         let incoming = around.output(self.0, around.back(round));
         acts.exchange(round, 0, incoming, around.input(self.0, round));
@@ -82,15 +82,15 @@ impl Plan for Pairs {
         steps(self.blocks, self.place.size())
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let rank = self.place.rank();
         let parts = |peer| {
-            let incoming = self.blocks.output(known, peer);
-            (self.blocks.input(known, peer), incoming)
+            let incoming = self.blocks.output(inputs, peer);
+            (self.blocks.input(inputs, peer), incoming)
         };
         if self.place.size() > 1 {
             let partner = rank ^ (i + 1);
@@ -105,4 +105,4 @@ impl Plan for Pairs {
     }
 }
 
-any_plan!(Pairwise: Circle, Pairs, InPlace);
+any_plan!(Pairwise: RankRing, Pairs, InPlace);

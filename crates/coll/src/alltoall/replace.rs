@@ -6,22 +6,22 @@
 //! of the window.
 
 use crate::blocks::Blocks;
-use crate::circle::Circle;
-use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
-use crate::window::{copy, exchange};
+use crate::eager::{copy, exchange};
+use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// One rank's part in alltoall in place. A window's worth of steps, each an exchange, then one that
 /// brings what came where it belongs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replace {
-    place: Circle,
+    place: RankRing,
     blocks: Blocks,
     /// Exchanges under way at a time, at most as many as a step holds acts.
     window: u32,
 }
 
 impl Replace {
-    pub(super) fn new(place: Circle, blocks: Blocks, window: u32) -> Self {
+    pub(super) fn new(place: RankRing, blocks: Blocks, window: u32) -> Self {
         Replace {
             place,
             blocks,
@@ -32,20 +32,20 @@ impl Replace {
     /// The partner of round `i`; none in the round in which the rank rests, and after the last.
     fn partner(&self, i: u32) -> Option<u32> {
         let size = self.place.size();
-        let partner = || Circle::new(i, size).below(self.place.rank());
+        let partner = || RankRing::new(i, size).below(self.place.rank());
         (i < size)
             .then(partner)
             .filter(|&partner| partner != self.place.rank())
     }
 
     /// Where what comes in round `i` waits.
-    fn room(&self, known: &Known<'_>, i: u32, count: u64) -> Part {
+    fn room(&self, inputs: &PlanInputs<'_>, i: u32, count: u64) -> Part {
         let slot = u64::from(i % self.window);
-        Part::new(Buf::Scratch, slot * self.longest(known), count)
+        Part::new(Buf::Scratch, slot * self.longest(inputs), count)
     }
 
-    fn longest(&self, known: &Known<'_>) -> u64 {
-        self.blocks.longest_output(known)
+    fn longest(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.blocks.longest_output(inputs)
     }
 }
 
@@ -58,30 +58,30 @@ impl Plan for Replace {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.steps() {
             0 => 0,
-            _ => u64::from(self.window.min(self.place.size())) * self.longest(known),
+            _ => u64::from(self.window.min(self.place.size())) * self.longest(inputs),
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let batch = i / (self.window + 1);
         let (first, within) = (batch * self.window, i % (self.window + 1));
         let end = (first + self.window).min(self.place.size());
         if first + within < end {
             let round = first + within;
             if let Some(partner) = self.partner(round) {
-                let block = self.blocks.output(known, partner);
-                let room = self.room(known, round, block.len());
+                let block = self.blocks.output(inputs, partner);
+                let room = self.room(inputs, round, block.len());
                 exchange(acts, 0, (partner, room), (partner, block));
             }
             return Some(i - within);
         }
         for round in first..end {
             if let Some(partner) = self.partner(round) {
-                let block = self.blocks.output(known, partner);
-                copy(acts, self.room(known, round, block.len()), block);
+                let block = self.blocks.output(inputs, partner);
+                copy(acts, self.room(inputs, round, block.len()), block);
             }
         }
         Some(i)

@@ -7,22 +7,22 @@
 //! less time than it takes to arrive. Hensgen, Finkel and Manber, "Two algorithms for barrier
 //! synchronization", 1988.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Known, Part, Plan, TAGS};
+use crate::plan::{Acts, Part, Plan, PlanInputs, TAGS};
+use crate::rank_ring::RankRing;
 
 /// One rank's part in a dissemination barrier. One step for each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dissemination {
-    place: Circle,
+    place: RankRing,
     digits: Digits,
 }
 
 impl Dissemination {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Dissemination {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             digits: Digits::new(call.size, parameters.radix),
         }
     }
@@ -33,11 +33,11 @@ impl Plan for Dissemination {
         self.digits.exchanges()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let round = self.digits.exchange(i);
         let (distance, tag) = (round.distance(), i % TAGS);
         acts.recv(self.place.below(distance), tag, Part::EMPTY);

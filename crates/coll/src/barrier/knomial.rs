@@ -4,9 +4,9 @@
 //! `2 ceil(log2 p)` rounds with radix 2, twice what dissemination takes, but only `2 (p - 1)`
 //! signals in all: for networks that are slowed by many messages at a time.
 
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Part, Plan};
-use crate::tree::{self, Place};
+use crate::call::{Call, Parameters};
+use crate::plan::{Acts, Part, Plan, PlanInputs};
+use crate::tree::{self, TreePlace};
 
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
@@ -36,11 +36,11 @@ impl Plan for Knomial {
         2 * self.0.places() + 2
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let children = self.0.places();
         if i < children {
             if let Some(child) = self.child(i) {

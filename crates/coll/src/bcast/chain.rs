@@ -7,12 +7,13 @@
 //! would wait for that copy as well. Where a neighbour is on another node, what asks for a block waits at
 //! the adapter behind the one that comes; so such a rank asks for some blocks ahead.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
+use crate::partition::Partition;
 use crate::phase::Shorten;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::split::Cut;
-use crate::window::Short;
+use crate::phase::phase;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -21,11 +22,11 @@ pub const MAX_SIZE: u32 = 1 << 30;
 /// before it or, where the rank asks ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    circle: Circle,
+    ring: RankRing,
     from_root: u32,
     blocks: u32,
-    cut: Cut,
-    short: Short,
+    cut: Partition,
+    short: EagerLimit,
     /// The blocks that are asked for before the last one is passed on.
     ahead: u32,
 }
@@ -34,15 +35,15 @@ impl Chain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
-        let circle = Circle::of(call);
+        let ring = RankRing::of(call);
         Chain {
-            circle,
+            ring,
             from_root: call.from_root(),
             blocks,
-            cut: Cut::new(call.count, blocks),
-            short: Short::of(call),
+            cut: Partition::new(call.count, blocks),
+            short: EagerLimit::of(call),
             // Unlike around a ring, also the first of two ranks on a node.
-            ahead: match parameters.edges(circle).contains(&true) {
+            ahead: match parameters.edges(ring).contains(&true) {
                 true => Parameters::AHEAD,
                 false => 0,
             },
@@ -60,7 +61,7 @@ impl Shorten for Chain {
         let blocks = u64::from(self.blocks).min(count) as u32;
         Chain {
             blocks,
-            cut: Cut::new(count, blocks),
+            cut: Partition::new(count, blocks),
             ..*self
         }
     }
@@ -74,13 +75,13 @@ impl Plan for Chain {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let is_last = self.from_root + 1 == self.circle.size();
-        let (below, above) = (self.circle.below(1), self.circle.above(1));
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let is_last = self.from_root + 1 == self.ring.size();
+        let (below, above) = (self.ring.below(1), self.ring.above(1));
         if self.from_root == 0 {
             if !is_last {
                 acts.send(above, 0, self.part(Buf::In, i));
@@ -97,3 +98,5 @@ impl Plan for Chain {
         Some(i.saturating_sub(self.ahead))
     }
 }
+
+phase!(Chain);

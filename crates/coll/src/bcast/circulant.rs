@@ -5,10 +5,11 @@
 //! message and `b` for an element, `n = sqrt((ceil(log2 p) - 1) count b / a)` blocks are best. See
 //! [`circulant`](crate::circulant) for the schedules.
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::{Hop, Pipeline};
 use crate::phase::Shorten;
-use crate::plan::{Acts, Buf, Known, Plan, TAGS};
+use crate::phase::phase;
+use crate::plan::{Acts, Buf, Plan, PlanInputs, TAGS};
 
 /// One rank's part in a broadcast over the circulant graph. One step a round.
 ///
@@ -40,11 +41,11 @@ impl Plan for Circulant {
         self.pipeline.rounds()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, round: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, round: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let tag = round % TAGS;
         let part = |buf, hop: Hop| (hop.peer, self.pipeline.part(buf, hop.block));
         let recv = self.pipeline.received(round).map(|hop| part(Buf::Out, hop));
@@ -58,3 +59,5 @@ impl Plan for Circulant {
         Some(round)
     }
 }
+
+phase!(Circulant);

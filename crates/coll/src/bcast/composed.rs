@@ -1,6 +1,6 @@
 //! Broadcast by a scatter of the catalog and then an allgather of the catalog.
 //!
-//! The vector is cut into one block for each rank; but a [guest](allgather::NeighborExchange) of the allgather has none,
+//! The vector is cut into one block for each rank; but a [folded rank](allgather::NeighborExchange) of the allgather has none,
 //! which would travel with those of others. The root has the vector and gets nothing in the allgather. A rank that hands
 //! nothing on in the scatter is ready for short blocks of the allgather while it still waits for its own one: what comes
 //! early then needs no copy.
@@ -10,11 +10,11 @@
 
 use core::marker::PhantomData;
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::placement::Order;
-use crate::plan::{Acts, Known, Plan};
-use crate::vector::Vector;
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::scattered_vector::Vector;
 use crate::{allgather, scatter};
 
 /// The largest group where every rank sends to every other one, or as often as there are ranks.
@@ -110,21 +110,21 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
         self.scatter().steps() + self.vector.halves(&self.gather()).steps()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let scatter = self.scatter();
         let before = scatter.steps();
         match i.checked_sub(before) {
-            None => self.vector.hand_out(&scatter, i, known, acts),
+            None => self.vector.hand_out(&scatter, i, inputs, acts),
             Some(after) => {
                 // Who hands nothing on may get other blocks before its own one.
                 let ahead = (before, before <= 1);
                 let brought = |rank| scatter.brought(rank);
                 self.vector
-                    .complete(&self.gather(), after, (ahead, brought), known, acts)
+                    .complete(&self.gather(), after, (ahead, brought), inputs, acts)
             }
         }
     }
@@ -136,16 +136,16 @@ mod tests {
         KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
         LinearNeighborExchange, LinearRing,
     };
-    use crate::catalog::{Call, Parameters};
-    use crate::plan::{Act, Acts, Given, Known, Learned, Plan};
+    use crate::call::{Call, Parameters};
+    use crate::plan::{Act, Acts, CallArrays, LearnedLengths, Plan, PlanInputs};
 
     /// Elements that come to a rank.
     fn received(plan: &impl Plan) -> u64 {
-        let learned = Learned::new();
-        let known = Known::new(Given::NOTHING, &learned);
+        let learned = LearnedLengths::new();
+        let inputs = PlanInputs::new(CallArrays::NOTHING, &learned);
         let in_step = |i| {
             let mut acts = Acts::new();
-            plan.step(i, &known, &mut acts);
+            plan.step(i, &inputs, &mut acts);
             let come = |act: &Act| match act {
                 Act::Recv { into, .. } => into.len(),
                 _ => 0,
@@ -156,24 +156,24 @@ mod tests {
     }
 
     #[test]
-    fn no_block_of_a_guest_travels_with_those_of_others() {
+    fn no_block_of_a_folded_rank_travels_with_those_of_others() {
         for size in [5, 9, 23_u32] {
             let block = 10;
             let longest = |rank| {
                 let call = Call::bcast(rank, size, 0, u64::from(size - 1) * block);
                 let plan = KnomialNeighborExchange::of(&call, &Parameters::NONE);
-                let (learned, before) = (Learned::new(), plan.scatter().steps());
-                let known = Known::new(Given::NOTHING, &learned);
+                let (learned, before) = (LearnedLengths::new(), plan.scatter().steps());
+                let inputs = PlanInputs::new(CallArrays::NOTHING, &learned);
                 let after = (before..plan.steps()).flat_map(|i| {
                     let mut acts = Acts::new();
-                    plan.step(i, &known, &mut acts);
+                    plan.step(i, &inputs, &mut acts);
                     let sent = acts.iter().filter_map(Act::reads).map(|part| part.len());
                     sent.max()
                 });
                 after.max().unwrap_or(0)
             };
             assert_eq!((0..size).map(longest).max(), Some(2 * block), "{size}");
-            assert_eq!(longest(size - 1), 0, "the guest of {size}");
+            assert_eq!(longest(size - 1), 0, "the folded of {size}");
         }
     }
 

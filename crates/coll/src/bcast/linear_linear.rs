@@ -7,11 +7,11 @@
 //! when all have equally many the root sends to everyone itself. Messages that wait for nothing but
 //! room are under way together, as many as the executor allows.
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
 use crate::exec::IN_FLIGHT;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::split::{Cut, longest};
-use crate::window::Short;
+use crate::partition::{Partition, longest};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// The largest group: every rank sends to every other one.
 pub const MAX_SIZE: u32 = 128;
@@ -86,8 +86,8 @@ pub struct LinearLinear {
     from_root: u32,
     turns: Turns,
     on_one_node: bool,
-    cut: Cut,
-    short: Short,
+    cut: Partition,
+    short: EagerLimit,
 }
 
 /// How a vector is dealt out in pieces.
@@ -106,7 +106,7 @@ impl Turns {
         let blocks = parameters.blocks;
         let others = call.size.max(2) - 1;
         let most = call.count.min(u64::from(others) << 16) as u32;
-        let is_short = longest(call.count, blocks.max(1)) <= Short::of(call).elements();
+        let is_short = longest(call.count, blocks.max(1)) <= EagerLimit::of(call).elements();
         let (each, left) = (blocks / others, blocks % others);
         let on_one_node = is_on_one_node(call, parameters);
         if on_one_node && is_short && (1..=most).contains(&blocks) && left <= each {
@@ -136,8 +136,8 @@ impl LinearLinear {
             from_root: call.from_root(),
             turns,
             on_one_node: is_on_one_node(call, parameters),
-            cut: Cut::new(call.count, turns.pieces(call.size)),
-            short: Short::of(call),
+            cut: Partition::new(call.count, turns.pieces(call.size)),
+            short: EagerLimit::of(call),
         }
     }
 
@@ -299,11 +299,11 @@ impl Plan for LinearLinear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.from_root == 0 {
             self.step_of_root(i, acts);
             return Some(0);

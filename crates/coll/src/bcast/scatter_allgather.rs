@@ -8,17 +8,18 @@
 
 use core::ops::Range;
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Gather, Own, Turned};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::split::piece;
-use crate::tree::{self, Place, Subtrees};
+use crate::blocks::{Division, RotatedBlocks};
+use crate::call::{Call, Parameters};
+use crate::circulant::{Gather, Own};
+use crate::partition::piece;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::tree::{self, Subtrees, TreePlace};
 
 /// One rank's part in a broadcast by scatter and allgather. Ranks are counted from the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScatterAllgather {
-    circle: Circle,
+    ring: RankRing,
     place: tree::Knomial,
     root: u32,
     count: u64,
@@ -28,7 +29,7 @@ impl ScatterAllgather {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let from_root = call.from_root();
         ScatterAllgather {
-            circle: Circle::new(from_root, call.size),
+            ring: RankRing::new(from_root, call.size),
             place: tree::Knomial::new(from_root, call.size, 0, 2),
             root: call.root,
             count: call.count,
@@ -37,9 +38,9 @@ impl ScatterAllgather {
 
     fn gather(&self) -> Gather {
         Gather {
-            view: Turned {
-                circle: self.circle,
-                blocks: Division::Cut(self.count),
+            view: RotatedBlocks {
+                ring: self.ring,
+                blocks: Division::Partition(self.count),
             },
             own: Own::Rooted(self.root),
         }
@@ -47,12 +48,12 @@ impl ScatterAllgather {
 
     /// The rank of the group.
     fn peer(&self, from_root: u32) -> u32 {
-        Circle::new(from_root, self.circle.size()).above(self.root)
+        RankRing::new(from_root, self.ring.size()).above(self.root)
     }
 
     /// The pieces of the ranks.
     fn pieces(&self, buf: Buf, ranks: Range<u32>) -> Part {
-        let start = |rank| piece(0, self.count, self.circle.size(), rank).0;
+        let start = |rank| piece(0, self.count, self.ring.size(), rank).0;
         Part::new(
             buf,
             start(ranks.start),
@@ -70,7 +71,7 @@ impl ScatterAllgather {
         } else if let Some(at) = self.place.places().checked_sub(i)
             && let Some(child) = self.place.down(at)
         {
-            let is_root = self.circle.rank() == 0;
+            let is_root = self.ring.rank() == 0;
             let buf = if is_root { Buf::In } else { Buf::Out };
             let pieces = self.pieces(buf, self.place.brought(at));
             if !pieces.is_empty() {
@@ -83,22 +84,22 @@ impl ScatterAllgather {
 
 impl Plan for ScatterAllgather {
     fn steps(&self) -> u32 {
-        if self.count == 0 || self.circle.size() == 1 {
+        if self.count == 0 || self.ring.size() == 1 {
             0
         } else {
             self.place.places() + 1 + self.gather().steps()
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let Some(k) = i.checked_sub(self.place.places() + 1) else {
             return Some(self.scatter(i, acts));
         };
-        self.gather().step(k, known, acts);
+        self.gather().step(k, inputs, acts);
         Some(i)
     }
 }

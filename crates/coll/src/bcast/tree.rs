@@ -4,10 +4,11 @@
 //! tree where the messages of one level travel together. In a [postal](crate::tree::Postal) tree nobody waits for a level
 //! to end.
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
+use crate::phase::Phase;
 use crate::phase::Shorten;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{self, Place};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::tree::{self, TreePlace};
 
 /// One rank's part in a broadcast down a tree. Step 0 receives; each further step sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Tree<T> {
 /// binomial, and takes the fewest rounds there are for one block.
 pub type Knomial = Tree<tree::Knomial>;
 
-impl<T: Place> Tree<T> {
+impl<T: TreePlace> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Tree {
             place: T::of(call, parameters),
@@ -29,13 +30,13 @@ impl<T: Place> Tree<T> {
     }
 }
 
-impl<T: Place> Shorten for Tree<T> {
+impl<T: TreePlace> Shorten for Tree<T> {
     fn shortened(&self, count: u64) -> Self {
         Tree { count, ..*self }
     }
 }
 
-impl<T: Place> Plan for Tree<T> {
+impl<T: TreePlace> Plan for Tree<T> {
     fn steps(&self) -> u32 {
         if self.count == 0 {
             0
@@ -44,11 +45,11 @@ impl<T: Place> Plan for Tree<T> {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let parent = self.place.up();
         let Some(sent) = i.checked_sub(1) else {
             if let Some(parent) = parent {
@@ -62,5 +63,11 @@ impl<T: Place> Plan for Tree<T> {
             acts.send(child.peer, child.tag, Part::new(buf, 0, self.count));
         }
         Some(1)
+    }
+}
+
+impl<T: TreePlace> Phase for Tree<T> {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Tree::of(call, parameters)
     }
 }

@@ -1,14 +1,9 @@
 //! The one list of collectives and algorithms: it drives dispatch, settings, documentation and the
 //! checker's tests.
 
-mod call;
-mod collective;
-mod nodes;
-mod rounds;
 mod row;
+mod rows;
 mod table;
-mod teams;
-mod twins;
 
 use core::fmt;
 
@@ -16,10 +11,11 @@ use thiserror::Error;
 
 use crate::cost::Model;
 
-pub use call::{Call, NOBODY, Teams};
-pub use collective::Collective;
-pub use row::{Needs, Parameters, Row, Stage};
-pub use table::{Algorithm, AnyPlan};
+pub use crate::call::{
+    Algorithm, Call, Collective, Needs, PROC_NULL, Parameters, SharedMemory, Stage,
+};
+pub use row::CatalogRow;
+pub use table::AnyPlan;
 
 impl Algorithm {
     /// The collective that it implements.
@@ -39,16 +35,16 @@ impl Algorithm {
 
     /// Whether all of it goes by messages.
     pub const fn is_by_messages(self) -> bool {
-        matches!(self.row().needs.teams, Teams::None)
+        matches!(self.row().needs.shared_memory, SharedMemory::None)
     }
 
     /// The rounds that it promises for the call when its vector has elements for every piece; see
-    /// [`Row::rounds`]. A vector without elements takes none.
+    /// [`CatalogRow::rounds`]. A vector without elements takes none.
     pub fn rounds(self, call: &Call, parameters: &Parameters) -> u64 {
         (self.row().rounds)(call, &parameters.over(self.row()))
     }
 
-    /// The time that the call is expected to take, in picoseconds; see [`Row::cost`]. The algorithm
+    /// The time that the call is expected to take, in picoseconds; see [`CatalogRow::cost`]. The algorithm
     /// suits the call. Vectors so long that times would leave 64 bits all take the same.
     ///
     /// # Cost
@@ -106,10 +102,14 @@ impl Algorithm {
                 Err(why("an even number of ranks"))
             }
             () if needs.apart && call.in_place => Err(why("input and output apart")),
-            () if needs.teams == Teams::All && call.teams != Teams::All => Err(why(
-                "all ranks on one node, who share memory and wait for its end",
-            )),
-            () if needs.teams > call.teams => {
+            () if needs.shared_memory == SharedMemory::All
+                && call.shared_memory != SharedMemory::All =>
+            {
+                Err(why(
+                    "all ranks on one node, who share memory and wait for its end",
+                ))
+            }
+            () if needs.shared_memory > call.shared_memory => {
                 Err(why("ranks of a node who share memory and wait for its end"))
             }
             () => Ok(()),
@@ -129,6 +129,34 @@ impl Algorithm {
     pub fn plan(self, call: &Call, parameters: &Parameters) -> Result<AnyPlan, Unsuited> {
         self.suits(call)?;
         Ok(self.of(call, &parameters.over(self.row())))
+    }
+}
+
+/// Former names of algorithms, which settings and rules accept for one release: the old and the new one.
+const FORMER_NAMES: [(&str, &str); 8] = [
+    ("guest", "folded"),
+    ("lane-bruck", "rail-bruck"),
+    ("lane-chain", "rail-chain"),
+    ("lane-circulant", "rail-circulant"),
+    ("lane-knomial", "rail-knomial"),
+    ("lane-ring", "rail-ring"),
+    ("ports", "multirail"),
+    ("team", "intra-node"),
+];
+
+impl Collective {
+    /// The algorithms that implement it.
+    pub fn algorithms(self) -> impl Iterator<Item = Algorithm> {
+        Algorithm::ALL
+            .into_iter()
+            .filter(move |algorithm| algorithm.collective() == self)
+    }
+
+    /// Its algorithm with this name, or with this former name.
+    pub fn algorithm(self, name: &str) -> Option<Algorithm> {
+        let former = FORMER_NAMES.iter().find(|(former, _)| *former == name);
+        let name = former.map_or(name, |(_, name)| name);
+        self.algorithms().find(|algorithm| algorithm.name() == name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use crate::plan::Given;
+use crate::plan::CallArrays;
 
 /// The lengths of consecutive blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,20 +58,20 @@ impl Lengths {
 /// The arrays that one rank passes to a collective. Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrays {
-    /// As [`Given::sends`].
+    /// As [`CallArrays::sends`].
     pub sends: Lengths,
-    /// As [`Given::recvs`].
+    /// As [`CallArrays::recvs`].
     pub recvs: Lengths,
-    /// As [`Given::sources`].
+    /// As [`CallArrays::sources`].
     pub sources: Arc<[u32]>,
-    /// As [`Given::destinations`].
+    /// As [`CallArrays::destinations`].
     pub destinations: Arc<[u32]>,
 }
 
 impl Arrays {
     /// The arrays in the form that a plan gets.
-    pub fn given(&self) -> Given<'_> {
-        Given {
+    pub fn given(&self) -> CallArrays<'_> {
+        CallArrays {
             sends: &self.sends.lengths,
             recvs: &self.recvs.lengths,
             sources: &self.sources,

@@ -7,7 +7,8 @@ use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
 use super::{Ranks, Report, check, check_plans};
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters, Teams};
+use crate::call::{Algorithm, Call, Collective, PROC_NULL, Parameters, SharedMemory};
+use crate::catalog::AnyPlan;
 
 /// A collective call of all ranks, described by a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +220,7 @@ impl Case {
             false => call.with_commutative(self.commutative),
         };
         call.with_in_place(self.in_place && allows_in_place)
-            .with_teams(Teams::All)
+            .with_shared_memory(SharedMemory::All)
     }
 
     /// The lengths of all ranks' blocks. `list` selects one of several sets of lengths.
@@ -270,11 +271,11 @@ impl Case {
                 false => list[..at].iter().filter(|&&peer| peer == list[at]).count(),
             };
             let sends = (0..destinations.len()).map(|at| match destinations[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 to => length(rank, to, nth(destinations, at)),
             });
             let recvs = (0..sources.len()).map(|at| match sources[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 from if self.is_grid() => length(from, rank, at ^ 1),
                 from => length(from, rank, nth(sources, at)),
             });
@@ -306,7 +307,7 @@ impl Case {
         let rows = self.size / columns;
         let (row, column) = (rank / columns, rank % columns);
         let at = |row: u32, column: u32| row * columns + column;
-        let beside = |there: bool, column: u32| if there { at(row, column) } else { NOBODY };
+        let beside = |there: bool, column: u32| if there { at(row, column) } else { PROC_NULL };
         Vec::from([
             at((row + rows - 1) % rows, column),
             at((row + 1) % rows, column),

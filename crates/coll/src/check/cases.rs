@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::case::{Case, draw};
-use crate::catalog::{Algorithm, Collective, Parameters, Stage};
+use crate::call::{Algorithm, Collective, Parameters, Stage};
 use crate::placement::Order;
 
 /// The cases of an algorithm on `size` ranks; empty if the algorithm does not support that number.

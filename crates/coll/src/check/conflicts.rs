@@ -6,8 +6,8 @@ use core::ops::Range;
 
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::{Place, buffer, resolve};
-use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
+use super::memory::{ResolvedPart, buffer, resolve};
+use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
 /// An act, by its step and its index there.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ struct Touch {
     /// The range from its lowest to its highest element.
     span: Range<u64>,
     /// The exact elements, if they are not the whole span.
-    place: Option<Box<Place>>,
+    place: Option<Box<ResolvedPart>>,
 }
 
 impl Touch {
@@ -132,17 +132,17 @@ pub(super) fn check<P: Plan>(
     rank: u32,
     plan: &P,
     task: &Task,
-    learned: &Learned,
+    learned: &LearnedLengths,
     end: u32,
 ) -> Result<bool, Fault> {
-    let known = Known::new(task.arrays.given(), learned);
+    let inputs = PlanInputs::new(task.arrays.given(), learned);
     let mut running = Running::default();
     let mut acts = Acts::new();
     let mut step = 0;
     while step < end.min(plan.steps()) {
         let fault = |kind| Fault { rank, step, kind };
         acts.clear();
-        let Some(needs) = plan.step(step, &known, &mut acts) else {
+        let Some(needs) = plan.step(step, &inputs, &mut acts) else {
             return Ok(false);
         };
         if needs > step {
@@ -151,7 +151,7 @@ pub(super) fn check<P: Plan>(
         let before_last = acts.split_last().map_or(&[][..], |(_, before)| before);
         if before_last
             .iter()
-            .any(|act| matches!(act, Act::Together(_)))
+            .any(|act| matches!(act, Act::IntraNode(_)))
         {
             return Err(fault(Kind::Unfinished));
         }
@@ -168,7 +168,7 @@ pub(super) fn check<P: Plan>(
             let other = other.or_else(|| conflicts_itself(act, by, task).then_some(by));
             if let Some(other) = other {
                 let mut others = Acts::new();
-                plan.step(other.step, &known, &mut others);
+                plan.step(other.step, &inputs, &mut others);
                 return Err(fault(Kind::Conflict {
                     other: other.step,
                     acts: Box::new((others[other.act as usize], *act)),

@@ -5,9 +5,9 @@ use core::ops::Range;
 
 use super::arrays::{Arrays, Lengths};
 use super::ranks::Ranks;
-use crate::catalog::{Call, Collective, NOBODY, Parameters};
+use crate::call::{Call, Collective, PROC_NULL, Parameters};
 use crate::placement::Placement;
-use crate::plan::{Part, Team};
+use crate::plan::{NodeRanks, Part};
 
 /// What a collective call owes to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,14 +146,14 @@ impl Contract {
         }: &Parameters,
     ) -> Self {
         Contract {
-            placement: Some(Placement::told(order, size, per_node)),
+            placement: Some(Placement::or_one_node(order, size, per_node)),
             ..self
         }
     }
 
     /// Whether `team` consists of exactly the ranks of the node of `rank`.
-    pub(super) fn are_of_node(&self, team: Team, rank: u32) -> bool {
-        let is_whole_node = |place: Placement| team == Team::on(place, place.node(rank));
+    pub(super) fn are_of_node(&self, team: NodeRanks, rank: u32) -> bool {
+        let is_whole_node = |place: Placement| team == NodeRanks::on(place, place.node(rank));
         self.placement.is_none_or(is_whole_node)
     }
 
@@ -346,7 +346,7 @@ impl Task {
     fn expect_neighbors(&mut self, call: &Call, all: &[Arrays]) {
         for index in 0..self.arrays.sources.len() {
             let from = self.arrays.sources[index];
-            if from == NOBODY {
+            if from == PROC_NULL {
                 continue;
             }
             let sender = &all[from as usize];

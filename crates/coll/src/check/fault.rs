@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::ranks::Ranks;
 use crate::catalog::Unsuited;
-use crate::plan::{Act, Buf, Part, Team};
+use crate::plan::{Act, Buf, NodeRanks, Part};
 
 /// A fault of a plan: rank, step and kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -78,8 +78,8 @@ pub enum Kind {
     #[error("enters an intra-node phase that the other ranks of its node do not enter")]
     Apart,
     /// The ranks of an intra-node phase are not exactly those of the rank's node.
-    #[error("enters an intra-node phase of {team:?}, which are not the ranks of its node")]
-    Strangers { team: Team },
+    #[error("enters an intra-node phase of {ranks:?}, which are not the ranks of its node")]
+    Strangers { ranks: NodeRanks },
     /// An intra-node phase is followed by other acts in its step, which would wait for it.
     #[error("has an intra-node phase before the last act of its step")]
     Unfinished,

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ops::Range;
 
-use super::alike::Turn;
 use super::contract::{Blocks, Contract, Task};
 use super::fault::Kind;
-use super::message::{Message, Run, push};
+use super::message::{ElementRun, Message, push};
+use super::rotation::Rotation;
 use super::sums::{Name, Sums};
 use crate::plan::{Buf, Part, Side};
 
@@ -17,7 +17,7 @@ struct Field {
     len: u64,
     /// Whether undefined elements may be read, because not all contributions are followed.
     gaps: bool,
-    runs: Vec<Run>,
+    runs: Vec<ElementRun>,
     /// The index of the run found last: the next lookup mostly hits it or its successor.
     near: Cell<usize>,
 }
@@ -26,13 +26,13 @@ impl Field {
     /// Defines the range as the rank's contribution. If rank 0 represents all and bits are compared, each
     /// block's leaf is named by the distance from the block to the rank, which is invariant under
     /// rotation.
-    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>, sums: &mut Sums) {
+    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
         let Some(turn) = leaves else {
             return self.fill(range, sums.leaf(rank));
         };
         for block in 0..turn.size {
             let start = range.start + u64::from(block) * turn.block;
-            let run = Run {
+            let run = ElementRun {
                 first: start,
                 count: turn.block.min(range.end.saturating_sub(start)),
                 source: start - range.start,
@@ -44,7 +44,7 @@ impl Field {
 
     /// Defines the range as the first elements of a rank's contribution.
     fn fill(&mut self, range: Range<u64>, sum: Name) {
-        let whole = Run {
+        let whole = ElementRun {
             first: range.start,
             count: range.end - range.start,
             source: 0,
@@ -70,7 +70,7 @@ impl Field {
     /// The indexes of the runs that overlap the range.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
         let from = self.find(range.start);
-        let touches = |run: &Run| run.first < range.end;
+        let touches = |run: &ElementRun| run.first < range.end;
         // In most cases at most one.
         let to = match self.runs.get(from + 1) {
             Some(second) if touches(second) => self.runs.partition_point(touches),
@@ -107,7 +107,7 @@ impl Field {
     }
 
     /// Replaces some runs by one.
-    fn replace(&mut self, runs: Range<usize>, run: Run) {
+    fn replace(&mut self, runs: Range<usize>, run: ElementRun) {
         match runs.len() {
             0 => self.runs.insert(runs.start, run),
             1 => self.runs[runs.start] = run,
@@ -118,12 +118,12 @@ impl Field {
     /// The index of the run that contains the whole range.
     fn holding(&self, range: &Range<u64>) -> Option<usize> {
         let at = self.find(range.start);
-        let holds = |run: &Run| run.first <= range.start && range.end <= run.end();
+        let holds = |run: &ElementRun| run.first <= range.start && range.end <= run.end();
         self.runs.get(at).is_some_and(holds).then_some(at)
     }
 
     /// Replaces the contents of the range by the part of `message` that starts at `at`.
-    fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
+    fn write(&mut self, range: Range<u64>, message: &[ElementRun], at: u64) {
         let touching = self.touching(&range);
         let carried = at..at + (range.end - range.start);
         let from = message.partition_point(|run| run.end() <= carried.start);
@@ -170,7 +170,7 @@ impl Memory {
         task: &Task,
         scratch: u64,
         contract: &Contract,
-        turn: Option<Turn>,
+        turn: Option<Rotation>,
         sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
@@ -235,10 +235,10 @@ impl Memory {
     }
 
     /// The elements of the part, or an error if it exceeds its buffer.
-    fn resolve(&mut self, part: Part) -> Result<Place, Kind> {
+    fn resolve(&mut self, part: Part) -> Result<ResolvedPart, Kind> {
         let len = self.field(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
-        let inside = |place: &Place| {
+        let inside = |place: &ResolvedPart| {
             part.is_empty()
                 || match place.simple() {
                     Some(block) => block.end <= len,
@@ -251,7 +251,7 @@ impl Memory {
     }
 
     /// The runs of the output within the range, in ascending order.
-    pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = Run> {
+    pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = ElementRun> {
         let runs = &self.output.runs[self.output.touching(range)];
         runs.iter().map(|run| run.cut(range, range.start))
     }
@@ -282,7 +282,7 @@ impl Memory {
     }
 
     /// Writes a message of the part's length into the part.
-    pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
+    pub(super) fn write(&mut self, part: Part, message: &[ElementRun]) -> Result<(), Kind> {
         let whole = self.resolve(part)?;
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
             return Err(Kind::WritesInput { part });
@@ -302,7 +302,7 @@ impl Memory {
         side: Side,
         sums: &mut Sums,
     ) -> Result<(), Kind> {
-        let mut join = |a: Run, b: Run| match side {
+        let mut join = |a: ElementRun, b: ElementRun| match side {
             Side::Left => join(a, b, sums),
             Side::Right => join(b, a, sums),
         };
@@ -319,7 +319,7 @@ impl Memory {
         &mut self,
         from: Part,
         into: Part,
-        join: &mut impl FnMut(Run, Run) -> Result<Run, Kind>,
+        join: &mut impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, Kind>,
     ) -> Option<Result<(), Kind>> {
         let ((source, from), (target, into)) = (self.range(&from)?, self.range(&into)?);
         if target == Buf::In {
@@ -333,7 +333,7 @@ impl Memory {
         Some(
             joined.map(|run| match field.is_cut_at(&(at..at + 1), &into) {
                 true => {
-                    field.runs[at] = Run {
+                    field.runs[at] = ElementRun {
                         first: into.start,
                         ..run
                     };
@@ -345,7 +345,7 @@ impl Memory {
 }
 
 /// The reduction of two runs of the same length, `left` being the left operand.
-fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
+fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, Kind> {
     if left.source != right.source {
         return Err(Kind::Mixed {
             one: left.source,
@@ -353,14 +353,14 @@ fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
         });
     }
     let sum = sums.join(left.sum, right.sum)?;
-    Ok(Run { sum, ..right })
+    Ok(ElementRun { sum, ..right })
 }
 
 /// Applies `join` to each pair of runs that cover the same elements of both messages.
 fn each_pair(
     one: &Message,
     other: &Message,
-    mut join: impl FnMut(Run, Run) -> Result<Run, Kind>,
+    mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, Kind>,
 ) -> Result<Message, Kind> {
     let mut result = Message::default();
     for a in one.iter() {
@@ -383,14 +383,14 @@ pub(super) fn joined(left: &Message, right: &Message, sums: &mut Sums) -> Result
 
 /// The elements of a part, as indexes into their buffer.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedPart {
     /// A part that names no block; empty if long blocks are skipped.
     pub(super) plain: Part,
     /// The ranges of a part that skips long blocks.
     pub(super) short: Vec<Range<u64>>,
 }
 
-impl Place {
+impl ResolvedPart {
     pub(super) fn blocks(&self) -> impl Iterator<Item = Range<u64>> {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
@@ -407,7 +407,7 @@ impl Place {
     }
 
     /// Whether both have an element in common; they are in the same buffer.
-    pub(super) fn overlaps(&self, other: &Place) -> bool {
+    pub(super) fn overlaps(&self, other: &ResolvedPart) -> bool {
         let own = self.blocks().map(|block| (block.start, block.end, false));
         let others = other.blocks().map(|block| (block.start, block.end, true));
         let mut blocks: Vec<_> = own
@@ -449,17 +449,17 @@ pub(super) const fn buffer(buf: Buf) -> Buf {
 
 /// The elements of a part, given the blocks and lengths of `In` and `Out`. `None` if it names a block
 /// that does not exist.
-pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Place> {
+pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<ResolvedPart> {
     if part.limit == u64::MAX || part.buf == buffer(part.buf) {
         let plain = plain(part, blocks, lengths)?;
         let short = Vec::new();
-        return Some(Place { plain, short });
+        return Some(ResolvedPart { plain, short });
     }
     let (at, index) = block(part.buf)?;
     let buf = buffer(part.buf);
     let plain = Part { buf, ..Part::EMPTY };
     let short = blocks[at].short(index, part)?;
-    Some(Place { plain, short })
+    Some(ResolvedPart { plain, short })
 }
 
 /// [`resolve`] for a part that skips no blocks.

@@ -7,24 +7,24 @@ use super::sums::Name;
 
 /// Consecutive elements of one sum: element `first + i` holds element `source + i` of that sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct ElementRun {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) source: u64,
     pub(super) sum: Name,
 }
 
-impl Run {
+impl ElementRun {
     pub(super) fn end(&self) -> u64 {
         self.first + self.count
     }
 
     /// The part of the run within the range, with indexes shifted so that the range starts at `to`.
-    pub(super) fn cut(&self, range: &Range<u64>, to: u64) -> Run {
+    pub(super) fn cut(&self, range: &Range<u64>, to: u64) -> ElementRun {
         let first = self.first.max(range.start);
         let count = self.end().min(range.end) - first;
         let source = self.source + (first - self.first);
-        Run {
+        ElementRun {
             first: first - range.start + to,
             count,
             source,
@@ -33,13 +33,13 @@ impl Run {
     }
 
     /// Whether `next` continues this run.
-    fn continues(&self, next: &Run) -> bool {
+    fn continues(&self, next: &ElementRun) -> bool {
         self.end() == next.first && self.source + self.count == next.source && self.sum == next.sum
     }
 }
 
 /// Appends a run, or extends the last one if the run continues it.
-pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
+pub(super) fn push(runs: &mut Vec<ElementRun>, run: ElementRun) {
     match runs.last_mut() {
         _ if run.count == 0 => {}
         Some(last) if last.continues(&run) => last.count += run.count,
@@ -51,8 +51,8 @@ pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
 /// memory.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
-    One(Run),
-    Many(Vec<Run>),
+    One(ElementRun),
+    Many(Vec<ElementRun>),
 }
 
 impl Message {
@@ -67,7 +67,7 @@ impl Message {
     }
 
     /// Appends a run, or extends the last one if the run continues it.
-    pub(super) fn push(&mut self, run: Run) {
+    pub(super) fn push(&mut self, run: ElementRun) {
         match self {
             _ if run.count == 0 => {}
             Message::Many(all) if all.capacity() == 0 => *self = Message::One(run),
@@ -82,7 +82,7 @@ impl Message {
     /// The contents of a range, as a message of their own.
     pub(super) fn part(&self, range: &Range<u64>) -> Message {
         let mut part = Message::default();
-        let touches = |run: &&Run| run.first < range.end && range.start < run.end();
+        let touches = |run: &&ElementRun| run.first < range.end && range.start < run.end();
         for run in self.iter().filter(touches) {
             part.push(run.cut(range, 0));
         }
@@ -92,7 +92,7 @@ impl Message {
     /// Appends another message, shifted by `at` elements.
     pub(super) fn append(&mut self, at: u64, other: &Message) {
         for run in other.iter() {
-            self.push(Run {
+            self.push(ElementRun {
                 first: at + run.first,
                 ..*run
             });
@@ -107,9 +107,9 @@ impl Default for Message {
 }
 
 impl Deref for Message {
-    type Target = [Run];
+    type Target = [ElementRun];
 
-    fn deref(&self) -> &[Run] {
+    fn deref(&self) -> &[ElementRun] {
         match self {
             Message::One(one) => core::slice::from_ref(one),
             Message::Many(all) => all,

@@ -25,21 +25,22 @@
 //! assert_eq!(u64::from(report.rounds), ring.rounds(&calls[0], &Parameters::NONE));
 //! ```
 
-mod alike;
 mod arrays;
 mod case;
 mod cases;
 mod conflicts;
 mod contract;
 mod fault;
+mod intra_node;
 mod memory;
 mod message;
 mod network;
 mod rank;
 mod ranks;
+mod rotation;
 mod sums;
+mod symmetry;
 mod tail;
-mod together;
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -51,13 +52,13 @@ pub use contract::{Blocks, Contract, Expected, Task};
 pub use fault::{Fault, Kind};
 pub use ranks::Ranks;
 
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::call::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Buf, Learned, Part, Plan};
-use alike::Turn;
-use message::Run;
+use crate::plan::{Buf, LearnedLengths, Part, Plan};
+use message::ElementRun;
 use network::World;
 use rank::Rank;
+use rotation::Rotation;
 use sums::Sums;
 use tail::{Head, Tail};
 
@@ -114,7 +115,7 @@ pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<
 fn prove<P: Plan + Clone>(
     plans: &[P],
     size: u32,
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
     contract: &Contract,
 ) -> Result<Report, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
@@ -133,7 +134,7 @@ fn prove<P: Plan + Clone>(
         } else {
             u32::MAX
         };
-        if !conflicts::check(rank, plan, task, &Learned::new(), end)? {
+        if !conflicts::check(rank, plan, task, &LearnedLengths::new(), end)? {
             learning.push(rank);
         }
     }
@@ -172,7 +173,7 @@ fn prove<P: Plan + Clone>(
 
 /// Advances every rank until all are done or none can continue.
 fn run<P: Plan>(
-    executions: &mut [Execution<P, network::Ticket>],
+    executions: &mut [Execution<P, intra_node::Request>],
     contract: &Contract,
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
@@ -209,7 +210,7 @@ fn check_results<P: Plan>(
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
     let all_ranks = Ranks::range(0..size);
-    let turned = world.is_turned();
+    let turned = world.is_rotation();
     let mut first = None;
     for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
         let fault = |kind| Fault {
@@ -234,7 +235,7 @@ fn check_results<P: Plan>(
             // Where rank 0 represents all, its blocks represent the same block of the other ranks.
             let other = match turned {
                 true => {
-                    let tree = |run: &Run| world.sums.get(run.sum).tree;
+                    let tree = |run: &ElementRun| world.sums.get(run.sum).tree;
                     output.iter().find(|run| tree(run) != tree(&output[0]))
                 }
                 false => {

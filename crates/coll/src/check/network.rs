@@ -6,25 +6,22 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::alike::Turn;
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
+use super::intra_node::{self, Meetings, Member, Request};
 use super::memory::Memory;
 use super::message::Message;
 use super::rank::Rank;
 use super::ranks::Ranks;
+use super::rotation::Rotation;
 use super::sums::{State, Sums};
-use super::together::{self, Meetings, Member};
-use crate::exec::{Driver, Joined, Size};
-use crate::plan::{Buf, Part, Side, TAGS, Together};
+use crate::exec::{Driver, IntraNodeStart, Size};
+use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 
 /// The sender, receiver and tag of a message.
 type Key = (u32, u32, u32);
 
-/// The index of a pending act in [`World::ends`].
-pub(super) type Ticket = u32;
-
-/// A round and a message's send order, in one number because these are compared often.
+/// A round, and the order in which messages were sent: one number, as these are compared often.
 type Due = u64;
 
 const fn due(round: u32, order: u32) -> Due {
@@ -44,14 +41,14 @@ struct End {
     /// Whether it is complete.
     met: bool,
     /// The next one in its queue.
-    next: Option<Ticket>,
+    next: Option<Request>,
 }
 
 /// A queue of unmatched sends, or of unmatched receives, with the same key.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    first: Ticket,
-    last: Ticket,
+    first: Request,
+    last: Request,
 }
 
 /// The contents of a message: symbols, and the ranks that the sender knew to have entered the barrier.
@@ -72,17 +69,17 @@ pub(super) struct World<'a> {
     /// The number of ranks in the group.
     size: u32,
     /// How the other ranks' plans follow from those of the first ranks, if these represent all.
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
     pub(super) ranks: Vec<Rank>,
     pub(super) sums: Sums,
     ends: Vec<End>,
-    free: Vec<Ticket>,
+    free: Vec<Request>,
     waiting: HashMap<Key, Queue, State>,
     /// Messages whose length a rank waits for.
     sized: HashSet<Key, State>,
     /// Matched messages, ordered by the round in which they can be delivered, then by send order:
     /// sender's and receiver's ticket.
-    pairs: BinaryHeap<Reverse<(Due, Ticket, Ticket)>>,
+    pairs: BinaryHeap<Reverse<(Due, Request, Request)>>,
     order: u32,
     /// Intra-node phases that some ranks have entered.
     meetings: Meetings,
@@ -98,7 +95,7 @@ impl<'a> World<'a> {
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
-        turn: Option<Turn>,
+        turn: Option<Rotation>,
         scratch: impl Iterator<Item = u64>,
     ) -> Self {
         let mut sums = Sums::new(contract.commutative);
@@ -137,7 +134,7 @@ impl<'a> World<'a> {
     }
 
     /// Whether few ranks represent all.
-    pub(super) const fn is_turned(&self) -> bool {
+    pub(super) const fn is_rotation(&self) -> bool {
         self.turn.is_some()
     }
 
@@ -155,11 +152,11 @@ impl<'a> World<'a> {
     }
 
     /// Stores a pending act.
-    fn keep(&mut self, end: End) -> Ticket {
+    fn keep(&mut self, end: End) -> Request {
         match self.free.pop() {
-            Some(ticket) => {
-                self.ends[ticket as usize] = end;
-                ticket
+            Some(request) => {
+                self.ends[request as usize] = end;
+                request
             }
             None => {
                 self.ends.push(end);
@@ -169,15 +166,15 @@ impl<'a> World<'a> {
     }
 
     /// Matches a send or receive with the first counterpart in its queue, or queues it.
-    fn meet(&mut self, key: Key, ticket: Ticket) {
+    fn meet(&mut self, key: Key, request: Request) {
         let is_sent = |end: &End| end.letter.is_some();
         match self.waiting.get_mut(&key) {
             Some(queue)
                 if is_sent(&self.ends[queue.first as usize])
-                    == is_sent(&self.ends[ticket as usize]) =>
+                    == is_sent(&self.ends[request as usize]) =>
             {
-                self.ends[queue.last as usize].next = Some(ticket);
-                queue.last = ticket;
+                self.ends[queue.last as usize].next = Some(request);
+                queue.last = request;
             }
             Some(queue) => {
                 let other = queue.first;
@@ -185,16 +182,16 @@ impl<'a> World<'a> {
                     Some(next) => queue.first = next,
                     None => drop(self.waiting.remove(&key)),
                 }
-                if self.ends[ticket as usize].letter.is_some() {
-                    self.pair(ticket, other);
+                if self.ends[request as usize].letter.is_some() {
+                    self.pair(request, other);
                 } else {
-                    self.pair(other, ticket);
+                    self.pair(other, request);
                 }
             }
             None => {
                 let queue = Queue {
-                    first: ticket,
-                    last: ticket,
+                    first: request,
+                    last: request,
                 };
                 self.waiting.insert(key, queue);
             }
@@ -202,7 +199,7 @@ impl<'a> World<'a> {
     }
 
     /// Records that a message has been matched.
-    fn pair(&mut self, sender: Ticket, receiver: Ticket) {
+    fn pair(&mut self, sender: Request, receiver: Request) {
         let round = 1 + self.ends[sender as usize]
             .since
             .max(self.ends[receiver as usize].since);
@@ -235,7 +232,7 @@ impl<'a> World<'a> {
     }
 
     /// Delivers a message in a round.
-    fn deliver(&mut self, round: u32, sender: Ticket, receiver: Ticket) -> Result<(), Kind> {
+    fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), Kind> {
         let [(from, sent), (to, into)] = [sender, receiver]
             .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
         let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end as usize].step);
@@ -268,12 +265,12 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Completes an intra-node phase: writes each member's result. It takes no round, as only messages
     /// count.
-    fn act_together(&mut self, act: &Together, members: &[Member]) -> Result<(), Kind> {
-        let since = |member: &Member| self.ends[member.ticket as usize].since;
+    fn act_together(&mut self, act: &IntraNodeOp, members: &[Member]) -> Result<(), Kind> {
+        let since = |member: &Member| self.ends[member.request as usize].since;
         let round = members.iter().map(since).max().unwrap_or(0);
-        let results = together::results(act, members, &mut self.sums)?;
+        let results = intra_node::results(act, members, &mut self.sums)?;
         for (member, gets) in members.iter().zip(&results) {
-            let end = &mut self.ends[member.ticket as usize];
+            let end = &mut self.ends[member.request as usize];
             end.met = true;
             let (rank, step, into) = (end.rank, end.step, end.part);
             self.ready.push_back(rank);
@@ -306,7 +303,7 @@ impl View<'_, '_> {
     }
 
     /// Stores a pending act of this rank.
-    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Ticket {
+    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Request {
         let rank = self.rank;
         let me = self.me();
         let end = End {
@@ -322,22 +319,22 @@ impl View<'_, '_> {
     }
 
     /// Stores and matches this rank's send or receive.
-    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
-        let ticket = self.keep(part, letter);
-        self.world.meet(key, ticket);
-        ticket
+    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Request {
+        let request = self.keep(part, letter);
+        self.world.meet(key, request);
+        request
     }
 }
 
 impl Driver for View<'_, '_> {
-    type Ticket = Ticket;
+    type Request = Request;
     type Error = Kind;
 
     fn starting(&mut self, step: u32, needs: u32) {
         self.me().start(step, needs);
     }
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>, Kind> {
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, Kind> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
@@ -364,7 +361,7 @@ impl Driver for View<'_, '_> {
         Ok(Some(self.end(key, from, Some(letter))))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>, Kind> {
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, Kind> {
         self.admit(from, tag, into)?;
         Ok(Some(self.end((from, self.rank, tag), into, None)))
     }
@@ -419,18 +416,18 @@ impl Driver for View<'_, '_> {
         Ok(Some(sum))
     }
 
-    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Kind> {
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, Kind> {
         let number = act.number(self.rank).ok_or(Kind::Apart)?;
-        if !self.world.contract.are_of_node(act.team, self.rank) {
-            return Err(Kind::Strangers { team: act.team });
+        if !self.world.contract.are_of_node(act.ranks, self.rank) {
+            return Err(Kind::Strangers { ranks: act.ranks });
         }
-        let given = together::given(act, number)?;
+        let given = intra_node::given(act, number)?;
         let gives = self.me().memory.read(given)?;
-        let ticket = self.keep(act.into, None);
-        if let Some(members) = self.world.meetings.come(act, number, ticket, gives)? {
+        let request = self.keep(act.into, None);
+        if let Some(members) = self.world.meetings.come(act, number, request, gives)? {
             self.world.act_together(act, &members)?;
         }
-        Ok(Joined::Pending(ticket))
+        Ok(IntraNodeStart::Pending(request))
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool, Kind> {
@@ -438,10 +435,10 @@ impl Driver for View<'_, '_> {
         Ok(true)
     }
 
-    fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Kind> {
-        let met = self.world.ends[*ticket as usize].met;
+    fn done(&mut self, request: &mut Request) -> Result<bool, Kind> {
+        let met = self.world.ends[*request as usize].met;
         if met {
-            self.world.free.push(*ticket);
+            self.world.free.push(*request);
         }
         Ok(met)
     }

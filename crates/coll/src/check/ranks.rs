@@ -42,7 +42,7 @@ impl Ranks {
     }
 
     /// The set with `by` added to each rank, modulo `size`.
-    pub(super) fn turned(&self, by: u32, size: u32) -> Ranks {
+    pub(super) fn rotated(&self, by: u32, size: u32) -> Ranks {
         let (by, size) = (u64::from(by), u64::from(size));
         let pieces = self.intervals().flat_map(|interval| {
             let (start, end) = (u64::from(interval.start) + by, u64::from(interval.end) + by);

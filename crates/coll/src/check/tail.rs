@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::memory::{Memory, buffer};
 use super::network::World;
 use crate::exec::Driver;
-use crate::plan::{Act, Acts, Buf, Known, Learned, Plan};
+use crate::plan::{Act, Acts, Buf, LearnedLengths, Plan, PlanInputs};
 
 /// The fewest acts for which the comparison pays.
 const LEAST: usize = 4;
@@ -123,12 +123,12 @@ impl<P: Plan> Plan for Head<P> {
         self.steps
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.plan.scratch(known)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.plan.scratch(inputs)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        self.plan.step(i, known, acts)
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        self.plan.step(i, inputs, acts)
     }
 }
 
@@ -140,12 +140,12 @@ fn each<P: Plan>(
     from: u32,
     mut look: impl FnMut(u32, u32, &[Act]) -> bool,
 ) -> bool {
-    let learned = Learned::new();
-    let known = Known::new(task.arrays.given(), &learned);
+    let learned = LearnedLengths::new();
+    let inputs = PlanInputs::new(task.arrays.given(), &learned);
     let (mut step, mut acts) = (from, Acts::new());
     while step < plan.steps() {
         acts.clear();
-        let shown = match plan.step(step, &known, &mut acts) {
+        let shown = match plan.step(step, &inputs, &mut acts) {
             Some(needs) => acts.is_empty() || look(step, needs, &acts),
             None => false,
         };

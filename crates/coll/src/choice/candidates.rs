@@ -1,10 +1,9 @@
 //! The candidates for a call: algorithms with parameters.
 
-use super::table::{Table, pattern};
 use super::{Choice, Tuning};
-use crate::catalog::{Algorithm, Call, Parameters, Unsuited};
+use crate::call::{Algorithm, Call, Parameters};
+use crate::catalog::Unsuited;
 use crate::exec::IN_FLIGHT;
-use crate::stages;
 
 /// The most candidates of a collective.
 pub(super) const MOST: usize = 240;
@@ -32,7 +31,25 @@ const PIECES: [u32; 3] = [1, 2, 4];
 /// remaining nodes: one rank, a few, or all.
 const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
 
-/// Adds every algorithm that supports the call, with each of its parameters.
+/// What stands for all calls that have one table: every rank makes it from its own call, in which
+/// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
+/// wrong stays, so that it is refused.
+pub(super) fn pattern(call: &Call) -> Call {
+    let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
+    let in_place = call.collective.is_in_place_everywhere() && call.in_place;
+    Call {
+        collective: call.collective,
+        remote: call.remote,
+        root: or_wrong(call.root),
+        commutative: call.commutative,
+        exact: call.exact && call.commutative,
+        in_place,
+        shared_memory: call.shared_memory,
+        ..Call::barrier(or_wrong(call.rank), call.size)
+    }
+}
+
+/// Adds every algorithm that suits the call, with each of its parameters; `staged` adds one of two stages.
 ///
 /// # Errors
 ///
@@ -41,6 +58,7 @@ pub(super) fn candidates(
     call: &Call,
     tuning: &Tuning,
     all: &mut Candidates,
+    staged: fn(Algorithm, &Call, &Tuning, &mut Candidates),
 ) -> Result<(), Unsuited> {
     let mut last_reason = Unsuited::None {
         collective: call.collective,
@@ -85,9 +103,9 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Algorithm::AllgathervNodeAware
             | Algorithm::ReduceScatterNodeAware
             | Algorithm::ReduceScatterBlockNodeAware
-            | Algorithm::BcastPorts
-            | Algorithm::ReducePorts
-            | Algorithm::AllreducePorts
+            | Algorithm::BcastMultirail
+            | Algorithm::ReduceMultirail
+            | Algorithm::AllreduceMultirail
     );
     // In multirail algorithms the radix is that inside a node; the ranks of a node give a single level.
     let ranks = base.per_node.min(call.size);
@@ -105,7 +123,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let windows = some(own.window, &WINDOWS);
     // The tree that precedes or follows a multirail phase keeps the radix of the catalog.
     let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
-        Algorithm::BcastPorts => (&[0], radixes),
+        Algorithm::BcastMultirail => (&[0], radixes),
         _ if own.gather_radix == 0 || is_multirail => (radixes, &[0]),
         _ => (radixes, radixes),
     };
@@ -114,7 +132,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
         _ if is_multirail => &SHARED,
         (_, 1) => &PIECES,
         // A rail chain has several messages of a node under way.
-        (Algorithm::BcastLaneChain, _) => &BLOCKS,
+        (Algorithm::BcastRailChain, _) => &BLOCKS,
         (_, blocks) => some(blocks, &BLOCKS[1..]),
     };
     let numbers = radixes.iter().flat_map(|&radix| {
@@ -145,42 +163,12 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     }
 }
 
-/// Adds an algorithm of two stages, with the choices for each stage alone at any size: so it is not
-/// expected to take longer than the two separate collectives.
-fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
-    let base = tuning.choice(algorithm, call.size).parameters;
-    let calls = |bytes| {
-        let whole = Call {
-            count: bytes,
-            ..pattern(call)
-        };
-        stages::calls(&whole)
-    };
-    let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
-    let [Ok(up), Ok(down)] = &tables else { return };
-    // The bytes of each stage for one byte of the whole.
-    let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
-    let steps = up.steps().iter().map(|step| step.from.div_ceil(up_bytes));
-    let more = down.steps().iter();
-    let more = more.map(|step| step.from.div_ceil(down_bytes));
-    for [to_root, from_root] in steps.chain(more).map(calls) {
-        let stages = [(up, to_root), (down, from_root)];
-        let stages = stages.map(|(table, stage)| Some(table.choice(stage.bytes()).as_stage()));
-        let choice = Choice {
-            algorithm,
-            parameters: Parameters { stages, ..base },
-        };
-        if !all.contains(&choice) {
-            let _ = all.push(choice);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Candidates, MOST, candidates};
-    use crate::catalog::{Call, Collective, Teams};
+    use crate::call::{Call, Collective, SharedMemory};
     use crate::choice::Tuning;
+    use crate::choice::table::staged;
 
     #[test]
     fn candidates_run_with_the_parameters_that_they_name() {
@@ -190,7 +178,7 @@ mod tests {
                 ..Call::barrier(0, 1000).exactly()
             };
             let mut all = Candidates::new();
-            let _ = candidates(&call, &Tuning::default(), &mut all);
+            let _ = candidates(&call, &Tuning::default(), &mut all, staged);
             for candidate in all {
                 let row = candidate.algorithm.row();
                 let (named, runs) = (candidate.parameters, candidate.parameters.over(row));
@@ -211,10 +199,10 @@ mod tests {
                 collective,
                 ..Call::barrier(0, size).exactly()
             };
-            for teams in [Teams::None, Teams::OnNodes, Teams::All] {
-                let call = call.with_teams(teams);
+            for teams in [SharedMemory::None, SharedMemory::OnNodes, SharedMemory::All] {
+                let call = call.with_shared_memory(teams);
                 let mut all = Candidates::new();
-                let _ = candidates(&call, &Tuning::default(), &mut all);
+                let _ = candidates(&call, &Tuning::default(), &mut all, staged);
                 assert!(all.len() < MOST, "{collective} of {size}");
             }
         }

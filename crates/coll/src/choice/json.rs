@@ -29,7 +29,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::rules::{RULES, Rule, Rules};
-use crate::catalog::{Algorithm, Collective, Parameters, Stage};
+use crate::call::{Algorithm, Collective, Parameters, Stage};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -78,13 +78,13 @@ struct File {
 
 /// A validated rule.
 #[derive(Deserialize)]
-#[serde(try_from = "Told")]
+#[serde(try_from = "RuleJson")]
 struct Checked(Rule);
 
 /// A rule as it is written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct RuleJson {
     collective: String,
     algorithm: String,
     bytes: Option<String>,
@@ -95,15 +95,15 @@ struct Told {
     window: Option<u32>,
     segment: Option<String>,
     cutoff: Option<String>,
-    reduce: Option<ToldStage>,
-    bcast: Option<ToldStage>,
-    scatter: Option<ToldStage>,
+    reduce: Option<StageJson>,
+    bcast: Option<StageJson>,
+    scatter: Option<StageJson>,
 }
 
 /// A stage of an algorithm as it is written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToldStage {
+struct StageJson {
     algorithm: String,
     radix: Option<u32>,
     gather_radix: Option<u32>,
@@ -114,7 +114,7 @@ struct ToldStage {
 /// The stages of an algorithm, replaced by those that the file gives.
 fn stages(
     of: Algorithm,
-    written: [(Collective, Option<ToldStage>); 3],
+    written: [(Collective, Option<StageJson>); 3],
 ) -> Result<[Option<Stage>; 2], String> {
     let mut stages = of.row().parameters.stages;
     let written = written
@@ -176,10 +176,10 @@ fn numbers(
     })
 }
 
-impl TryFrom<Told> for Checked {
+impl TryFrom<RuleJson> for Checked {
     type Error = String;
 
-    fn try_from(written: Told) -> Result<Self, String> {
+    fn try_from(written: RuleJson) -> Result<Self, String> {
         let collective = collective(&written.collective)?;
         let algorithm = algorithm(collective, &written.algorithm)?;
         let own = algorithm.row().parameters;
@@ -239,8 +239,7 @@ fn collective(name: &str) -> Result<Collective, String> {
 }
 
 fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
-    let found = collective.algorithms().find(|one| one.name() == name);
-    found.ok_or_else(|| {
+    collective.algorithm(name).ok_or_else(|| {
         let names: Vec<_> = collective.algorithms().map(Algorithm::name).collect();
         format!(
             "algorithm: {collective} has no `{name}`{} It has {}",
@@ -250,8 +249,8 @@ fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
     })
 }
 
-fn suggestion(name: &str, known: &[&'static str]) -> String {
-    let near = nearest(name, known.iter().copied());
+fn suggestion(name: &str, inputs: &[&'static str]) -> String {
+    let near = nearest(name, inputs.iter().copied());
     near.map_or_else(|| ".".into(), |near| format!("; did you mean `{near}`?"))
 }
 
@@ -319,7 +318,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::read_rules;
-    use crate::catalog::Algorithm;
+    use crate::call::Algorithm;
 
     #[test]
     fn omitted_ranges_are_unbounded() {

@@ -26,7 +26,8 @@ pub use table::{STEPS, Step, Table};
 pub use tables::Tables;
 
 use self::candidates::{Candidates, candidates};
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Stage, Unsuited};
+use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
+use crate::catalog::{AnyPlan, Unsuited};
 use crate::cost::Model;
 use crate::machine::Machine;
 use crate::placement::{Order, Placement};
@@ -92,7 +93,7 @@ impl Tuning {
 
     /// The placement of a group's ranks.
     fn placement(&self, size: u32) -> Placement {
-        Placement::told(self.order, size, self.per_node)
+        Placement::or_one_node(self.order, size, self.per_node)
     }
 
     /// The cost model of a group.
@@ -227,6 +228,6 @@ pub fn expected(
         (choice, time)
     };
     let mut all = Candidates::new();
-    candidates(&call, tuning, &mut all)?;
+    candidates(&call, tuning, &mut all, table::staged)?;
     Ok(all.into_iter().map(cost))
 }

@@ -1,7 +1,7 @@
 //! The setting that makes reductions give the same bits.
 
 use super::Tuning;
-use crate::catalog::Call;
+use crate::call::Call;
 
 /// When reductions that round, such as floating-point sums, give the same bits. [Exact](Call::exact)
 /// operations always do.

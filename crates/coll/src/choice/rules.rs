@@ -3,7 +3,7 @@
 use core::ops::Deref;
 
 use super::Choice;
-use crate::catalog::{Algorithm, Call, Collective, Parameters};
+use crate::call::{Algorithm, Call, Collective, Parameters};
 
 /// The most rules for one collective, for which a table has capacity.
 pub const RULES: usize = 8;

@@ -1,10 +1,12 @@
 //! Choice tables: the algorithm for each size of one collective's calls on one group, computed once and
 //! then looked up.
 
-use super::candidates::{Candidates, MOST, candidates};
+use super::candidates::{Candidates, MOST, candidates, pattern};
 use super::{Choice, RULES, Tuning};
-use crate::catalog::{Algorithm, Call, Teams, Unsuited};
+use crate::call::{Algorithm, Call, Parameters, SharedMemory};
+use crate::catalog::Unsuited;
 use crate::cost::Model;
+use crate::stages;
 
 /// The most choices in a table: one for each size compared, and two per rule.
 pub const STEPS: usize = SIZES + 2 * RULES;
@@ -14,13 +16,13 @@ pub const STEPS: usize = SIZES + 2 * RULES;
 const SIZES: usize = 41;
 
 /// The number of doublings after which one byte more is compared, too.
-const SHORT: usize = 12;
+const EAGER_BYTES: usize = 12;
 
 /// The size with this number.
 const fn size(at: usize) -> u64 {
-    match at.checked_sub(SHORT) {
+    match at.checked_sub(EAGER_BYTES) {
         None => 1 << at,
-        Some(beyond) => (1 << (SHORT + beyond / 2)) + beyond as u64 % 2,
+        Some(beyond) => (1 << (EAGER_BYTES + beyond / 2)) + beyond as u64 % 2,
     }
 }
 
@@ -69,7 +71,7 @@ impl Table {
         // An intra-node phase needs no comparison: it matches no message and copies nothing twice.
         let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
         let mut all = call.collective.algorithms();
-        if let Some(team) = all.find(|one| call.teams == Teams::All && by_all(one)) {
+        if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
             return Ok(Table::of(tuning.choice(team, call.size)));
         }
         let mut table = Table::by_cost(call, tuning)?;
@@ -112,7 +114,7 @@ impl Table {
     /// If no algorithm supports such calls.
     pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let mut all = Candidates::new();
-        candidates(call, tuning, &mut all)?;
+        candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
             return Ok(Table::of(only));
         }
@@ -162,20 +164,34 @@ impl Table {
     }
 }
 
-/// The call that represents all calls with the same table: rank, root, neighbours and lengths, which may
-/// differ between ranks or calls, are cleared. An invalid rank or root stays, so that it is refused.
-pub(super) fn pattern(call: &Call) -> Call {
-    let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
-    let in_place = call.collective.is_in_place_everywhere() && call.in_place;
-    Call {
-        collective: call.collective,
-        remote: call.remote,
-        root: or_wrong(call.root),
-        commutative: call.commutative,
-        exact: call.exact && call.commutative,
-        in_place,
-        teams: call.teams,
-        ..Call::barrier(or_wrong(call.rank), call.size)
+/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
+/// is not expected to take longer than they.
+pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
+    let base = tuning.choice(algorithm, call.size).parameters;
+    let calls = |bytes| {
+        let whole = Call {
+            count: bytes,
+            ..pattern(call)
+        };
+        stages::calls(&whole)
+    };
+    let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
+    let [Ok(up), Ok(down)] = &tables else { return };
+    // How many bytes each has for one of the whole.
+    let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
+    let steps = up.steps().iter().map(|step| step.from.div_ceil(up_bytes));
+    let more = down.steps().iter();
+    let more = more.map(|step| step.from.div_ceil(down_bytes));
+    for [to_root, from_root] in steps.chain(more).map(calls) {
+        let stages = [(up, to_root), (down, from_root)];
+        let stages = stages.map(|(table, stage)| Some(table.choice(stage.bytes()).as_stage()));
+        let choice = Choice {
+            algorithm,
+            parameters: Parameters { stages, ..base },
+        };
+        if !all.contains(&choice) {
+            let _ = all.push(choice);
+        }
     }
 }
 
@@ -204,20 +220,20 @@ impl Comparison<'_> {
     /// As costs do not fall with the length, a candidate that previous too expensive at one size is not
     /// evaluated at the next while its known cost is too high.
     fn table(&self) -> Table {
-        let mut known = [0; MOST];
+        let mut inputs = [0; MOST];
         let mut best = 0;
         let mut table = Table::of(self.candidates[best]);
         for at in 0..SIZES {
             let before = best;
             let mut least = self.cost(&self.candidates[before], size(at));
-            known[before] = least;
+            inputs[before] = least;
             for (index, candidate) in self.candidates.iter().enumerate() {
                 let beats = |cost: u64| (cost, index) < (least, best);
-                if index == before || !beats(known[index]) {
+                if index == before || !beats(inputs[index]) {
                     continue;
                 }
                 let cost = self.cost(candidate, size(at));
-                known[index] = cost;
+                inputs[index] = cost;
                 if beats(cost) {
                     (least, best) = (cost, index);
                 }

@@ -3,13 +3,14 @@
 use alloc::boxed::Box;
 
 use super::{Choice, Table, Tuning};
-use crate::catalog::{Call, Collective, Teams, Unsuited};
+use crate::call::{Call, Collective, SharedMemory};
+use crate::catalog::Unsuited;
 
 /// The kinds of calls of one collective: properties of the operation or in place, times which ranks share
 /// memory.
-const KINDS: usize = 3 * TEAMS;
+const KINDS: usize = 3 * SHARINGS;
 
-const TEAMS: usize = Teams::All as usize + 1;
+const SHARINGS: usize = SharedMemory::All as usize + 1;
 
 /// The choice tables of all collectives for one group.
 #[derive(Clone, Debug)]
@@ -64,5 +65,5 @@ const fn kind(call: &Call) -> usize {
     } else {
         call.commutative as usize * (1 + call.exact as usize)
     };
-    (call.collective as usize * TEAMS + call.teams as usize) * (KINDS / TEAMS) + kind
+    (call.collective as usize * SHARINGS + call.shared_memory as usize) * (KINDS / SHARINGS) + kind
 }

@@ -2,7 +2,8 @@
 
 use super::candidates::radixes;
 use super::{Rule, Table, Tables, Tuning, choose};
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
+use crate::call::{Algorithm, Call, Collective, Parameters};
+use crate::catalog::Unsuited;
 use crate::machine::Machine;
 
 fn algorithm(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {

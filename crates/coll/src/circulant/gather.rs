@@ -6,10 +6,10 @@
 //! Blocks are received right where they belong, and sent from there.
 
 use super::Skips;
-use super::blocks::{Division, Turned};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part};
-use crate::window::exchange;
+use crate::blocks::{Division, RotatedBlocks};
+use crate::eager::exchange;
+use crate::plan::{Acts, Buf, Part, PlanInputs};
+use crate::rank_ring::RankRing;
 
 /// The tag of round 0; a reduce-scatter before has those below.
 const FIRST_TAG: u32 = 32;
@@ -17,7 +17,7 @@ const FIRST_TAG: u32 = 32;
 /// One rank's part in the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
-    pub(crate) view: Turned,
+    pub(crate) view: RotatedBlocks,
     pub(crate) own: Own,
 }
 
@@ -42,24 +42,24 @@ impl Gather {
     }
 
     /// Adds the acts of step `k`, which needs all before it.
-    pub(crate) fn step(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
+    pub(crate) fn step(&self, k: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         if k < self.skips().rounds() {
-            self.exchange(k, known, acts);
+            self.exchange(k, inputs, acts);
         }
-        let place = self.place(self.home(), 0, 1, known);
-        if let Some(own) = self.alone(known).filter(|own| k == 0 && !own.is_empty()) {
+        let place = self.place(self.home(), 0, 1, inputs);
+        if let Some(own) = self.alone(inputs).filter(|own| k == 0 && !own.is_empty()) {
             acts.copy(own, place);
         }
     }
 
     /// The rank's own block, where it is not yet in its place.
-    fn alone(&self, known: &Known<'_>) -> Option<Part> {
+    fn alone(&self, inputs: &PlanInputs<'_>) -> Option<Part> {
         let buf = match self.own {
             Own::Input => Buf::In,
             Own::Apart(buf) => buf,
             Own::Output | Own::Rooted(_) => return None,
         };
-        Some(Part::new(buf, 0, self.view.len(0, 1, known)))
+        Some(Part::new(buf, 0, self.view.len(0, 1, inputs)))
     }
 
     /// Where the blocks are gathered.
@@ -71,35 +71,35 @@ impl Gather {
     }
 
     fn skips(&self) -> Skips {
-        Skips::new(self.view.circle.size())
+        Skips::new(self.view.ring.size())
     }
 
-    fn exchange(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
-        let circle = self.view.circle;
+    fn exchange(&self, k: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let ring = self.view.ring;
         let (from, to) = (self.skips().skip(k), self.skips().skip(k + 1));
-        let (above, below) = (circle.above(from), circle.below(from));
-        let room = match self.has_all(circle.rank()) {
+        let (above, below) = (ring.above(from), ring.below(from));
+        let room = match self.has_all(ring.rank()) {
             true => Part::EMPTY,
-            false => self.place(self.home(), from, to, known),
+            false => self.place(self.home(), from, to, inputs),
         };
-        let lower = match self.alone(known) {
+        let lower = match self.alone(inputs) {
             _ if self.has_all(below) => Part::EMPTY,
             Some(own) if k == 0 => own,
-            _ if self.has_all(circle.rank()) => self.place(Buf::In, 0, to - from, known),
-            _ => self.place(self.home(), 0, to - from, known),
+            _ if self.has_all(ring.rank()) => self.place(Buf::In, 0, to - from, inputs),
+            _ => self.place(self.home(), 0, to - from, inputs),
         };
         let (recv, send) = ((self.peer(above), room), (self.peer(below), lower));
         exchange(acts, FIRST_TAG + k, recv, send);
     }
 
     /// The places of blocks `from` to `to`.
-    fn place(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
+    fn place(&self, buf: Buf, from: u32, to: u32, inputs: &PlanInputs<'_>) -> Part {
         match self.view.blocks {
             Division::Recvs(_) => {
-                let first = Buf::OutBlock(self.view.circle.above(from));
-                Part::new(first, 0, self.view.len(from, to, known))
+                let first = Buf::OutBlock(self.view.ring.above(from));
+                Part::new(first, 0, self.view.len(from, to, inputs))
             }
-            _ => self.view.natural(buf, from, to, known),
+            _ => self.view.natural(buf, from, to, inputs),
         }
     }
 
@@ -111,7 +111,7 @@ impl Gather {
     /// The rank of the group that stands at a rank of the view.
     fn peer(&self, rank: u32) -> u32 {
         match self.own {
-            Own::Rooted(root) => Circle::new(rank, self.view.circle.size()).above(root),
+            Own::Rooted(root) => RankRing::new(rank, self.view.ring.size()).above(root),
             _ => rank,
         }
     }

@@ -3,7 +3,7 @@
 use super::Skips;
 use super::pipeline::skipped;
 use super::schedule::{ROUNDS, receive_schedule};
-use crate::circle::Circle;
+use crate::rank_ring::RankRing;
 
 /// A rank that may be the latest: what it receives in a phase, and a bit for each round in which it sat idle.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ fn latest(size: u32, skipped: u32, end: u32) -> u64 {
         let comes = |late: &Late| i64::from(late.received[k as usize]) + shift >= 0;
         let mut next = heapless::Vec::<Late, 4>::new();
         for late in latest {
-            let above = Circle::new(late.rank, size).above(skips.skip(k));
+            let above = RankRing::new(late.rank, size).above(skips.skip(k));
             let passed = Late {
                 rank: above,
                 received: receive_schedule(above, size),
@@ -83,7 +83,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::idle;
-    use crate::catalog::{Call, Parameters};
+    use crate::call::{Call, Parameters};
     use crate::circulant::Pipeline;
 
     /// Messages that the last rank waits for, one after another, where sending takes no time.

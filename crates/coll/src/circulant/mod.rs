@@ -13,7 +13,6 @@
 //!   the least of both. Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms",
 //!   arXiv 2410.14234, 2024.
 
-mod blocks;
 mod gather;
 mod idle;
 mod pipeline;
@@ -24,7 +23,6 @@ mod skips;
 pub use scatter::Scatter;
 pub use schedule::Schedule;
 
-pub(crate) use blocks::{Division, Turned};
 pub(crate) use gather::{Gather, Own};
 pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};

@@ -1,11 +1,11 @@
 //! The rounds of a vector cut into blocks that goes from one rank to all, or back.
 
 use super::{Schedule, Skips};
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
+use crate::partition::Partition;
 use crate::plan::{Acts, Buf, Part};
-use crate::split::Cut;
-use crate::window::Short;
+use crate::rank_ring::RankRing;
 
 /// The most blocks of a vector: the rounds of more could not be counted.
 const MAX_BLOCKS: u64 = 1 << 24;
@@ -24,15 +24,15 @@ pub(crate) struct Hop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pipeline {
     schedule: Schedule,
-    circle: Circle,
+    ring: RankRing,
     root: u32,
     count: u64,
     blocks: u32,
-    cut: Cut,
+    cut: Partition,
     /// Rounds by which the first phase is cut short at the front, so that the last one is whole and
     /// each rank meets only one block beyond the last.
     skipped: u32,
-    short: Short,
+    short: EagerLimit,
 }
 
 impl Pipeline {
@@ -40,13 +40,13 @@ impl Pipeline {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let whole = Pipeline {
             schedule: Schedule::new(call.from_root(), call.size),
-            circle: Circle::of(call),
+            ring: RankRing::of(call),
             root: call.root,
             count: call.count,
             blocks: Pipeline::blocks_of(call, parameters),
-            cut: Cut::new(0, 1),
+            cut: Partition::new(0, 1),
             skipped: 0,
-            short: Short::of(call),
+            short: EagerLimit::of(call),
         };
         whole.shortened(call.count)
     }
@@ -55,11 +55,11 @@ impl Pipeline {
     pub(crate) fn shortened(&self, count: u64) -> Self {
         let blocks = u64::from(self.blocks).min(count).max(1) as u32;
         // Of one rank there are none.
-        let rounds = Skips::new(self.circle.size()).rounds().max(1);
+        let rounds = Skips::new(self.ring.size()).rounds().max(1);
         Pipeline {
             count,
             blocks,
-            cut: Cut::new(count, blocks),
+            cut: Partition::new(count, blocks),
             skipped: skipped(rounds, blocks),
             ..*self
         }
@@ -77,7 +77,7 @@ impl Pipeline {
     }
 
     pub(crate) const fn is_root(&self) -> bool {
-        self.circle.rank() == self.root
+        self.ring.rank() == self.root
     }
 
     /// Elements of the vector.
@@ -87,7 +87,7 @@ impl Pipeline {
 
     /// The number of rounds; none where there is nothing to bring or nobody to bring it to.
     pub(crate) fn rounds(&self) -> u32 {
-        if self.count == 0 || self.circle.size() == 1 {
+        if self.count == 0 || self.ring.size() == 1 {
             0
         } else {
             self.blocks - 1 + self.skips().rounds()
@@ -98,7 +98,7 @@ impl Pipeline {
     pub(crate) fn received(&self, round: u32) -> Option<Hop> {
         let (k, _) = self.phase(round);
         let block = self.block(self.schedule.received(), round)?;
-        let peer = self.circle.below(self.skips().skip(k));
+        let peer = self.ring.below(self.skips().skip(k));
         (!self.is_root()).then_some(Hop { peer, block })
     }
 
@@ -106,7 +106,7 @@ impl Pipeline {
     pub(crate) fn sent(&self, round: u32) -> Option<Hop> {
         let (k, _) = self.phase(round);
         let block = self.block(self.schedule.sent(), round)?;
-        let peer = self.circle.above(self.skips().skip(k));
+        let peer = self.ring.above(self.skips().skip(k));
         (peer != self.root).then_some(Hop { peer, block })
     }
 
@@ -145,7 +145,7 @@ impl Pipeline {
     }
 
     fn skips(&self) -> Skips {
-        Skips::new(self.circle.size())
+        Skips::new(self.ring.size())
     }
 
     /// The place of a round in its phase, and the number that its phase adds to the blocks of the
@@ -178,7 +178,7 @@ mod tests {
     use std::vec;
 
     use super::Pipeline;
-    use crate::catalog::{Call, Parameters};
+    use crate::call::{Call, Parameters};
 
     /// The window of [`Pipeline::goes_after`] against a look at all rounds.
     #[test]

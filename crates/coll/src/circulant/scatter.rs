@@ -7,12 +7,12 @@
 //! block, and that only where the number of ranks is odd.
 
 use super::Skips;
-use super::blocks::{Division, Turned};
-use crate::catalog::Call;
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::blocks::{Division, RotatedBlocks};
+use crate::call::Call;
+use crate::eager::EagerLimit;
 use crate::plan::{Buf, Side};
-use crate::window::Short;
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// What every rank does in the reduce-scatter: two steps for each round, and one to bring the result
 /// home. A step needs all before it.
@@ -22,7 +22,7 @@ pub struct Scatter {
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,
     pub(crate) result: Result,
-    pub(crate) short: Short,
+    pub(crate) short: EagerLimit,
 }
 
 /// Where partial sums are kept and the result goes.
@@ -36,32 +36,32 @@ pub(crate) enum Result {
 
 impl Scatter {
     /// What the caller does where it stands in its group.
-    pub(crate) const fn placed(call: &Call, blocks: Division, result: Result) -> Placed<Self> {
+    pub(crate) const fn placed(call: &Call, blocks: Division, result: Result) -> AtRank<Self> {
         let scatter = Scatter {
             blocks,
             in_place: call.in_place,
             result,
-            short: Short::of(call),
+            short: EagerLimit::of(call),
         };
-        Placed::new(Circle::of(call), scatter)
+        AtRank::new(RankRing::of(call), scatter)
     }
 
     /// What all ranks' blocks are, in the order of a rank that stands there.
-    pub(crate) const fn view(&self, circle: Circle) -> Turned {
-        Turned {
-            circle,
+    pub(crate) const fn view(&self, ring: RankRing) -> RotatedBlocks {
+        RotatedBlocks {
+            ring,
             blocks: self.blocks,
         }
     }
 
     /// Blocks `from` to `to` of the input.
-    fn input(&self, from: u32, to: u32, around: &Around<'_>) -> Spot {
+    fn input(&self, from: u32, to: u32, around: &RelativeView<'_>) -> RelativePart {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
         around.natural(buf, self.blocks, from..to)
     }
 
     /// Partial sums of blocks `from` to `to`.
-    fn kept(&self, from: u32, to: u32, around: &Around<'_>) -> Spot {
+    fn kept(&self, from: u32, to: u32, around: &RelativeView<'_>) -> RelativePart {
         match self.result {
             Result::Home => around.natural(Buf::Out, self.blocks, from..to),
             Result::Start => around.owns_first(Buf::Scratch, self.blocks, from..to),
@@ -69,7 +69,7 @@ impl Scatter {
     }
 
     /// Where scratch is free of partial sums.
-    fn base(&self, around: &Around<'_>) -> u64 {
+    fn base(&self, around: &RelativeView<'_>) -> u64 {
         match self.result {
             Result::Home => 0,
             Result::Start => around.len(self.blocks, 0..around.size().div_ceil(2)),
@@ -77,15 +77,15 @@ impl Scatter {
     }
 
     /// Where the result belongs.
-    fn result(&self, around: &Around<'_>) -> Spot {
+    fn result(&self, around: &RelativeView<'_>) -> RelativePart {
         match self.result {
             Result::Home => self.kept(0, 1, around),
-            Result::Start => Spot::fixed(Buf::Out, 0, around.len(self.blocks, 0..1)),
+            Result::Start => RelativePart::fixed(Buf::Out, 0, around.len(self.blocks, 0..1)),
         }
     }
 
     /// Where the message of distance `k` comes, and this rank's own sums, which it meets.
-    fn meeting(&self, k: u32, around: &Around<'_>) -> Meeting {
+    fn meeting(&self, k: u32, around: &RelativeView<'_>) -> Meeting {
         let (from, to) = blocks(k, around);
         let lower = self.kept(0, to - from, around);
         let is_first = k + 1 == rounds(around.size());
@@ -101,7 +101,7 @@ impl Scatter {
         } else if is_first && !is_in_place {
             (lower, true)
         } else {
-            let room = Spot::fixed(Buf::Scratch, self.base(around), lower.len());
+            let room = RelativePart::fixed(Buf::Scratch, self.base(around), lower.len());
             (room, false)
         };
         Meeting {
@@ -111,7 +111,7 @@ impl Scatter {
         }
     }
 
-    fn exchange(&self, k: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn exchange(&self, k: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let (from, to) = blocks(k, around);
         let upper = if k + 1 == rounds(around.size()) {
             self.input(from, to, around)
@@ -122,7 +122,7 @@ impl Scatter {
         acts.exchange_of(self.short, (from, k), room, upper);
     }
 
-    fn merge(&self, k: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn merge(&self, k: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let (from, to) = blocks(k, around);
         let Meeting {
             room,
@@ -144,7 +144,7 @@ impl Scatter {
 
     /// Brings home what no message brought there: the input of a rank alone, and the sum of two
     /// ranks in place.
-    fn deliver(&self, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn deliver(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let from = match around.size() {
             1 if !self.in_place => self.input(0, 1, around),
             2 if self.in_place && self.result == Result::Start => self.kept(0, 1, around),
@@ -154,12 +154,12 @@ impl Scatter {
     }
 }
 
-impl Circular for Scatter {
+impl SymmetricPlan for Scatter {
     fn steps(&self, size: u32) -> u32 {
         2 * rounds(size) + 1
     }
 
-    fn scratch(&self, around: &Around<'_>) -> u64 {
+    fn scratch(&self, around: &RelativeView<'_>) -> u64 {
         let size = around.size();
         let half = size.div_ceil(2);
         let first = if self.result == Result::Home && self.in_place {
@@ -173,7 +173,7 @@ impl Circular for Scatter {
         }
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         match rounds(around.size()).checked_sub(1 + i / 2) {
             Some(k) if i.is_multiple_of(2) => self.exchange(k, around, acts),
             Some(k) => self.merge(k, around, acts),
@@ -188,15 +188,15 @@ fn rounds(size: u32) -> u32 {
 }
 
 /// The blocks of distance `k`: those from the first number to the second are sent.
-fn blocks(k: u32, around: &Around<'_>) -> (u32, u32) {
+fn blocks(k: u32, around: &RelativeView<'_>) -> (u32, u32) {
     let skips = Skips::new(around.size());
     (skips.skip(k), skips.skip(k + 1))
 }
 
 /// A message and this rank's own sums.
 struct Meeting {
-    room: Spot,
-    own: Spot,
+    room: RelativePart,
+    own: RelativePart,
     /// Whether the sum is kept where the message comes; else where this rank's own are.
     sum_in_room: bool,
 }

@@ -12,7 +12,7 @@
 //! reduction and all-reduction", arXiv 2312.11236 and 2407.18004.
 
 use super::Skips;
-use crate::circle::Circle;
+use crate::rank_ring::RankRing;
 
 /// The most rounds of a phase: there are at most 2^32 ranks.
 pub(super) const ROUNDS: usize = 32;
@@ -129,22 +129,22 @@ fn send_schedule(rank: u32, size: u32) -> [i8; ROUNDS] {
     let (mut place, mut end, mut block) = (rank, size, base as i8);
     for k in (1..rounds).rev() {
         let (skip, half) = (skips.skip(k), skips.skip(k - 1));
-        let known = if place < skip {
+        let inputs = if place < skip {
             let inside = u64::from(place) + u64::from(skip) < u64::from(end);
-            let known = inside || end < half || (k == 1 && base > 0);
+            let inputs = inside || end < half || (k == 1 && base > 0);
             end = end.min(skip);
-            known
+            inputs
         } else {
             block = k as i8 - rounds as i8;
-            let known = k == 1 || place > skip || end - skip < half;
+            let inputs = k == 1 || place > skip || end - skip < half;
             place -= skip;
             end -= skip;
-            known
+            inputs
         };
-        sent[k as usize] = if known {
+        sent[k as usize] = if inputs {
             block
         } else {
-            receive_schedule(Circle::new(rank, size).above(skip), size)[k as usize]
+            receive_schedule(RankRing::new(rank, size).above(skip), size)[k as usize]
         };
     }
     sent[0] = base as i8 - rounds as i8;
@@ -243,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    use super::{Circle, ROUNDS, Schedule, Skips, base_block, receive_schedule};
+    use super::{ROUNDS, RankRing, Schedule, Skips, base_block, receive_schedule};
 
     /// Proves what a schedule promises for one rank. `received` gives other ranks' lists.
     fn prove(rank: u32, size: u32, received: impl Fn(u32) -> [i8; ROUNDS]) {
@@ -252,7 +252,7 @@ mod tests {
         let schedule = Schedule::new(rank, size);
         assert_eq!(schedule.received.as_slice(), received(rank));
         for (k, &block) in (0..).zip(schedule.sent()) {
-            let above = Circle::new(rank, size).above(skips.skip(k));
+            let above = RankRing::new(rank, size).above(skips.skip(k));
             if above != 0 {
                 assert_eq!(
                     block,
@@ -274,7 +274,7 @@ mod tests {
             .collect();
         assert_eq!(blocks, expected, "{rank} of {size}");
         for (k, &block) in schedule.sent().iter().enumerate() {
-            let to_root = Circle::new(rank, size).above(skips.skip(k as u32)) == 0;
+            let to_root = RankRing::new(rank, size).above(skips.skip(k as u32)) == 0;
             let had = block == base - rounds || schedule.received()[..k].contains(&block);
             assert!(
                 to_root || had,

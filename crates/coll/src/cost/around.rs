@@ -3,56 +3,12 @@
 
 use super::exchanges::share;
 use super::lines::Line;
+use super::rooted::AtRoot;
 use super::{Cost, Model, Way};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 
-/// The root of a scatter, while it sends.
-#[derive(Default)]
-pub(super) struct Root {
-    /// The time at which its processor has sent everything.
-    pub(super) sent: u64,
-    /// The time at which its adapter has carried everything.
-    pub(super) carried: u64,
-    /// The time at which no rank needs anything of it any more.
-    pub(super) done: u64,
-    /// The first rank that gets its block through the root's last child.
-    pub(super) last_child: u32,
-}
-
-impl Root {
-    /// Sends blocks of this many bytes and returns the time of their arrival. The root waits for a long
-    /// message.
-    pub(super) fn send(&mut self, model: &Model, way: Way, bytes: u64) -> u64 {
-        let (start, path) = (self.sent, model.path(way));
-        let is_long = bytes > model.machine.eager;
-        self.sent = start.saturating_add(model.send(way, bytes));
-        if way == Way::Network {
-            let ready = match is_long {
-                true => start.saturating_add(model.bare(way, 0) + path.send + path.latency),
-                false => self.sent,
-            };
-            self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
-        }
-        let come = match way {
-            Way::Network => self.carried.saturating_add(model.end(way)),
-            Way::Node => start.saturating_add(model.hop(way, bytes)),
-        };
-        let seen = match way {
-            _ if !is_long => self.sent,
-            Way::Network => self.carried,
-            Way::Node => come.saturating_add(model.told(way, bytes)),
-        };
-        self.done = self.done.max(seen);
-        come
-    }
-}
-
-/// The form of the root in a scatter. It reports ranks that may get their blocks much later than the
-/// ranks below them, with the times.
-pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
-
-/// A scatter of blocks among the first `size` ranks.
+/// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
 pub(super) fn scattered(
     scatter: Cost,
     (ranks, block): (u32, u64),

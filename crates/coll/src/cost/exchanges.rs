@@ -4,7 +4,7 @@ use super::round::Round;
 use super::rounds::Rounds;
 use super::{Model, Way};
 use crate::allreduce;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::Skips;
 use crate::digits::Digits;
 use crate::exscan;
@@ -61,7 +61,7 @@ fn bruck(mut rounds: Rounds<'_>, call: &Call, parameters: &Parameters) -> u64 {
 
 /// The bytes of one rank's block, or their mean.
 pub(super) fn block_of(call: &Call) -> u64 {
-    use crate::catalog::Collective::{Allgatherv, ReduceScatter};
+    use crate::call::Collective::{Allgatherv, ReduceScatter};
     match call.collective {
         Allgatherv | ReduceScatter => share(call, call.size),
         _ => call.bytes(),
@@ -132,7 +132,7 @@ pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) ->
 }
 
 /// [`allreduce_circulant`] in rails, whose messages all share the adapters.
-pub(super) fn allreduce_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+pub(super) fn allreduce_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let [there, back] = there_and_back(call, model);
     there.time().saturating_add(back.time())
 }
@@ -150,7 +150,7 @@ fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
 }
 
 /// [`reduce_scatter_circulant`] in rails, whose messages all share the adapters.
-pub(super) fn reduce_scatter_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+pub(super) fn reduce_scatter_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     scatter_around(&mut rounds, call.size, block_of(call));
     rounds.time()

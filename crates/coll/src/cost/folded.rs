@@ -3,7 +3,7 @@
 use super::round::Round;
 use super::rounds::Rounds;
 use super::{Model, Way};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::fold::Fold;
 use crate::placement::Order;
 use crate::tree::{levels, levels_of};

@@ -16,7 +16,7 @@ pub(super) struct Latest {
 }
 
 /// The times of one round.
-pub(super) struct Turn {
+pub(super) struct RoundCost {
     /// The round's time if the adapter is free.
     pub(super) alone: u64,
     /// The adapter's time for all messages of a node.
@@ -40,7 +40,7 @@ impl Latest {
     };
 
     /// Adds a round.
-    pub(super) fn add(&mut self, turn: &Turn) {
+    pub(super) fn add(&mut self, turn: &RoundCost) {
         let queued = match turn.load {
             0 => 0,
             load => {

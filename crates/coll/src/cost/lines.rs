@@ -1,11 +1,10 @@
 //! The cost of algorithms that pass data from rank to rank: chains, rings and neighbour exchanges.
 
-use super::askew::across;
-use super::direct::got_by_last;
+use super::alternating::alternate;
 use super::exchanges::{block_of, share};
-use super::turns::take_turns;
+use super::peers::{across_edge, got_by_last, to_last};
 use super::{Model, Way};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
@@ -135,7 +134,7 @@ impl Line {
             Course::Up if ends => enters,
             _ => leaves.max(enters),
         };
-        let lanes = match place.order() {
+        let rails = match place.order() {
             Order::Block => 1,
             Order::Cyclic => u64::from(place.per_node()),
         };
@@ -147,7 +146,7 @@ impl Line {
                     Course::Down | Course::Up => model.load(bytes),
                 };
                 let carried = each(Way::Network, &load).saturating_add(self.behind(model, bytes));
-                inside.max(edge).max(carried.saturating_mul(lanes))
+                inside.max(edge).max(carried.saturating_mul(rails))
             }
         };
         busy.max(self.wait(model, bytes, work))
@@ -171,7 +170,7 @@ impl Line {
         let load = model.load(piece);
         match place.on_last_node() {
             1 => load / 2 / self.pieces,
-            2 if bytes > Parameters::ASKED_BY_PAIRS => load,
+            2 if bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => load,
             _ => load.saturating_mul(2) / 5 / self.pieces,
         }
     }
@@ -204,7 +203,7 @@ impl Line {
             _ if work > 0 => (hop - model.end(Way::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
-            Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
+            Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
                 hop - model.end(Way::Network)
             }
             _ => {
@@ -272,7 +271,7 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
-    take_turns(model, block, 0, pieces.into())
+    alternate(model, block, 0, pieces.into())
         .saturating_add(model.copy(block))
         .max(ring_after_tree(call, parameters, model))
 }
@@ -343,13 +342,13 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         two if two > eager && given.is_some() => block.saturating_mul(3),
         two => two,
     };
-    let has_guest = !call.size.is_multiple_of(2);
+    let has_folded_rank = !call.size.is_multiple_of(2);
     let edges = two_rounds_at_edges(call.size & !1, bytes, model);
     // Blocks for the folded rank pass its node's adapter in most rounds, or leave each node before other
     // long blocks.
     let load = model.load(block);
     let (beside, before) = match place.on_last_node() {
-        _ if !has_guest || edges == 0 => (0, 0),
+        _ if !has_folded_rank || edges == 0 => (0, 0),
         1 if given.is_some() && bytes > eager => (0, load.saturating_mul(place.per_node().into())),
         1 => (0, 0),
         _ => (load.saturating_mul(3), 0),
@@ -357,7 +356,7 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let two_rounds = (2 * model.hop(Way::Node, bytes)).max(edges.saturating_add(beside));
     let pace = two_rounds.saturating_mul(rounds_of_pairs(call)) / 2;
     let first = model.hop(model.way(1), block);
-    let got = match has_guest {
+    let got = match has_folded_rank {
         true => got_by_last(model, block),
         false => 0,
     };
@@ -381,7 +380,7 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
         Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
         // Messages to the lone rank leave a round before they are awaited: of three rounds two are whole.
         Order::Block if is_one_alone => {
-            across(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
+            across_edge(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
         }
         Order::Block if is_long => {
             // A long block's request waits at the adapter behind an arriving block; of two ranks on the
@@ -398,21 +397,13 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
             far.saturating_add(load.saturating_mul(behind))
                 .saturating_add(near)
         }
-        Order::Block => across(model, bytes),
+        Order::Block => across_edge(model, bytes),
         Order::Cyclic => 2 * far.max(load.saturating_mul(place.per_node().into())),
     }
 }
 
-/// The path to the last rank from the rank below it.
-pub(super) fn to_last(model: &Model) -> Way {
-    match model.place.order() {
-        Order::Block if model.place.on_last_node() > 1 => Way::Node,
-        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
-        _ => Way::Network,
-    }
-}
-
-/// Allreduce around a ring. Of a chunk in segments one is reduced while the next one travels.
+/// Allreduce around a ring: once with reductions, once without. Of a chunk in segments one is
+/// reduced while the next one travels.
 pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let chunk = share(call, call.size);
     let longest = parameters.segment.max(1);
@@ -425,7 +416,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
             around(model, bytes, work, pieces, Course::Around)
-                .max(take_turns(model, bytes, work, pieces))
+                .max(alternate(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
     };

@@ -9,27 +9,30 @@
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
+mod alternating;
 mod around;
-mod askew;
 mod direct;
 mod exchanges;
 mod folded;
+mod intra_node;
 mod latest;
 mod lines;
 mod node_bruck;
 mod nodes;
+mod peers;
 mod phases;
 mod pipeline;
+mod rails;
+mod rooted;
 mod round;
 mod rounds;
-mod teams;
 mod trees;
-mod turns;
+mod unaligned;
 mod windows;
 
 pub(crate) use direct::{
-    alltoall_linear, alltoall_pairwise, bcast_linear_linear, gather_linear, linear, neighbors,
-    reduce_scatter_pairwise, scatter_linear,
+    alltoall_linear, alltoall_pairwise, bcast_linear_linear, linear, neighbors,
+    reduce_scatter_pairwise,
 };
 pub(crate) use exchanges::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
@@ -39,29 +42,36 @@ pub(crate) use exchanges::{
 pub(crate) use folded::{
     allreduce_doubling, allreduce_multiplying, allreduce_rabenseifner, reduce_rabenseifner,
 };
+#[cfg(feature = "sim")]
+pub(crate) use intra_node::intra_node_op;
+pub(crate) use intra_node::{
+    allreduce_intra_node, bcast_intra_node, gather_intra_node, reduce_intra_node,
+    scatter_intra_node, within_node,
+};
 pub(crate) use lines::{allreduce_ring, chain, neighbor_exchange, ring};
 pub(crate) use node_bruck::{
-    allgather_node_aware, allreduce_ports, bcast_ports, reduce_ports, reduce_scatter_node_aware,
+    allgather_node_aware, allreduce_multirail, bcast_multirail, reduce_multirail,
+    reduce_scatter_node_aware,
 };
 pub(crate) use nodes::{
-    allreduce_lane_circulant, allreduce_node_aware, allreduce_postal, alltoall_node_aware,
-    barrier_node_aware, bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware,
-    gatherv_node_aware, lane_bruck, lane_chain, lane_circulant, lane_knomial, lane_ring,
-    reduce_node_aware, reduce_postal, reduce_scatter_lane_circulant, scan_node_aware,
-    scatter_node_aware, scatterv_node_aware,
+    allreduce_node_aware, allreduce_postal, alltoall_node_aware, barrier_node_aware,
+    bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware, gatherv_node_aware,
+    reduce_node_aware, reduce_postal, scan_node_aware, scatter_node_aware, scatterv_node_aware,
 };
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,
     bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
     staged,
 };
-pub(crate) use pipeline::{pipeline, reduce_with_guest};
-#[cfg(feature = "sim")]
-pub(crate) use teams::together;
-pub(crate) use teams::{allreduce_team, bcast_team, gather_team, reduce_team, scatter_team, team};
+pub(crate) use pipeline::{pipeline, reduce_folded};
+pub(crate) use rails::{
+    allreduce_rail_circulant, rail_bruck, rail_chain, rail_circulant, rail_knomial, rail_ring,
+    reduce_scatter_rail_circulant,
+};
+pub(crate) use rooted::{gather_linear, scatter_linear};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::machine::{Machine, Path};
 use crate::placement::{Order, Placement};
 

@@ -5,7 +5,7 @@ use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
 use super::nodes::{gather_node_aware, inside, scatter_node_aware};
 use super::rounds::Rounds;
 use super::{Model, Way};
-use crate::catalog::{Call, Collective, Parameters};
+use crate::call::{Call, Collective, Parameters};
 use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{one_after_another, sharers, with_second_radix};
@@ -201,20 +201,20 @@ pub(crate) fn reduce_scatter_node_aware(
 }
 
 /// Multirail allreduce: reduce-scatter and allgather of a vector's blocks.
-pub(crate) fn allreduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn allreduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     scattered.saturating_add(allgather_node_aware(call, parameters, model))
 }
 
 /// Multirail reduce: reduce-scatter, then a gather along a tree.
-pub(crate) fn reduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn reduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     let gathered = gather_node_aware(&of_blocks(call), &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 
 /// Multirail bcast: a scatter along a tree, then an allgather.
-pub(crate) fn bcast_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn bcast_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = scatter_node_aware(&of_blocks(call), parameters, model);
     let gathered = allgather_node_aware(call, &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)

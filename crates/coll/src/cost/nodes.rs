@@ -1,29 +1,21 @@
 //! Algorithms that know which ranks are on one node.
 
 use super::direct::everyone;
-use super::exchanges::{
-    allgather_bruck, allreduce_circulant_in_lanes, reduce_scatter_circulant_in_lanes,
-};
 use super::folded::among_leaders;
 use super::round::Round;
 use super::rounds::Rounds;
 use super::trees::{gather_in_place, is_short, postal_down, postal_up, with_length};
 use super::{
-    Cost, Model, Way, allreduce_circulant, allreduce_splitting, barrier_knomial, bcast, chain,
-    dissemination, exscan_doubling, gather, gather_linear, linear, pipeline, reduce,
-    reduce_scatter_circulant, reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
+    Cost, Model, Way, allreduce_splitting, barrier_knomial, bcast, dissemination, exscan_doubling,
+    gather, gather_linear, reduce, scan, scatter, scatter_linear,
 };
-use crate::catalog::{Call, Collective, Parameters};
-use crate::circulant::Pipeline;
+use crate::call::{Call, Collective, Parameters};
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{
-    Nodes, full_blocks, full_nodes, hosts, lanes, lanes_of_one, nodes_in_lanes, of_lane,
-    one_after_another,
-};
+use crate::hierarchy::{NodeLeaders, full_blocks, one_after_another};
 use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
-fn leaders(model: &Model, nodes: u32) -> Model {
+pub(super) fn leaders(model: &Model, nodes: u32) -> Model {
     Model {
         place: Placement::new(Order::Block, nodes, 1),
         ..*model
@@ -39,7 +31,7 @@ pub(super) fn inside(model: &Model, ranks: u32) -> Model {
 }
 
 /// The call of so many elements among so many ranks.
-fn among(call: &Call, size: u32, count: u64) -> Call {
+pub(super) fn among(call: &Call, size: u32, count: u64) -> Call {
     Call {
         rank: 0,
         root: 0,
@@ -50,11 +42,11 @@ fn among(call: &Call, size: u32, count: u64) -> Call {
 }
 
 /// A phase: its call, and who takes part.
-type Phase = (Call, Model);
+pub(super) type Phase = (Call, Model);
 
 /// The same call among the leaders, on a node with the most ranks, and on the last one.
 fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
-    let nodes = Nodes::of(call, parameters);
+    let nodes = NodeLeaders::of(call, parameters);
     let among = |size| among(call, size, call.count);
     let node = |ranks| (among(ranks), inside(model, ranks));
     [
@@ -154,7 +146,7 @@ pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model)
     up_nodes([postal_up; 2], call, parameters, model)
 }
 
-/// Inside the nodes, and from the leaders to the root.
+/// IntraNodePhase the nodes, and from the leaders to the root.
 pub(super) fn up_nodes(
     [inside, between]: [Cost; 2],
     call: &Call,
@@ -360,7 +352,7 @@ pub(crate) fn exscan_node_aware(call: &Call, parameters: &Parameters, model: &Mo
 }
 
 /// What a rank gives the other ranks of its node in the end: so many messages of so many bytes.
-fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
+pub(super) fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
     if messages == 0 {
         return 0;
     }
@@ -378,242 +370,10 @@ fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
     each.saturating_add(path.latency).saturating_add(copied)
 }
 
-/// Allgather by Bruck's algorithm in lanes.
-pub(crate) fn lane_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let place = full_blocks(call, parameters);
-    if place.per_node() == 1 {
-        return allgather_bruck(call, parameters, model);
-    }
-    let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = side_by_side(&lane, [place.per_node(), 1], model, |lane, model| {
-        allgather_bruck(lane, parameters, model)
-    });
-    between.saturating_add(in_node(call, place, model))
-}
-
-/// Allgather around rings in lanes.
-pub(crate) fn lane_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let place = full_nodes(call, parameters);
-    if place.per_node() == 1 {
-        return ring(call, parameters, model);
-    }
-    let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = side_by_side(&lane, [place.per_node(), 1], model, |lane, model| {
-        ring(lane, parameters, model)
-    });
-    between.saturating_add(in_node(call, place, model))
-}
-
-/// The time of so many lanes side by side: each leaves the adapter its share, and a rank of the last node
-/// is in some of them.
-fn side_by_side(
-    lane: &Call,
-    [all, of_one]: [u32; 2],
-    model: &Model,
-    time: impl Fn(&Call, &Model) -> u64,
-) -> u64 {
-    let [alone, all] = beside(lane, [all, of_one], model, time);
-    alone.max(all)
-}
-
-/// The same for a rank whose lane is alone at the adapters, and for the adapters.
-fn beside(
-    lane: &Call,
-    [all, of_one]: [u32; 2],
-    model: &Model,
-    time: impl Fn(&Call, &Model) -> u64,
-) -> [u64; 2] {
-    if lane.size == 1 {
-        return [0; 2];
-    }
-    let mut busiest = leaders(model, lane.size);
-    let network = model.machine.network;
-    busiest.machine.network.send = network.send.saturating_mul(of_one.into());
-    busiest.machine.network.recv = network.recv.saturating_mul(of_one.into());
-    let alone = time(lane, &busiest);
-    let mut shared = leaders(model, lane.size);
-    shared.machine.network.gap = network.gap.saturating_mul(all.into());
-    shared.machine.network.byte = network.byte.saturating_mul(all.into());
-    shared.machine.network.send = 0;
-    shared.machine.network.recv = 0;
-    shared.machine.network.latency = 0;
-    let messages = time(lane, &shared);
-    [alone, messages.saturating_add(model.hop(Way::Network, 0))]
-}
-
-/// Reduce-scatter inside the nodes in pairs, a lane's blocks for each rank, and over the circulant graph
-/// in lanes.
-pub(crate) fn reduce_scatter_lane_circulant(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    let place = full_nodes(call, parameters);
-    let (nodes, ranks) = (place.nodes(), place.per_node());
-    if ranks == 1 {
-        return reduce_scatter_circulant(call, parameters, model);
-    }
-    let node = among(call, ranks, call.count.saturating_mul(nodes.into()));
-    let lane = among(call, nodes, call.count);
-    let between = side_by_side(&lane, [ranks, 1], model, reduce_scatter_circulant_in_lanes);
-    reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
-}
-
-/// Allreduce in lanes, before and after which the ranks of a last node that is filled in part visit those
-/// of another. A host is late: there and back the halves of a vector, quarters and so on have come before
-/// it asks for them, if they are short, and are copied once more.
-pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let hosts = hosts(call, parameters);
-    let others = allreduce_in_lanes(&among(call, hosts, call.count), parameters, model);
-    match (call.size - hosts).checked_sub(1) {
-        None => others,
-        Some(more) => {
-            let bytes = call.bytes();
-            let visit = model
-                .hop(Way::Network, bytes)
-                .saturating_add(model.load(bytes).saturating_mul(more.into()));
-            let found = model.copy(bytes.min(model.machine.eager.saturating_mul(2)));
-            let late = visit
-                .saturating_add(model.reduce(bytes))
-                .saturating_add(found.saturating_mul(2));
-            late.saturating_add(others).saturating_add(visit)
-        }
-    }
-}
-
-/// Allreduce in lanes: a reduce-scatter inside the nodes, an allreduce of each lane's share, and an allgather
-/// inside, all over circulant graphs.
-fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let place = full_nodes(call, parameters);
-    let (nodes, ranks) = (place.nodes(), place.per_node());
-    if ranks == 1 {
-        return allreduce_circulant(call, parameters, model);
-    }
-    let share = call.count.div_ceil(ranks.into());
-    let lane = among(call, nodes, share);
-    let between = side_by_side(&lane, [ranks, 1], model, allreduce_circulant_in_lanes);
-    // In the node shares go around once to be reduced, and once to be gathered.
-    let near = allreduce_circulant(
-        &among(call, ranks, call.count),
-        parameters,
-        &inside(model, ranks),
-    );
-    near.saturating_add(between)
-}
-
-/// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by side,
-/// and an allgather inside each node. `between` says when so many nodes have what goes through a lane
-/// alone, and what goes through all at the adapters, with those that a rank of the last node is in; where
-/// that is a chain a last node of fewer ranks is the end.
-///
-/// A node's ranks tell one another short shares while those of other lanes still come.
-fn bcast_in_lanes(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-    between: impl Fn(&Call, [u32; 2]) -> [u64; 2],
-    is_chain: bool,
-) -> u64 {
-    let place = nodes_in_lanes(call, parameters);
-    let lane = of_lane(call, place);
-    let window = Parameters {
-        window: 8,
-        ..Parameters::NONE
-    };
-    let (most, share) = (place.ranks_on(0), lane.bytes());
-    let scatter = Call::scatter(0, most, 0, share);
-    let scattered = scatter_linear(&scatter, &window, &inside(model, most));
-    let blocks = u64::from(parameters.blocks).clamp(1, lane.count.max(1));
-    let others = model
-        .load(share.div_ceil(blocks))
-        .saturating_mul((lanes(place) - 1).into());
-    let done = |node, size| {
-        let (ranks, of_one) = (place.ranks_on(node), lanes_of_one(place, node));
-        let bytes = share.saturating_mul(of_one.into());
-        let gather = Call::allgather(0, ranks, bytes);
-        let told =
-            linear(&gather, &window, &inside(model, ranks)).saturating_sub(model.copy(bytes));
-        let [alone, carried] = between(&Call { size, ..lane }, [lanes(place), of_one]);
-        let (first, last) = (
-            alone.max(carried.saturating_sub(others)),
-            alone.max(carried),
-        );
-        let gathered = match bytes > model.machine.eager {
-            true => last.saturating_add(told),
-            false => {
-                let sent = model.send(Way::Node, bytes).saturating_mul(ranks.into());
-                let of_last = sent.saturating_add(model.hop(Way::Node, bytes)).min(told);
-                (first.saturating_add(told)).max(last.saturating_add(of_last))
-            }
-        };
-        gathered.saturating_add(scattered.saturating_sub(model.copy(share)))
-    };
-    let is_even = place.on_last_node() == most;
-    let before = u32::from(is_chain && !is_even);
-    done(place.nodes() - 1, place.nodes()).max(done(0, place.nodes() - before))
-}
-
-/// Bcast by trees in lanes.
-pub(crate) fn lane_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
-        return bcast(call, parameters, model);
-    }
-    let tree = |lane: &Call, model: &Model| bcast(lane, parameters, model);
-    let between = |lane: &Call, numbers| beside(lane, numbers, model, tree);
-    bcast_in_lanes(call, parameters, model, between, false)
-}
-
-/// Bcast down chains in lanes. What comes to a node in one lane leaves it while the others come.
-pub(crate) fn lane_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
-        return chain(call, parameters, model);
-    }
-    let between = |lane: &Call, [all, of_one]: [u32; 2]| {
-        if lane.size == 1 {
-            return [0; 2];
-        }
-        let blocks = u64::from(parameters.blocks).min(lane.count).max(1);
-        let bytes = lane.bytes().div_ceil(blocks);
-        let carried = model.load(bytes).saturating_mul(all.into());
-        let taken = (model.receive(Way::Network, bytes)).saturating_mul(of_one.into());
-        let hops = u64::from(lane.size - 1).saturating_mul(model.hop(Way::Network, bytes));
-        let [taken, all] =
-            [taken, carried].map(|each| hops.saturating_add(each.saturating_mul(blocks)));
-        let alone = chain(lane, parameters, &leaders(model, lane.size));
-        [alone.max(taken), all]
-    };
-    bcast_in_lanes(call, parameters, model, between, true)
-}
-
-/// Bcast over circulant graphs in lanes.
-pub(crate) fn lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
-        return pipeline(call, parameters, model);
-    }
-    let graph = |lane: &Call, model: &Model| pipeline(lane, parameters, model);
-    // Who is in several lanes does a round of all of them before the next one.
-    let in_turn = |lane: &Call, of_one: u32| {
-        let blocks = u64::from(parameters.blocks).min(lane.count).max(1);
-        let bytes = lane.bytes().div_ceil(blocks);
-        let each = (model.both(Way::Network, bytes)).max(model.load_both_ways(bytes));
-        let others = each.saturating_mul(u64::from(of_one) - 1);
-        let round = model.hop(Way::Network, bytes).saturating_add(others);
-        round.saturating_mul(Pipeline::rounds_of(lane, parameters))
-    };
-    let between = |lane: &Call, [all, of_one]: [u32; 2]| {
-        let [alone, all] = beside(lane, [all, 1], model, graph);
-        match of_one {
-            1 => [alone, all],
-            _ => [alone.max(in_turn(lane, of_one)), all],
-        }
-    };
-    bcast_in_lanes(call, parameters, model, between, false)
-}
-
-/// Each rank gives its lane to the others of the node.
-fn in_node(call: &Call, place: Placement, model: &Model) -> u64 {
-    let lane = call.bytes().saturating_mul(place.nodes().into());
-    hand_out(model, place.per_node() - 1, lane)
+/// Each rank gives its rail to the others of the node.
+pub(super) fn in_node(call: &Call, place: Placement, model: &Model) -> u64 {
+    let rail = call.bytes().saturating_mul(place.nodes().into());
+    hand_out(model, place.per_node() - 1, rail)
 }
 
 /// Alltoall with one message from node to node.

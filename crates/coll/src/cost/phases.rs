@@ -1,13 +1,13 @@
 //! The cost of algorithms that run one collective after another: the sum of both.
 
 use super::around::passed_on;
-use super::askew::exchanged;
 use super::exchanges::{bruck_after_scatter, share};
 use super::lines::neighbor_exchange_after_scatter;
+use super::unaligned::exchanged;
 use super::{Cost, Model, linear, scatter, scatter_linear};
-use super::{direct, lines, trees};
+use super::{lines, rooted, trees};
 use crate::allgather::NeighborExchange;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::Order;
 use crate::stages;
@@ -138,7 +138,7 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match share(call, call.size) <= model.machine.eager {
         true => passed_on(
-            (scatter_linear, direct::scattering),
+            (scatter_linear, rooted::scattering),
             call,
             parameters,
             model,
@@ -162,7 +162,7 @@ pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &M
 
 /// A reduction to one rank, followed by another collective from there.
 pub(crate) fn staged(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [up, down] = stages::runs(call, parameters);
-    let cost = |(algorithm, call, by): stages::Run| algorithm.cost(&call, &by, model);
+    let [up, down] = stages::stage_calls(call, parameters);
+    let cost = |(algorithm, call, by): stages::StageCall| algorithm.cost(&call, &by, model);
     cost(up).saturating_add(cost(down))
 }

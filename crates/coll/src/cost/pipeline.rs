@@ -2,9 +2,9 @@
 
 use super::Model;
 use super::rounds::Rounds;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::{Pipeline, Skips, idle};
-use crate::reduce::without_guest;
+use crate::reduce::without_folded_rank;
 
 /// Bcast or reduce of a vector in blocks over the circulant graph.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
@@ -49,8 +49,8 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 
 /// Reduce over the circulant graph with one rank folded, whose vector the root receives first. Short
 /// messages of others arrive meanwhile and are copied once more; long ones wait.
-pub(crate) fn reduce_with_guest(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let others = without_guest(call);
+pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let others = without_folded_rank(call);
     let taken = |way, bytes| model.hop(way, bytes).saturating_add(model.reduce(bytes));
     let welcomed = taken(model.way(others.size.into()), call.bytes());
     if others.size == 1 {

@@ -1,6 +1,6 @@
 //! The cost of rounds in which every rank sends and receives.
 
-use super::latest::{Crossings, Latest, Turn};
+use super::latest::{Crossings, Latest, RoundCost};
 use super::round::Round;
 use super::{HALF, Model, Way};
 use crate::placement::Order;
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         if all_wait {
             self.latest.meet();
         }
-        self.latest.add(&Turn {
+        self.latest.add(&RoundCost {
             alone: if all_wait { added } else { alone },
             load: if all_wait { 0 } else { carried },
             last,

@@ -4,10 +4,10 @@ mod climbing;
 mod postal;
 mod straddling;
 
-use super::around::Root;
 use super::exchanges::{regather, share};
+use super::rooted::Root;
 use super::{Model, Way};
-use crate::catalog::{Call, Collective, Parameters};
+use crate::call::{Call, Collective, Parameters};
 use crate::tree::levels_of;
 
 /// The messages along the edges of a tree.

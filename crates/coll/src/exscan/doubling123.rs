@@ -7,8 +7,8 @@
 //! on the left: operations need not commute. Traeff, "Optimal and near-optimal algorithms for the
 //! exclusive prefix sums", arXiv 2507.04785, 2025.
 
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::call::{Call, Parameters};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 
 /// The steps of the first two rounds: exchange, reduce with the own contribution, exchange, merge,
 /// and, in place, bring the result to `Out`. Each later round takes two.
@@ -137,11 +137,11 @@ impl Plan for Doubling123 {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         2 * self.count
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match i {
             0 => {
                 self.exchange(0, self.input(), self.first(), acts);

@@ -4,8 +4,8 @@
 //! `1 + ceil(log2(p - 1))` rounds of the whole vector, and no operation or copy besides those of
 //! the scan. What arrives always stands on the left: operations need not commute.
 
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::call::{Call, Parameters};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels;
 
 /// One rank's part in exscan by a shift and a scan. Two steps a round: exchange, and merge what
@@ -83,7 +83,7 @@ impl Plan for Shift {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         if self.in_place || self.rank > 1 {
             self.count
         } else {
@@ -91,7 +91,7 @@ impl Plan for Shift {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match (i / 2, i % 2) {
             (0, 0) => self.shift(acts),
             (0, _) if self.in_place => acts.copy(self.room(), self.output()),

@@ -6,22 +6,23 @@
 //! and nothing else. A larger radix takes fewer levels with more messages each: fewer times
 //! latency, where a rank can receive several messages at a time.
 
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{Edge, Place, Stock, Subtrees};
+use crate::call::{Call, Parameters};
+use crate::phase::phase;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 
 /// One rank's part in a k-nomial gather. One step for each possible child, then one that copies the
 /// rank's own block, then one that sends to the parent; a leaf only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
-    stock: Stock,
+    subtree: SubtreeBlocks,
     in_place: bool,
 }
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
-            stock: Stock::of(call, parameters),
+            subtree: SubtreeBlocks::of(call, parameters),
             in_place: call.in_place,
         }
     }
@@ -29,45 +30,47 @@ impl Knomial {
     /// The first of the blocks that this rank gathers, which it keeps in scratch if it is neither
     /// root nor leaf.
     pub(crate) fn first(&self) -> u32 {
-        self.stock.first()
+        self.subtree.first()
     }
 
     fn input(&self) -> Part {
-        Part::new(Buf::In, 0, self.stock.count)
+        Part::new(Buf::In, 0, self.subtree.count)
     }
 }
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        let place = &self.stock.place;
+        let place = &self.subtree.place;
         match place.parent() {
-            _ if self.stock.count == 0 => 0,
+            _ if self.subtree.count == 0 => 0,
             None => place.places() + u32::from(!self.in_place),
             Some(_) if place.is_leaf() => 1,
             Some(_) => place.places() + 2,
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
-        self.stock.scratch()
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
+        self.subtree.scratch()
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let Stock { place, .. } = &self.stock;
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let SubtreeBlocks { place, .. } = &self.subtree;
         let receives = place.places();
         match place.up() {
-            Some(Edge { peer, tag }) if place.is_leaf() => acts.send(peer, tag, self.input()),
+            Some(TreeEdge { peer, tag }) if place.is_leaf() => acts.send(peer, tag, self.input()),
             _ if i < receives => {
-                if let Some(Edge { peer, tag }) = place.down(i) {
-                    acts.recv(peer, tag, self.stock.part(Buf::Out, place.brought(i)));
+                if let Some(TreeEdge { peer, tag }) = place.down(i) {
+                    acts.recv(peer, tag, self.subtree.part(Buf::Out, place.brought(i)));
                 }
             }
-            Some(Edge { peer, tag }) if i > receives => {
-                acts.send(peer, tag, self.stock.part(Buf::Out, place.subtree()));
+            Some(TreeEdge { peer, tag }) if i > receives => {
+                acts.send(peer, tag, self.subtree.part(Buf::Out, place.subtree()));
                 return Some(i);
             }
-            _ => acts.copy(self.input(), self.stock.own(Buf::Out)),
+            _ => acts.copy(self.input(), self.subtree.own(Buf::Out)),
         }
         Some(0)
     }
 }
+
+phase!(Knomial);

@@ -11,10 +11,11 @@
 use core::cmp::Ordering;
 
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Short, Window, copy};
+use crate::call::{Call, Parameters};
+use crate::eager::{EagerLimit, copy};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::window::Window;
 
 const DATA: u32 = 0;
 const SIGNAL: u32 = 1;
@@ -24,7 +25,7 @@ const SIGNAL: u32 = 1;
 /// signal, if it is to, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    place: Circle,
+    place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
     own: u64,
@@ -32,20 +33,20 @@ pub struct Linear {
     /// How far this rank lies above the root.
     distance: u32,
     window: Window,
-    short: Short,
+    short: EagerLimit,
     in_place: bool,
 }
 
 impl Linear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Linear {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             root: call.root,
             own: call.count,
             blocks: Blocks::of(call),
             distance: call.from_root(),
             window: Window::new(parameters.window),
-            short: Short::of(call),
+            short: EagerLimit::of(call),
             in_place: call.in_place,
         }
     }
@@ -101,11 +102,11 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let input = Part::new(Buf::In, 0, self.own);
         if !self.is_root() {
             if i + 1 < self.steps() {
@@ -121,7 +122,7 @@ impl Plan for Linear {
         let hears = self.hears();
         let Some(before) = i.checked_sub(hears) else {
             let next = self.place.above(1);
-            if self.tells(1, self.blocks.output(known, next).len()) {
+            if self.tells(1, self.blocks.output(inputs, next).len()) {
                 acts.recv(next, SIGNAL, Part::EMPTY);
             }
             return Some(0);
@@ -129,7 +130,7 @@ impl Plan for Linear {
         let first = self.first();
         let receives = match before.cmp(&first) {
             Ordering::Equal if !self.in_place => {
-                copy(acts, input, self.blocks.output(known, self.root));
+                copy(acts, input, self.blocks.output(inputs, self.root));
                 return Some(hears);
             }
             Ordering::Greater if !self.in_place => before - 1,
@@ -137,7 +138,7 @@ impl Plan for Linear {
         };
         let distance = receives + 1;
         let peer = self.place.above(distance);
-        let block = self.blocks.output(known, peer);
+        let block = self.blocks.output(inputs, peer);
         if !block.is_empty() {
             acts.recv(peer, DATA, block);
             if self.waits(distance) {

@@ -3,7 +3,7 @@
 //!
 //! Every rank gives its block in `In`; in place, the root's is already where it belongs. A rank
 //! knows the length of its own block only; the root is given all of them as
-//! [`Given::recvs`](crate::plan::Given::recvs) and gets the blocks in `Out`. Linear gatherv is
+//! [`CallArrays::recvs`](crate::plan::CallArrays::recvs) and gets the blocks in `Out`. Linear gatherv is
 //! [`gather::Linear`](crate::gather::Linear).
 
 mod tree;

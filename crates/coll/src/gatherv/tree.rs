@@ -17,11 +17,11 @@
 
 use core::ops::Range;
 
-use crate::catalog::{Call, Parameters};
-use crate::direct::{Direct, TREE};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{self, Edge, Subtrees};
-use crate::window::copy;
+use crate::call::{Call, Parameters};
+use crate::eager::copy;
+use crate::long_blocks::{LongBlocks, TREE_TAG};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::tree::{self, Subtrees, TreeEdge};
 
 /// One rank's part in an irregular gatherv up a tree.
 ///
@@ -32,7 +32,7 @@ use crate::window::copy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
-    direct: Direct,
+    direct: LongBlocks,
     /// Elements of this rank's own block.
     own: u64,
     in_place: bool,
@@ -45,7 +45,7 @@ impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Tree {
             place: T::of(call, parameters),
-            direct: Direct::of(call, parameters),
+            direct: LongBlocks::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
         }
@@ -62,24 +62,24 @@ impl<T: Subtrees> Tree<T> {
     }
 
     /// What possible children below `n` have handed over; `None` while it is not known.
-    fn gathered(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+    fn gathered(&self, inputs: &PlanInputs<'_>, n: u32) -> Option<u64> {
         let mut sum = self.share();
         for n in 0..n {
             if self.place.down(n).is_some() {
-                sum += known.learned.get(n as u8)?;
+                sum += inputs.learned.get(n as u8)?;
             }
         }
         Some(sum)
     }
 
     /// The root's step.
-    fn collect(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn collect(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let children = self.place.places();
         if i < children {
             if let Some(child) = self.place.down(i) {
-                let short = self.short(known, self.place.brought(i));
+                let short = self.short(inputs, self.place.brought(i));
                 if !short.is_empty() {
-                    acts.recv(child.peer, TREE, short);
+                    acts.recv(child.peer, TREE_TAG, short);
                 }
             }
             return Some(0);
@@ -91,17 +91,23 @@ impl<T: Subtrees> Tree<T> {
             }
             return Some(0);
         }
-        self.direct.collect(i, children + 1, known, acts)
+        self.direct.collect(i, children + 1, inputs, acts)
     }
 
     /// Where the short blocks of the ranks belong.
-    fn short(&self, known: &Known<'_>, ranks: Range<u32>) -> Part {
+    fn short(&self, inputs: &PlanInputs<'_>, ranks: Range<u32>) -> Part {
         self.direct
-            .short(Buf::OutBlock(ranks.start), known.given.recvs, ranks)
+            .short(Buf::OutBlock(ranks.start), inputs.arrays.recvs, ranks)
     }
 
     /// The step of a rank that hands up.
-    fn hand_up(&self, i: u32, parent: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn hand_up(
+        &self,
+        i: u32,
+        parent: u32,
+        inputs: &PlanInputs<'_>,
+        acts: &mut Acts,
+    ) -> Option<u32> {
         let children = self.place.places();
         let own = Part::new(Buf::In, 0, self.own);
         if i == 0 {
@@ -112,15 +118,15 @@ impl<T: Subtrees> Tree<T> {
         }
         let (n, learned) = ((i - 1) / 2, i.is_multiple_of(2));
         if n < children {
-            let Some(Edge { peer: child, .. }) = self.place.down(n) else {
+            let Some(TreeEdge { peer: child, .. }) = self.place.down(n) else {
                 return Some(0);
             };
             if !learned {
-                acts.size(child, TREE, n as u8);
+                acts.size(child, TREE_TAG, n as u8);
                 return Some(0);
             }
-            let (first, end) = (self.gathered(known, n)?, self.gathered(known, n + 1)?);
-            acts.recv(child, TREE, message(Buf::Scratch, first, end - first));
+            let (first, end) = (self.gathered(inputs, n)?, self.gathered(inputs, n + 1)?);
+            acts.recv(child, TREE_TAG, message(Buf::Scratch, first, end - first));
             return Some(i);
         }
         if i == 1 + 2 * children {
@@ -129,9 +135,9 @@ impl<T: Subtrees> Tree<T> {
             } else {
                 Buf::Scratch
             };
-            let total = self.gathered(known, children)?;
+            let total = self.gathered(inputs, children)?;
             if total > 0 || parent != self.direct.root() {
-                acts.send(parent, TREE, message(buf, 0, total));
+                acts.send(parent, TREE_TAG, message(buf, 0, total));
             }
             return Some(i);
         }
@@ -158,18 +164,18 @@ impl<T: Subtrees> Plan for Tree<T> {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         if self.place.up().is_none() || self.place.is_leaf() {
             return 0;
         }
-        let gathered = (0..=self.place.places()).map_while(|n| self.gathered(known, n));
+        let gathered = (0..=self.place.places()).map_while(|n| self.gathered(inputs, n));
         gathered.last().unwrap_or(0)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match self.place.up() {
-            None => self.collect(i, known, acts),
-            Some(Edge { peer: parent, .. }) => self.hand_up(i, parent, known, acts),
+            None => self.collect(i, inputs, acts),
+            Some(TreeEdge { peer: parent, .. }) => self.hand_up(i, parent, inputs, acts),
         }
     }
 }

@@ -1,48 +1,48 @@
-//! Allgather in lanes: first each lane gathers its blocks from all nodes, all lanes of a node side
-//! by side; then each rank gives its lane's blocks to the other ranks of its node.
+//! Allgather in rails: first each rail gathers its blocks from all nodes, all rails of a node side
+//! by side; then each rank gives its rail's blocks to the other ranks of its node.
 //!
 //! From node to node go `p - m` blocks into each node of `m` ranks, the least there is, and all its
 //! ranks carry them. What goes inside a node no adapter sees. Blocks are sent from where they are to
-//! where they belong: a lane's lie at equal distances.
+//! where they belong: a rail's lie at equal distances.
 //!
-//! Rounds, with one message at a time: those of the lane's algorithm for one rank of each node, and
+//! Rounds, with one message at a time: those of the rail's algorithm for one rank of each node, and
 //! `m - 1`.
 
-use super::{Lane, full_blocks, full_nodes, in_lane};
+use super::{Rail, full_blocks, full_nodes, in_rail};
 use crate::allgather::{Bruck, Ring};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::Placement;
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::{Acts, Plan, PlanInputs};
 
-/// One rank's part in an allgather in lanes. First the steps of the lane's plan, then one for each
+/// One rank's part in an allgather in rails. First the steps of the rail's plan, then one for each
 /// other rank of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lanes<P> {
+pub struct RailAllgather<P> {
     plan: P,
     place: Placement,
     rank: u32,
     count: u64,
 }
 
-/// A ring in each lane: for large blocks.
-pub type LaneRing = Lanes<Ring>;
+/// A ring in each rail: for large blocks.
+pub type RailRing = RailAllgather<Ring>;
 
-/// Bruck's algorithm in each lane: for short blocks. Only in block placement; in another each rank
+/// Bruck's algorithm in each rail: for short blocks. Only in block placement; in another each rank
 /// is taken for a node of its own.
-pub type LaneBruck = Lanes<Bruck>;
+pub type RailBruck = RailAllgather<Bruck>;
 
-/// The call of one rank of a lane.
-fn of_lane(call: &Call, place: Placement) -> Call {
+/// The call of one rank of a rail.
+fn of_rail(call: &Call, place: Placement) -> Call {
     let node = place.node(call.rank);
     Call::allgather(node, place.nodes(), call.count).with_in_place(call.in_place)
 }
 
-impl LaneRing {
+impl RailRing {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_nodes(call, parameters);
-        let lane = in_lane(place, parameters);
-        Lanes::new(Ring::of(&of_lane(call, place), &lane), place, call)
+        let rail = in_rail(place, parameters);
+        RailAllgather::new(Ring::of(&of_rail(call, place), &rail), place, call)
     }
 
     /// The rounds with one message at a time.
@@ -53,10 +53,10 @@ impl LaneRing {
     }
 }
 
-impl LaneBruck {
+impl RailBruck {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_blocks(call, parameters);
-        Lanes::new(Bruck::of(&of_lane(call, place), parameters), place, call)
+        RailAllgather::new(Bruck::of(&of_rail(call, place), parameters), place, call)
     }
 
     /// The rounds with one message at a time.
@@ -67,9 +67,9 @@ impl LaneBruck {
     }
 }
 
-impl<P> Lanes<P> {
+impl<P> RailAllgather<P> {
     const fn new(plan: P, place: Placement, call: &Call) -> Self {
-        Lanes {
+        RailAllgather {
             plan,
             place,
             rank: call.rank,
@@ -77,14 +77,14 @@ impl<P> Lanes<P> {
         }
     }
 
-    /// The lane of the rank with this number on this rank's node.
-    const fn lane(&self, local: u32) -> Lane {
+    /// The rail of the rank with this number on this rank's node.
+    const fn rail(&self, local: u32) -> Rail {
         let neighbor = self.place.rank(self.place.node(self.rank), local);
-        Lane::of(self.place, neighbor, self.count)
+        Rail::of(self.place, neighbor, self.count)
     }
 }
 
-impl<P: Plan> Plan for Lanes<P> {
+impl<P: Plan> Plan for RailAllgather<P> {
     fn steps(&self) -> u32 {
         match self.count {
             0 => 0,
@@ -92,15 +92,15 @@ impl<P: Plan> Plan for Lanes<P> {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.plan.scratch(known)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.plan.scratch(inputs)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (local, ranks) = (self.place.local(self.rank), self.place.per_node());
-        let own = self.lane(local);
+        let own = self.rail(local);
         let Some(turn) = i.checked_sub(self.plan.steps()) else {
-            return own.step(&self.plan, i, known, acts);
+            return own.step(&self.plan, i, inputs, acts);
         };
         let node = self.place.node(self.rank);
         let distance = turn + 1;
@@ -108,14 +108,14 @@ impl<P: Plan> Plan for Lanes<P> {
             (local + ranks - distance) % ranks,
             (local + distance) % ranks,
         );
-        acts.recv(self.place.rank(node, below), 0, self.lane(below).column());
+        acts.recv(self.place.rank(node, below), 0, self.rail(below).column());
         acts.send(self.place.rank(node, above), 0, own.column());
         Some(self.plan.steps())
     }
-    fn is_turned(&self, by: u32, other: &Self) -> bool {
-        // Where each rank is a node, the only lane is the circle of all ranks.
+    fn is_rotation(&self, by: u32, other: &Self) -> bool {
+        // Where each rank is a node, the only rail is the ring of all ranks.
         self.place.per_node() == 1
             && (self.place, self.count) == (other.place, other.count)
-            && self.plan.is_turned(by, &other.plan)
+            && self.plan.is_rotation(by, &other.plan)
     }
 }

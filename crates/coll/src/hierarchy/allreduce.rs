@@ -1,15 +1,16 @@
 //! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
-//! between these, and broadcast inside. Inside ranks use trees, or act together.
+//! between these, and broadcast inside. IntraNodePhase ranks use trees, or act together.
 //!
 //! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
 //! either kind of tree as they lead to each node's first rank; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
-use super::{InTeam, Inside, Nodes, renamed};
+use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::allreduce::{RecursiveDoubling, RecursiveSplitting};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::phase::Phase;
-use crate::plan::{Acts, Buf, Known, Plan, any_plan};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Plan, PlanInputs, any_plan};
 use crate::tree;
 use crate::{bcast, reduce};
 
@@ -17,7 +18,7 @@ use crate::{bcast, reduce};
 /// first rank of a node those between nodes; and those down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allreduce<U, B, D> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     in_place: bool,
     up: Option<U>,
     between: Option<B>,
@@ -32,9 +33,9 @@ pub type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
 
 type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
 
-impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let is_alone = nodes.ranks() == 1;
         let up = Call::reduce(nodes.local(), nodes.ranks(), 0, call.count, 1)
             .with_in_place(call.in_place && nodes.leads());
@@ -56,7 +57,7 @@ impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
         parameters: &Parameters,
         between: fn(&Call, &Parameters) -> u64,
     ) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let leaders = Call::allreduce(0, nodes.count(), call.count, 1);
         let inside = [U::most_rounds, D::most_rounds].map(|most| most(nodes.most(), parameters));
         between(&leaders, parameters) + inside[0] + inside[1]
@@ -69,20 +70,20 @@ impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
     }
 }
 
-impl<U: Inside, B: Phase + Copy, D: Inside> Plan for Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for Allreduce<U, B, D> {
     fn steps(&self) -> u32 {
         self.ends()[1] + self.down.as_ref().map_or(0, Plan::steps)
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let up = (self.up.as_ref()).map_or(0, |plan| plan.scratch(known));
-        up.max(self.between.map_or(0, |plan| plan.scratch(known)))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let up = (self.up.as_ref()).map_or(0, |plan| plan.scratch(inputs));
+        up.max(self.between.map_or(0, |plan| plan.scratch(inputs)))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let [up, between] = self.ends();
         if let Some(plan) = self.up.as_ref().filter(|_| i < up) {
-            return renamed(plan, i, known, acts, |act| {
+            return renamed(plan, i, inputs, acts, |act| {
                 let act = self.nodes.inside(act);
                 match self.in_place {
                     true => act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0)),
@@ -91,39 +92,39 @@ impl<U: Inside, B: Phase + Copy, D: Inside> Plan for Allreduce<U, B, D> {
             });
         }
         if let Some(plan) = self.between.filter(|_| i < between) {
-            let needs = renamed(&plan, i - up, known, acts, |act| self.nodes.between(act));
+            let needs = renamed(&plan, i - up, inputs, acts, |act| self.nodes.between(act));
             return Some(up + needs?);
         }
         let plan = self.down.as_ref()?;
-        let needs = renamed(plan, i - between, known, acts, |act| {
+        let needs = renamed(plan, i - between, inputs, acts, |act| {
             from_output(self.nodes.inside(act))
         });
         Some(between + needs?)
     }
 }
 
-/// Together inside the nodes, and recursive splitting; together on one node.
+/// IntraNodeOp inside the nodes, and recursive splitting; together on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TeamAllreduce {
+pub enum IntraNodeAllreduce {
     /// All ranks are on one node.
-    OnOne(InTeam),
+    OnOne(IntraNode),
     /// On several.
-    OnSome(Allreduce<InTeam, RecursiveSplitting, InTeam>),
+    OnSome(Allreduce<IntraNode, RecursiveSplitting, IntraNode>),
 }
 
-any_plan!(TeamAllreduce: OnOne, OnSome);
+any_plan!(IntraNodeAllreduce: OnOne, OnSome);
 
-impl TeamAllreduce {
+impl IntraNodeAllreduce {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        match Nodes::of(call, parameters).count() {
-            1 => TeamAllreduce::OnOne(InTeam::of(call, parameters)),
-            _ => TeamAllreduce::OnSome(Allreduce::of(call, parameters)),
+        match NodeLeaders::of(call, parameters).count() {
+            1 => IntraNodeAllreduce::OnOne(IntraNode::of(call, parameters)),
+            _ => IntraNodeAllreduce::OnSome(Allreduce::of(call, parameters)),
         }
     }
 
     /// The rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let between = RecursiveSplitting::rounds;
-        Allreduce::<InTeam, RecursiveSplitting, InTeam>::rounds(call, parameters, between)
+        Allreduce::<IntraNode, RecursiveSplitting, IntraNode>::rounds(call, parameters, between)
     }
 }

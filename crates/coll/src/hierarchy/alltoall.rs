@@ -13,9 +13,9 @@
 //! Only in block placement; in another, each rank is taken for a node of its own.
 
 use super::full_blocks;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::placement::Placement;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// One rank's part. A step for each rank of the node, itself among them, in which it gives them what
 /// is for their nodes; one for each node of its own share; and one for each rank of the node again.
@@ -174,7 +174,7 @@ impl Alltoall {
     /// Receives from one rank of this node and sends to another; what is empty does not travel.
     fn exchange(&self, recv: (u32, Part), send: (u32, Part), acts: &mut Acts) {
         let rank = |local| self.place.rank(self.node, local);
-        crate::window::exchange(acts, 0, (rank(recv.0), recv.1), (rank(send.0), send.1));
+        crate::eager::exchange(acts, 0, (rank(recv.0), recv.1), (rank(send.0), send.1));
     }
 }
 
@@ -186,11 +186,11 @@ impl Plan for Alltoall {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         2 * self.came()
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (ranks, share) = (self.place.per_node(), self.share(self.local));
         if i < ranks {
             self.give(i, acts);

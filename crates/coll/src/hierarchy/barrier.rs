@@ -8,12 +8,13 @@
 //! In block placement the last node may have fewer ranks; in cyclic placement nodes are full, or
 //! each rank is taken for a node of its own.
 
-use super::{Nodes, renamed};
+use super::NodeLeaders;
 use crate::barrier::Dissemination;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Known, Part, Plan};
-use crate::tree::{self, Place};
+use crate::plan::renamed;
+use crate::plan::{Acts, Part, Plan, PlanInputs};
+use crate::tree::{self, TreePlace};
 
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
@@ -23,14 +24,14 @@ const RELEASED: u32 = 1;
 /// that hears from it; then one for each possible child again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     tree: tree::Knomial,
     between: Dissemination,
 }
 
 impl Barrier {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let leaders = Call::barrier(nodes.node(), nodes.count());
         Barrier {
             nodes,
@@ -41,7 +42,7 @@ impl Barrier {
 
     /// The rounds with one message at a time: exact with one rank a node, else at most so many.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let exchanges = |ranks| u64::from(Digits::new(ranks, parameters.radix).exchanges());
         2 * exchanges(nodes.most()) + exchanges(nodes.count())
     }
@@ -60,7 +61,7 @@ impl Barrier {
     }
 
     /// Step `i` of the middle.
-    fn meet(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn meet(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if let Some(parent) = self.tree.parent().map(|local| self.nodes.neighbor(local)) {
             match i {
                 0 => acts.send(parent, ENTERED, Part::EMPTY),
@@ -68,7 +69,9 @@ impl Barrier {
             }
             return Some(0);
         }
-        renamed(&self.between, i, known, acts, |act| self.nodes.between(act))
+        renamed(&self.between, i, inputs, acts, |act| {
+            self.nodes.between(act)
+        })
     }
 }
 
@@ -77,11 +80,11 @@ impl Plan for Barrier {
         2 * self.tree.places() + self.middle()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (children, middle) = (self.tree.places(), self.middle());
         if i < children {
             if let Some(child) = self.child(i) {
@@ -89,7 +92,7 @@ impl Plan for Barrier {
             }
             Some(0)
         } else if i < children + middle {
-            Some(children + self.meet(i - children, known, acts)?)
+            Some(children + self.meet(i - children, inputs, acts)?)
         } else {
             // The child with the largest subtree has the longest way to go.
             if let Some(child) = self.child(2 * children + middle - 1 - i) {

@@ -2,17 +2,18 @@
 //!
 //! The vector enters each node once. Both are trees of one kind, or inside the nodes ranks act together.
 
-use super::{InTeam, Inside, Nodes, renamed};
+use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::bcast::Tree;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Act, Acts, Buf, Known, Plan};
-use crate::tree::{self, Place};
+use crate::call::{Call, Parameters};
+use crate::plan::renamed;
+use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
+use crate::tree::{self, TreePlace};
 
 /// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
 /// then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bcast<T, I> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     is_root: bool,
     between: Option<Tree<T>>,
     inside: I,
@@ -25,11 +26,11 @@ pub type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
 pub type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
 
 /// Down a k-nomial tree, and together.
-pub type TeamBcast = Bcast<tree::Knomial, InTeam>;
+pub type IntraNodeBcast = Bcast<tree::Knomial, IntraNode>;
 
-impl<T: Place, I: Inside> Bcast<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(nodes.node(), nodes.count(), nodes.root(), call.count);
         Bcast {
             nodes,
@@ -41,14 +42,18 @@ impl<T: Place, I: Inside> Bcast<T, I> {
 
     /// The rounds with one message at a time: exact with one rank a node, else at most so many.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
         T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
 }
 
 /// From the leader of a node to its other ranks.
-pub(super) fn inside<I: Inside>(nodes: Nodes, count: u64, parameters: &Parameters) -> I {
+pub(super) fn inside<I: IntraNodePhase>(
+    nodes: NodeLeaders,
+    count: u64,
+    parameters: &Parameters,
+) -> I {
     let (local, leader) = (nodes.local(), nodes.local_leader());
     let call = Call::bcast(local, nodes.ranks(), leader, count);
     I::of(&call, parameters)
@@ -59,24 +64,24 @@ pub(super) fn from_output(act: Act) -> Act {
     act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
 }
 
-impl<T: Place, I: Inside> Plan for Bcast<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Plan for Bcast<T, I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.between.map_or(0, |plan| plan.steps());
         if let Some(between) = self.between.filter(|_| i < before) {
-            return renamed(&between, i, known, acts, |act| self.nodes.between(act));
+            return renamed(&between, i, inputs, acts, |act| self.nodes.between(act));
         }
         let inside = |act| match self.is_root {
             true => self.nodes.inside(act),
             false => from_output(self.nodes.inside(act)),
         };
-        Some(before + renamed(&self.inside, i - before, known, acts, inside)?)
+        Some(before + renamed(&self.inside, i - before, inputs, acts, inside)?)
     }
 }

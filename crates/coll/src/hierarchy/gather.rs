@@ -1,20 +1,21 @@
 //! Gather inside each node to its leader, and then between the leaders to the root.
 //!
 //! One message leaves each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! ranks act together. Nodes are
+//! ranks act together. NodeLeaders are
 //! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
 //! is a node of its own.
 
-use super::{InTeam, Inside, NodeBlocks, Nodes, renamed};
-use crate::catalog::{Call, Parameters};
+use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
+use crate::call::{Call, Parameters};
 use crate::gather::Knomial;
-use crate::plan::{Act, Acts, Buf, Known, Plan};
+use crate::plan::renamed;
+use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 
 /// One rank's part in a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather<I> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     blocks: NodeBlocks,
     inside: I,
     between: Option<Knomial>,
@@ -23,10 +24,10 @@ pub struct Gather<I> {
 /// Up trees inside.
 pub type KnomialGather = Gather<Knomial>;
 
-/// Together inside.
-pub type TeamGather = Gather<InTeam>;
+/// IntraNodeOp inside.
+pub type IntraNodeGather = Gather<IntraNode>;
 
-impl<I: Inside> Gather<I> {
+impl<I: IntraNodePhase> Gather<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -53,17 +54,17 @@ impl<I: Inside> Gather<I> {
     }
 }
 
-impl<I: Inside> Plan for Gather<I> {
+impl<I: IntraNodePhase> Plan for Gather<I> {
     fn steps(&self) -> u32 {
         self.inside.steps() + self.between.map_or(0, |plan| plan.steps())
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let between = self.between.map_or(0, |plan| plan.scratch(known));
-        self.blocks.kept() + self.inside.scratch(known).max(between)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let between = self.between.map_or(0, |plan| plan.scratch(inputs));
+        self.blocks.kept() + self.inside.scratch(inputs).max(between)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.inside.steps();
         match self.between {
             Some(plan) if i >= before => {
@@ -71,9 +72,9 @@ impl<I: Inside> Plan for Gather<I> {
                     self.blocks
                         .across(self.nodes.between(act), Buf::In, plan.first())
                 };
-                Some(before + renamed(&plan, i - before, known, acts, across)?)
+                Some(before + renamed(&plan, i - before, inputs, acts, across)?)
             }
-            _ => renamed(&self.inside, i, known, acts, |act| self.within(act)),
+            _ => renamed(&self.inside, i, inputs, acts, |act| self.within(act)),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Plans for ranks on nodes: what goes on inside a node, and what goes on between nodes.
 //!
 //! A collective is composed of phases among fewer ranks: those of one node; the first ranks of all
-//! nodes, their *leaders*; or a *lane*, the ranks of the same number on all nodes. A phase is a plan
-//! of the catalog for that group, with its peers and parts renamed ([`Lane`]), or an exchange of its
+//! nodes, their *leaders*; or a *rail*, the ranks of the same number on all nodes. A phase is a plan
+//! of the catalog for that group, with its peers and parts renamed ([`Rail`]), or an exchange of its
 //! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised. Elsewhere nodes have *ports*, as
 //! many as a full one has ranks, and what comes through one of them all ranks have before the next phase.
 //!
 //! Every rank knows the placement from [`Parameters`]: nodes of one size, the last one perhaps filled in part, that are
 //! filled one after another or dealt in turn. With one rank a node the plans are those that they are composed of.
 //!
-//! Lanes: Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
+//! Rails: Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
 //! 2020.
 
 mod allgather;
@@ -17,58 +17,57 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod folded_allreduce;
 mod gather;
-mod guests;
-mod in_team;
-mod inside;
-mod lane;
-mod lane_allreduce;
-mod lane_bcast;
-mod lane_reduce_scatter;
+mod intra_node;
+mod multirail_allreduce;
+mod multirail_bcast;
+mod multirail_reduce;
 mod node_blocks;
 mod node_bruck;
+mod node_leaders;
+mod node_ports;
 mod node_reduce_scatter;
-mod nodes;
-mod ports;
-mod ports_allreduce;
-mod ports_bcast;
-mod ports_reduce;
+mod node_tree;
+mod phase;
 mod prefix;
+mod rail;
+mod rail_allreduce;
+mod rail_bcast;
+mod rail_reduce_scatter;
 mod reduce;
 mod scatter;
-mod tree;
 
-pub use allgather::{LaneBruck, LaneRing, Lanes};
-pub use allreduce::{Allreduce, KnomialAllreduce, PostalAllreduce, TeamAllreduce};
+pub use allgather::{RailAllgather, RailBruck, RailRing};
+pub use allreduce::{Allreduce, IntraNodeAllreduce, KnomialAllreduce, PostalAllreduce};
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
-pub use bcast::{Bcast, KnomialBcast, PostalBcast, TeamBcast};
-pub use gather::{Gather, KnomialGather, TeamGather};
-pub use guests::GuestAllreduce;
-pub(crate) use guests::hosts;
-pub use in_team::InTeam;
-pub use inside::Inside;
-pub use lane::Lane;
-pub use lane_allreduce::LaneAllreduce;
-pub use lane_bcast::{LaneBcast, LaneChain, LaneCirculant, LaneKnomial};
-pub(crate) use lane_bcast::{lanes, lanes_of_one, nodes_in_lanes, of_lane};
-pub use lane_reduce_scatter::LaneReduceScatter;
+pub use bcast::{Bcast, IntraNodeBcast, KnomialBcast, PostalBcast};
+pub use folded_allreduce::FoldedAllreduce;
+pub(crate) use folded_allreduce::ranks_on_full_nodes;
+pub use gather::{Gather, IntraNodeGather, KnomialGather};
+pub use intra_node::IntraNode;
+pub use multirail_allreduce::MultirailAllreduce;
+pub use multirail_bcast::MultirailBcast;
+pub use multirail_reduce::MultirailReduce;
 use node_blocks::NodeBlocks;
 pub use node_bruck::NodeBruck;
+pub(crate) use node_leaders::NodeLeaders;
+pub(crate) use node_ports::sharers;
 pub use node_reduce_scatter::NodeReduceScatter;
-pub(crate) use nodes::Nodes;
-pub(crate) use ports::sharers;
-pub use ports_allreduce::PortsAllreduce;
-pub use ports_bcast::PortsBcast;
-pub use ports_reduce::PortsReduce;
+pub use node_tree::NodeTree;
+pub use phase::IntraNodePhase;
 pub use prefix::Prefix;
-pub use reduce::{KnomialReduce, PostalReduce, Reduce, TeamReduce};
-pub use scatter::{KnomialScatter, Scatter, TeamScatter};
-pub use tree::NodeTree;
+pub use rail::Rail;
+pub use rail_allreduce::RailAllreduce;
+pub use rail_bcast::{RailBcast, RailChain, RailCirculant, RailKnomial};
+pub(crate) use rail_bcast::{nodes_in_rails, of_rail, rails, rails_of_one};
+pub use rail_reduce_scatter::RailReduceScatter;
+pub use reduce::{IntraNodeReduce, KnomialReduce, PostalReduce, Reduce};
+pub use scatter::{IntraNodeScatter, KnomialScatter, Scatter};
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
-use crate::plan::{Act, Acts, Known, Plan};
 use crate::{gatherv, scatterv};
 
 /// Gatherv up a tree of nodes, each of which is a tree of its ranks.
@@ -76,19 +75,6 @@ pub type Gatherv = gatherv::Tree<NodeTree>;
 
 /// Scatterv down such a tree.
 pub type Scatterv = scatterv::Tree<NodeTree>;
-
-/// Step `i` of a phase's plan, with its peers and parts renamed. `acts` is empty.
-pub(crate) fn renamed<P: Plan>(
-    plan: &P,
-    i: u32,
-    known: &Known<'_>,
-    acts: &mut Acts,
-    rename: impl Fn(Act) -> Act,
-) -> Option<u32> {
-    let needs = plan.step(i, known, acts)?;
-    acts.rename(rename);
-    Some(needs)
-}
 
 /// The parameters of the second of two phases, which has a radix of its own.
 pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {
@@ -106,9 +92,9 @@ pub(crate) fn full_nodes(call: &Call, parameters: &Parameters) -> Placement {
     Placement::new(parameters.order, call.size, per_node)
 }
 
-/// The parameters of a lane, whose ranks are on nodes of their own; of the only one where each rank is taken for a
+/// The parameters of a rail, whose ranks are on nodes of their own; of the only one where each rank is taken for a
 /// node, and where they are is as it was.
-pub(crate) const fn in_lane(place: Placement, parameters: &Parameters) -> Parameters {
+pub(crate) const fn in_rail(place: Placement, parameters: &Parameters) -> Parameters {
     Parameters {
         per_node: match place.per_node() {
             1 => parameters.per_node,

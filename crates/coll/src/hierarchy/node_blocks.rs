@@ -1,15 +1,15 @@
 //! The blocks of a node's ranks as one block of the node.
 
-use super::{Nodes, one_after_another};
-use crate::catalog::{Call, Parameters};
+use super::{NodeLeaders, one_after_another};
+use crate::call::{Call, Parameters};
 use crate::plan::{Act, Buf, Part};
 
-/// The blocks of all ranks, taken node by node. Nodes are filled one after another; the last node's
+/// The blocks of all ranks, taken node by node. NodeLeaders are filled one after another; the last node's
 /// block is shorter where it is filled in part, so a plan for equal blocks is cut where the last block
 /// ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeBlocks {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     is_root: bool,
     /// Elements of one rank's block, of a full node's and of all.
     count: u64,
@@ -21,7 +21,7 @@ impl NodeBlocks {
     pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = one_after_another(call, parameters);
         NodeBlocks {
-            nodes: Nodes::at(place, call),
+            nodes: NodeLeaders::at(place, call),
             is_root: call.rank == call.root,
             count: call.count,
             longest: u64::from(place.per_node().min(place.size())) * call.count,
@@ -29,7 +29,7 @@ impl NodeBlocks {
         }
     }
 
-    pub(super) const fn nodes(&self) -> Nodes {
+    pub(super) const fn nodes(&self) -> NodeLeaders {
         self.nodes
     }
 

@@ -9,24 +9,24 @@
 //! its ranks carry them. Bienz, Gautam and Kharel, "A locality-aware Bruck allgather", 2022 (arXiv 2206.03564); between
 //! nodes it is the algorithm of Bruck, Ho, Kipnis, Upfal and Weathersby for several ports, 1997.
 //!
-//! All that a message carries follows one another, around the circle of ranks: blocks may have any lengths, which all
+//! All that a message carries follows one another, around the ring of ranks: blocks may have any lengths, which all
 //! ranks know. Where what one rank of a node tells another goes around the end of that, it is two messages.
 //!
 //! On nodes that are filled one after another; else each rank is a node of its own.
 
-use super::ports::{Crossing, Ports, Run, Stock};
+use super::node_ports::{BlockRange, HeldBlocks, NodeExchange, NodePorts};
 use crate::allgather::Exchange;
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{copy, exchange, exchange_runs};
+use crate::eager::{copy, exchange, exchange_runs};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// One rank's part. The steps inside its node; then for each phase those between the nodes, which do not wait for one
 /// another, and those inside again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeBruck {
-    ports: Ports,
+    ports: NodePorts,
     blocks: Blocks,
     in_place: bool,
     inside: Digits,
@@ -39,23 +39,23 @@ impl NodeBruck {
 
     /// Of the blocks that a vector is cut into, in their places.
     pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
-        let blocks = Blocks::Cut(call.count, call.size);
+        let blocks = Blocks::Partition(call.count, call.size);
         NodeBruck::with(call, parameters, blocks, true)
     }
 
     fn with(call: &Call, parameters: &Parameters, blocks: Blocks, in_place: bool) -> Self {
-        let ports = Ports::of(call, parameters);
+        let ports = NodePorts::of(call, parameters);
         NodeBruck {
             ports,
             blocks,
             in_place,
-            inside: Digits::new(ports.circle().size(), parameters.radix),
+            inside: Digits::new(ports.ring().size(), parameters.radix),
         }
     }
 
     /// The most rounds with one message at a time; exact with one rank a node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let ports = Ports::of(call, parameters);
+        let ports = NodePorts::of(call, parameters);
         let inside = Digits::new(ports.most_ranks(), parameters.radix);
         ports.rounds(inside.exchanges())
     }
@@ -71,13 +71,13 @@ impl NodeBruck {
         self.ports.crossings_of_one() + self.inside.exchanges()
     }
 
-    fn run(&self, known: &Known<'_>, run: Run) -> Part {
-        (self.blocks).within_outputs(known, run.first, self.ports.size(), |of| run.elements(of))
+    fn run(&self, inputs: &PlanInputs<'_>, run: BlockRange) -> Part {
+        (self.blocks).within_outputs(inputs, run.first, self.ports.size(), |of| run.elements(of))
     }
 
     /// This rank's own block where it belongs, and where it is at the start.
-    fn own(&self, known: &Known<'_>) -> [Part; 2] {
-        let belongs = self.blocks.output(known, self.ports.rank());
+    fn own(&self, inputs: &PlanInputs<'_>) -> [Part; 2] {
+        let belongs = self.blocks.output(inputs, self.ports.rank());
         match self.in_place {
             true => [belongs; 2],
             false => [belongs, Part::new(Buf::In, 0, belongs.len())],
@@ -86,22 +86,22 @@ impl NodeBruck {
 
     /// Exchange `i` inside the node, of what its ranks have got or, before the first phase, of their own blocks; it needs
     /// the exchanges of earlier phases of Bruck's algorithm.
-    fn tell(&self, stock: Stock, i: u32, known: &Known<'_>, acts: &mut Acts) -> u32 {
-        let circle = self.ports.circle();
+    fn tell(&self, held: HeldBlocks, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
+        let ring = self.ports.ring();
         let Exchange {
             phase,
             source,
             destination,
             blocks,
-        } = Exchange::of(circle, self.inside, i);
+        } = Exchange::of(ring, self.inside, i);
         let shares = |first| {
-            let runs = self.ports.shares(stock, first, blocks);
-            runs.map(|run| self.run(known, run))
+            let runs = self.ports.shares(held, first, blocks);
+            runs.map(|run| self.run(inputs, run))
         };
         // Its own block a rank sends from where it is.
-        let outgoing = match stock {
-            Stock::Own if phase == 0 => [self.own(known)[1], Part::EMPTY],
-            _ => shares(circle.rank()),
+        let outgoing = match held {
+            HeldBlocks::Own if phase == 0 => [self.own(inputs)[1], Part::EMPTY],
+            _ => shares(ring.rank()),
         };
         let [source_rank, destination] = [source, destination].map(|at| self.ports.neighbor(at));
         let recv = (source_rank, shares(source));
@@ -110,15 +110,15 @@ impl NodeBruck {
     }
 
     /// This rank's exchange between the nodes of that number in a phase, if it has one.
-    fn cross(&self, phase: u32, i: u32, known: &Known<'_>, acts: &mut Acts) {
-        if let Some(Crossing {
+    fn cross(&self, phase: u32, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        if let Some(NodeExchange {
             source,
             destination,
             incoming,
             outgoing,
         }) = self.ports.crossing(phase, i)
         {
-            let (recv, send) = (self.run(known, incoming), self.run(known, outgoing));
+            let (recv, send) = (self.run(inputs, incoming), self.run(inputs, outgoing));
             exchange(acts, 0, (source, recv), (destination, send));
         }
     }
@@ -132,18 +132,18 @@ impl Plan for NodeBruck {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let Some(after) = i.checked_sub(self.before()) else {
             let needs = match self.inside.exchanges() {
                 0 => 0,
-                _ => self.tell(Stock::Own, i, known, acts),
+                _ => self.tell(HeldBlocks::Own, i, inputs, acts),
             };
             if i == 0 && !self.in_place {
-                let [belongs, own] = self.own(known);
+                let [belongs, own] = self.own(inputs);
                 copy(acts, own, belongs);
             }
             return Some(needs);
@@ -151,10 +151,10 @@ impl Plan for NodeBruck {
         let (phase, turn) = (after / self.in_phase(), after % self.in_phase());
         Some(match turn.checked_sub(self.ports.crossings_of_one()) {
             None => {
-                self.cross(phase, turn, known, acts);
+                self.cross(phase, turn, inputs, acts);
                 i - turn
             }
-            Some(turn) => i - turn + self.tell(Stock::Got { phase }, turn, known, acts),
+            Some(turn) => i - turn + self.tell(HeldBlocks::Received { phase }, turn, inputs, acts),
         })
     }
 }

@@ -1,14 +1,15 @@
 //! Scan and exscan in three phases: the ranks of each node among themselves; the last ranks of all
 //! nodes, with the sums of their nodes; and in each node what comes from the nodes below, to all.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept. Nodes are filled one after
+//! One rank of a node talks to other nodes. The order of the ranks is kept. NodeLeaders are filled one after
 //! another, the last one perhaps in part; where ranks are dealt to nodes in turn each is a node of its
 //! own.
 
-use super::{one_after_another, renamed};
-use crate::catalog::{Call, Collective, Parameters};
+use super::one_after_another;
+use crate::call::{Call, Collective, Parameters};
 use crate::placement::Placement;
-use crate::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+use crate::plan::renamed;
+use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels_of;
 use crate::{bcast, exscan, scan};
 
@@ -23,14 +24,14 @@ pub struct Prefix {
     rank: u32,
     count: u64,
     in_place: bool,
-    inside: Inside,
+    inside: IntraNodePhase,
     between: Option<exscan::Doubling123>,
     down: bcast::Knomial,
 }
 
 /// What the ranks of a node do among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
+enum IntraNodePhase {
     Scan(scan::Doubling),
     Exscan(exscan::Doubling123),
 }
@@ -59,8 +60,8 @@ impl Prefix {
             count,
             in_place,
             inside: match call.collective {
-                Collective::Scan => Inside::Scan(scan::Doubling::of(&within, parameters)),
-                _ => Inside::Exscan(exscan::Doubling123::of(&within, parameters)),
+                Collective::Scan => IntraNodePhase::Scan(scan::Doubling::of(&within, parameters)),
+                _ => IntraNodePhase::Exscan(exscan::Doubling123::of(&within, parameters)),
             },
             between: is_last.then(|| exscan::Doubling123::of(&between, parameters)),
             down: bcast::Knomial::of(
@@ -105,8 +106,8 @@ impl Prefix {
         let is_needed = self.place.node(self.rank) + 1 < self.place.nodes();
         let sums = self.between.is_some() && is_needed && self.count > 0;
         let (kept, inside) = match self.inside {
-            Inside::Scan(plan) => (0, plan.steps()),
-            Inside::Exscan(plan) => (u32::from(sums), plan.steps()),
+            IntraNodePhase::Scan(plan) => (0, plan.steps()),
+            IntraNodePhase::Exscan(plan) => (u32::from(sums), plan.steps()),
         };
         let inside = 2 * kept + inside;
         let between = inside + self.between.map_or(0, |plan| plan.steps());
@@ -123,8 +124,8 @@ impl Prefix {
     /// An act of the last ranks: the sum of the node is in `Out` in a scan, else in the first room.
     fn across(&self, act: Act) -> Act {
         let sum = match self.inside {
-            Inside::Scan(_) => Buf::Out,
-            Inside::Exscan(_) => Buf::Scratch,
+            IntraNodePhase::Scan(_) => Buf::Out,
+            IntraNodePhase::Exscan(_) => Buf::Scratch,
         };
         let last = |node| self.place.rank(node, self.place.ranks_on(node) - 1);
         act.with_peer(last).with_parts(|part| match part.buf {
@@ -147,7 +148,7 @@ impl Prefix {
     fn add(&self, acts: &mut Acts) {
         let is_first = self.place.local(self.rank) == 0;
         match self.inside {
-            Inside::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
+            IntraNodePhase::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
             _ => acts.reduce(self.room(1), self.output(), Side::Left),
         }
     }
@@ -159,16 +160,16 @@ impl Plan for Prefix {
         self.ends()[3] + u32::from(!is_below && self.count > 0)
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         let inside = match self.inside {
-            Inside::Scan(plan) => plan.scratch(known),
-            Inside::Exscan(plan) => plan.scratch(known),
+            IntraNodePhase::Scan(plan) => plan.scratch(inputs),
+            IntraNodePhase::Exscan(plan) => plan.scratch(inputs),
         };
-        let between = self.between.map_or(0, |plan| plan.scratch(known));
+        let between = self.between.map_or(0, |plan| plan.scratch(inputs));
         self.rooms() + inside.max(between)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let [kept, inside, between, down] = self.ends();
         let node_sum = self.room(0);
         match self.between {
@@ -180,8 +181,8 @@ impl Plan for Prefix {
             _ if i < inside - kept => {
                 let within = |act| self.within(act);
                 let needs = match self.inside {
-                    Inside::Scan(plan) => renamed(&plan, i - kept, known, acts, within),
-                    Inside::Exscan(plan) => renamed(&plan, i - kept, known, acts, within),
+                    IntraNodePhase::Scan(plan) => renamed(&plan, i - kept, inputs, acts, within),
+                    IntraNodePhase::Exscan(plan) => renamed(&plan, i - kept, inputs, acts, within),
                 };
                 Some(kept + needs?)
             }
@@ -192,11 +193,11 @@ impl Plan for Prefix {
                 Some(i)
             }
             Some(plan) if i < between => {
-                let needs = renamed(&plan, i - inside, known, acts, |act| self.across(act));
+                let needs = renamed(&plan, i - inside, inputs, acts, |act| self.across(act));
                 Some(inside + needs?)
             }
             _ if i < down => {
-                let needs = renamed(&self.down, i - between, known, acts, |act| self.down(act));
+                let needs = renamed(&self.down, i - between, inputs, acts, |act| self.down(act));
                 Some(between + needs?)
             }
             _ => {

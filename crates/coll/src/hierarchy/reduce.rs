@@ -3,17 +3,18 @@
 //! One vector leaves each node. Both are trees of one kind, or inside the nodes ranks act together. K-nomial trees keep the order of the ranks, so operations
 //! need not commute where nodes are filled one after another.
 
-use super::{InTeam, Inside, Nodes, renamed};
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use super::{IntraNode, IntraNodePhase, NodeLeaders};
+use crate::call::{Call, Parameters};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::reduce::Tree;
-use crate::tree::{self, Place};
+use crate::tree::{self, TreePlace};
 
 /// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
 /// alone there, and at a leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduce<T, I> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
     /// of its node.
     kept: u64,
@@ -27,12 +28,12 @@ pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 /// Up postal trees.
 pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
-/// Together, and up a k-nomial tree.
-pub type TeamReduce = Reduce<tree::Knomial, InTeam>;
+/// IntraNodeOp, and up a k-nomial tree.
+pub type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
 
-impl<T: Place, I: Inside> Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
         let count = call.count;
         let within = Call::reduce(nodes.local(), nodes.ranks(), nodes.local_leader(), count, 1)
@@ -53,7 +54,7 @@ impl<T: Place, I: Inside> Reduce<T, I> {
 
     /// The rounds with one message at a time: exact with one rank a node, else at most so many.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
         T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
@@ -68,26 +69,26 @@ impl<T: Place, I: Inside> Reduce<T, I> {
     }
 }
 
-impl<T: Place, I: Inside> Plan for Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Plan for Reduce<T, I> {
     fn steps(&self) -> u32 {
         let inside = self.inside.as_ref().map_or(0, Plan::steps);
         inside + self.between.map_or(0, |plan| plan.steps())
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let inside = (self.inside.as_ref()).map_or(0, |plan| plan.scratch(known));
-        self.kept + inside.max(self.between.map_or(0, |plan| plan.scratch(known)))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let inside = (self.inside.as_ref()).map_or(0, |plan| plan.scratch(inputs));
+        self.kept + inside.max(self.between.map_or(0, |plan| plan.scratch(inputs)))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.inside.as_ref().map_or(0, Plan::steps);
         match (&self.inside, self.between) {
-            (Some(plan), _) if i < before => renamed(plan, i, known, acts, |act| {
+            (Some(plan), _) if i < before => renamed(plan, i, inputs, acts, |act| {
                 let act = self.nodes.inside(act);
                 act.with_parts(|part| self.part(part, Buf::Out))
             }),
             (_, Some(plan)) => {
-                let needs = renamed(&plan, i - before, known, acts, |act| {
+                let needs = renamed(&plan, i - before, inputs, acts, |act| {
                     let act = self.nodes.between(act);
                     act.with_parts(|part| self.part(part, Buf::In))
                 });

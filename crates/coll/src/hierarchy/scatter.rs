@@ -1,20 +1,21 @@
 //! Scatter from the root to the leaders of all nodes, and then inside each node.
 //!
 //! One message enters each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! ranks act together. Nodes are
+//! ranks act together. NodeLeaders are
 //! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
 //! is a node of its own.
 
-use super::{InTeam, Inside, NodeBlocks, Nodes, renamed};
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Act, Acts, Buf, Known, Plan};
+use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
+use crate::call::{Call, Parameters};
+use crate::plan::renamed;
+use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 use crate::scatter::Knomial;
 
 /// One rank's part in a node-aware scatter: at a leader the steps of the tree between the nodes, whose
 /// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter<I> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     blocks: NodeBlocks,
     between: Option<Knomial>,
     inside: I,
@@ -23,10 +24,10 @@ pub struct Scatter<I> {
 /// Down trees inside.
 pub type KnomialScatter = Scatter<Knomial>;
 
-/// Together inside.
-pub type TeamScatter = Scatter<InTeam>;
+/// IntraNodeOp inside.
+pub type IntraNodeScatter = Scatter<IntraNode>;
 
-impl<I: Inside> Scatter<I> {
+impl<I: IntraNodePhase> Scatter<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -53,17 +54,17 @@ impl<I: Inside> Scatter<I> {
     }
 }
 
-impl<I: Inside> Plan for Scatter<I> {
+impl<I: IntraNodePhase> Plan for Scatter<I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let between = self.between.map_or(0, |plan| plan.scratch(known));
-        self.blocks.kept() + self.inside.scratch(known).max(between)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let between = self.between.map_or(0, |plan| plan.scratch(inputs));
+        self.blocks.kept() + self.inside.scratch(inputs).max(between)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.between.map_or(0, |plan| plan.steps());
         match self.between {
             Some(plan) if i < before => {
@@ -71,10 +72,10 @@ impl<I: Inside> Plan for Scatter<I> {
                     self.blocks
                         .across(self.nodes.between(act), Buf::Out, plan.first())
                 };
-                renamed(&plan, i, known, acts, across)
+                renamed(&plan, i, inputs, acts, across)
             }
             _ => {
-                let needs = renamed(&self.inside, i - before, known, acts, |act| {
+                let needs = renamed(&self.inside, i - before, inputs, acts, |act| {
                     self.within(act)
                 })?;
                 // The root has its node's blocks from the start.

@@ -6,7 +6,7 @@
 //! done has been started at both its ends. The order goes by the sum of the two ranks modulo their
 //! number, so that in each turn a rank has to do with one other rank.
 
-use crate::plan::Known;
+use crate::plan::PlanInputs;
 
 /// One message of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ impl Edges {
     /// # Cost
     ///
     /// The number of edges times the logarithm of the number of ranks.
-    pub(super) fn nth(&self, i: u32, known: &Known<'_>) -> Option<Edge> {
+    pub(super) fn nth(&self, i: u32, inputs: &PlanInputs<'_>) -> Option<Edge> {
         let (mut low, mut high) = (0, u64::from(self.size));
         // The turn of edge `i`: at most `i` edges come in earlier ones.
         while low + 1 < high {
             let middle = (low + high) / 2;
-            if self.before(middle, known) <= i {
+            if self.before(middle, inputs) <= i {
                 low = middle;
             } else {
                 high = middle;
@@ -54,37 +54,37 @@ impl Edges {
         }
         let size = u64::from(self.size);
         let peer = ((low + size - u64::from(self.rank)) % size) as u32;
-        let n = i - self.before(low, known);
+        let n = i - self.before(low, inputs);
         let count = |peers: &mut dyn Iterator<Item = u32>| peers.filter(|&p| p == peer).count();
         // What the lower of the two ranks sends comes first.
         let sends_first = self.rank <= peer;
         let first = if sends_first {
-            count(&mut self.destinations(known))
+            count(&mut self.destinations(inputs))
         } else {
-            count(&mut self.sources(known))
+            count(&mut self.sources(inputs))
         };
         let (is_first, n) = match n.checked_sub(first as u32) {
             None => (true, n),
             Some(n) => (false, n),
         };
         if is_first == sends_first {
-            self.nth_to(peer, n, known).map(Edge::To)
+            self.nth_to(peer, n, inputs).map(Edge::To)
         } else {
-            self.nth_from(peer, n, known).map(Edge::From)
+            self.nth_from(peer, n, inputs).map(Edge::From)
         }
     }
 
     /// The place among the sources of the `n`th message that `peer` sends here.
-    pub(super) fn nth_from(&self, peer: u32, n: u32, known: &Known<'_>) -> Option<u32> {
+    pub(super) fn nth_from(&self, peer: u32, n: u32, inputs: &PlanInputs<'_>) -> Option<u32> {
         let places = (0..self.sources).map(|place| self.sent_as(place));
-        let given = known.given.sources;
+        let given = inputs.arrays.sources;
         let mut theirs = places.filter(|&place| given.get(place as usize) == Some(&peer));
         theirs.nth(n as usize)
     }
 
     /// The place among the destinations of the `n`th message to `peer`.
-    fn nth_to(&self, peer: u32, n: u32, known: &Known<'_>) -> Option<u32> {
-        let places = (0..self.destinations).zip(self.destinations(known));
+    fn nth_to(&self, peer: u32, n: u32, inputs: &PlanInputs<'_>) -> Option<u32> {
+        let places = (0..self.destinations).zip(self.destinations(inputs));
         let mut theirs = places.filter(|&(_, to)| to == peer).map(|(place, _)| place);
         theirs.nth(n as usize)
     }
@@ -95,24 +95,24 @@ impl Edges {
     }
 
     /// How many edges come in turns below this one.
-    fn before(&self, turn: u64, known: &Known<'_>) -> u32 {
+    fn before(&self, turn: u64, inputs: &PlanInputs<'_>) -> u32 {
         let early = |&peer: &u32| {
             peer < self.size && {
                 let sum = u64::from(self.rank) + u64::from(peer);
                 sum % u64::from(self.size) < turn
             }
         };
-        let all = self.destinations(known).chain(self.sources(known));
+        let all = self.destinations(inputs).chain(self.sources(inputs));
         all.filter(early).count() as u32
     }
 
-    fn sources<'a>(&self, known: &Known<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        let given = known.given.sources;
+    fn sources<'a>(&self, inputs: &PlanInputs<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let given = inputs.arrays.sources;
         given.iter().copied().take(self.sources as usize)
     }
 
-    fn destinations<'a>(&self, known: &Known<'a>) -> impl Iterator<Item = u32> + use<'a> {
-        let given = known.given.destinations;
+    fn destinations<'a>(&self, inputs: &PlanInputs<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let given = inputs.arrays.destinations;
         given.iter().copied().take(self.destinations as usize)
     }
 }

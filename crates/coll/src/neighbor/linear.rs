@@ -8,9 +8,10 @@
 
 use super::edges::{Edge, Edges};
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Collective, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, TAGS};
-use crate::window::{Window, copy};
+use crate::call::{Call, Collective, Parameters};
+use crate::eager::copy;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, TAGS};
+use crate::window::Window;
 
 /// One rank's part in a linear neighbourhood collective. Where all messages fit the window, a step
 /// for each source and destination of the same number; else one for each message.
@@ -64,9 +65,9 @@ impl Linear {
         peer.filter(|&peer| peer < self.edges.size)
     }
 
-    fn receive(&self, place: u32, known: &Known<'_>, acts: &mut Acts) {
-        let block = self.blocks.output(known, place);
-        if let Some(peer) = self.peer(known.given.sources, place)
+    fn receive(&self, place: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let block = self.blocks.output(inputs, place);
+        if let Some(peer) = self.peer(inputs.arrays.sources, place)
             && peer != self.edges.rank
             && !block.is_empty()
         {
@@ -74,17 +75,17 @@ impl Linear {
         }
     }
 
-    fn send(&self, place: u32, known: &Known<'_>, acts: &mut Acts) {
+    fn send(&self, place: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let block = match self.shared {
             Some(count) => Part::new(Buf::In, 0, count),
-            None => self.blocks.input(known, place),
+            None => self.blocks.input(inputs, place),
         };
-        let Some(peer) = self.peer(known.given.destinations, place) else {
+        let Some(peer) = self.peer(inputs.arrays.destinations, place) else {
             return;
         };
         if peer == self.edges.rank {
-            if let Some(place) = self.own(place, known) {
-                copy(acts, block, self.blocks.output(known, place));
+            if let Some(place) = self.own(place, inputs) {
+                copy(acts, block, self.blocks.output(inputs, place));
             }
         } else if !block.is_empty() {
             acts.send(peer, self.tag(self.edges.sent_as(place)), block);
@@ -92,11 +93,11 @@ impl Linear {
     }
 
     /// The source that gets what this rank sends to itself as destination number `place`.
-    fn own(&self, place: u32, known: &Known<'_>) -> Option<u32> {
-        let (rank, given) = (self.edges.rank, known.given.destinations);
+    fn own(&self, place: u32, inputs: &PlanInputs<'_>) -> Option<u32> {
+        let (rank, given) = (self.edges.rank, inputs.arrays.destinations);
         let earlier = given.iter().take(place as usize);
         let n = earlier.filter(|&&to| to == rank).count() as u32;
-        self.edges.nth_from(rank, n, known)
+        self.edges.nth_from(rank, n, inputs)
     }
 }
 
@@ -109,23 +110,23 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.fits() {
             if i < self.edges.sources {
-                self.receive(i, known, acts);
+                self.receive(i, inputs, acts);
             }
             if i < self.edges.destinations {
-                self.send(i, known, acts);
+                self.send(i, inputs, acts);
             }
             return Some(0);
         }
-        match self.edges.nth(i, known) {
-            Some(Edge::From(place)) => self.receive(place, known, acts),
-            Some(Edge::To(place)) => self.send(place, known, acts),
+        match self.edges.nth(i, inputs) {
+            Some(Edge::From(place)) => self.receive(place, inputs, acts),
+            Some(Edge::To(place)) => self.send(place, inputs, acts),
             None => {}
         }
         Some(self.window.needs(i))

@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use super::{ACTS, Part, Together};
+use super::{ACTS, IntraNodeOp, Part};
 
 /// The side on which a reduction's operand stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,19 +62,19 @@ pub enum Act {
         from: u32,
         /// The message's tag.
         tag: u32,
-        /// The slot of [`Learned`](super::Learned) for its elements.
+        /// The slot of [`LearnedLengths`](super::LearnedLengths) for its elements.
         slot: u8,
     },
     /// Learn the sum of numbers that a part holds, 8 bytes each, low byte first. Done at once.
     Learn {
         /// Read; in bytes, a multiple of 8.
         from: Part,
-        /// The slot of [`Learned`](super::Learned) for the sum.
+        /// The slot of [`LearnedLengths`](super::LearnedLengths) for the sum.
         slot: u8,
     },
     /// Do something together with the other ranks of a node, without messages. It is the last act of its
     /// step, and nothing starts before it is done: a rank may wait for the others right there.
-    Together(Together),
+    IntraNode(IntraNodeOp),
 }
 
 impl Act {
@@ -85,7 +85,7 @@ impl Act {
             | Act::Copy { from, .. }
             | Act::Reduce { from, .. }
             | Act::Learn { from, .. }
-            | Act::Together(Together { from, .. }) => Some(from),
+            | Act::IntraNode(IntraNodeOp { from, .. }) => Some(from),
             Act::Recv { .. } | Act::Size { .. } => None,
         }
     }
@@ -117,7 +117,7 @@ impl Act {
                 from: part(from),
                 slot,
             },
-            Act::Together(act) => Act::Together(Together {
+            Act::IntraNode(act) => Act::IntraNode(IntraNodeOp {
                 from: part(act.from),
                 into: part(act.into),
                 ..act
@@ -145,8 +145,8 @@ impl Act {
                 tag,
                 slot,
             },
-            Act::Together(act) => Act::Together(Together {
-                team: act.team.with_peers(peer),
+            Act::IntraNode(act) => Act::IntraNode(IntraNodeOp {
+                ranks: act.ranks.with_peers(peer),
                 ..act
             }),
             Act::Copy { .. } | Act::Reduce { .. } | Act::Learn { .. } => self,
@@ -159,7 +159,7 @@ impl Act {
             Act::Recv { into, .. }
             | Act::Copy { into, .. }
             | Act::Reduce { into, .. }
-            | Act::Together(Together { into, .. }) => Some(into),
+            | Act::IntraNode(IntraNodeOp { into, .. }) => Some(into),
             Act::Send { .. } | Act::Size { .. } | Act::Learn { .. } => None,
         }
     }
@@ -257,14 +257,14 @@ impl Acts {
         self.push(Act::Learn { from, slot });
     }
 
-    /// Adds [`Act::Together`].
+    /// Adds [`Act::IntraNode`].
     ///
     /// # Panics
     ///
     /// As [`Acts::push`].
     #[inline]
-    pub fn together(&mut self, act: Together) {
-        self.push(Act::Together(act));
+    pub fn intra_node(&mut self, act: IntraNodeOp) {
+        self.push(Act::IntraNode(act));
     }
 
     /// Tells that the steps after this one and below `step` hold no acts. Who runs the plan may

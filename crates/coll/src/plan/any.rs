@@ -12,9 +12,9 @@ macro_rules! any_plan {
                 }
             }
 
-            fn scratch(&self, known: &$crate::plan::Known<'_>) -> u64 {
+            fn scratch(&self, inputs: &$crate::plan::PlanInputs<'_>) -> u64 {
                 match self {
-                    $($any::$variant(plan) => plan.scratch(known),)*
+                    $($any::$variant(plan) => plan.scratch(inputs),)*
                 }
             }
 
@@ -22,17 +22,17 @@ macro_rules! any_plan {
             fn step(
                 &self,
                 i: u32,
-                known: &$crate::plan::Known<'_>,
+                inputs: &$crate::plan::PlanInputs<'_>,
                 acts: &mut $crate::plan::Acts,
             ) -> Option<u32> {
                 match self {
-                    $($any::$variant(plan) => plan.step(i, known, acts),)*
+                    $($any::$variant(plan) => plan.step(i, inputs, acts),)*
                 }
             }
 
-            fn is_turned(&self, by: u32, other: &Self) -> bool {
+            fn is_rotation(&self, by: u32, other: &Self) -> bool {
                 match (self, other) {
-                    $(($any::$variant(one), $any::$variant(other)) => one.is_turned(by, other),)*
+                    $(($any::$variant(one), $any::$variant(other)) => one.is_rotation(by, other),)*
                     _ => false,
                 }
             }

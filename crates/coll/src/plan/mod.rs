@@ -8,21 +8,21 @@
 //! it is, before any room is given to it: enough for gathering, where what comes is passed on whole.
 //! [`Act::Learn`] adds up numbers in a message that has come: for scattering, where the root copies
 //! the counts ([`Buf::Counts`]) into the message before the blocks, and a rank must know where each
-//! child's share begins. Either fills a numbered slot of [`Learned`], which [`Plan::step`] and
-//! [`Plan::scratch`] find in [`Known`]. A step that needs a slot which is not filled yet answers
+//! child's share begins. Either fills a numbered slot of [`LearnedLengths`], which [`Plan::step`] and
+//! [`Plan::scratch`] find in [`PlanInputs`]. A step that needs a slot which is not filled yet answers
 //! `None`.
 
 mod acts;
 mod any;
-mod known;
+mod inputs;
+mod intra_node;
 mod part;
-mod together;
 
 pub use acts::{Act, Acts, Side};
 pub(crate) use any::any_plan;
-pub use known::{Given, Known, Learned, SLOTS};
+pub use inputs::{CallArrays, LearnedLengths, PlanInputs, SLOTS};
+pub use intra_node::{IntraNodeOp, NodeRanks};
 pub use part::{Buf, Part, pairs};
-pub use together::{Team, Together};
 
 /// Tags of acts lie below this number, so that a runtime can pack one into eight bits beside its
 /// collective's number.
@@ -52,7 +52,7 @@ pub trait Plan {
     /// The elements of [`Buf::Scratch`] that the plan needs, as far as is known. With each length
     /// that is learned the number may grow. The room grows, and keeps what it holds, before the next
     /// step that needs all steps before it: no message is under way then, so scratch may move.
-    fn scratch(&self, known: &Known<'_>) -> u64;
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64;
 
     /// Adds the acts of step `i`, below [`Plan::steps`], to `acts`, which is empty, and returns how
     /// many steps it needs: the step may start when all steps with numbers below that are done; the
@@ -68,19 +68,32 @@ pub trait Plan {
     /// its messages carry and of all that lie before them, at most the number of ranks; the root's steps
     /// of gatherv and scatterv look for long blocks among as many; and in a neighbourhood a step looks at
     /// all neighbours once for each doubling of the number of ranks.
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32>;
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32>;
 
     /// Whether it is certain without a look at the steps that, where all blocks are equally long, the
     /// plan of the rank `by` above this one does the same as this one, turned: each of its peers and
-    /// blocks lies `by` above the one of this plan, around the circle of ranks.
+    /// blocks lies `by` above the one of this plan, around the ring of ranks.
     ///
     /// `false`, which is the default, says nothing. The checker believes `true` on most ranks, so it is
     /// to be answered by a plan that holds no rank which its steps could depend on.
-    fn is_turned(&self, by: u32, other: &Self) -> bool
+    fn is_rotation(&self, by: u32, other: &Self) -> bool
     where
         Self: Sized,
     {
         let _ = (by, other);
         false
     }
+}
+
+/// Step `i` of a phase's plan, with its peers and parts renamed. `acts` is empty.
+pub(crate) fn renamed<P: Plan>(
+    plan: &P,
+    i: u32,
+    inputs: &PlanInputs<'_>,
+    acts: &mut Acts,
+    rename: impl Fn(Act) -> Act,
+) -> Option<u32> {
+    let needs = plan.step(i, inputs, acts)?;
+    acts.rename(rename);
+    Some(needs)
 }

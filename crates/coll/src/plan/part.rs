@@ -21,7 +21,7 @@ pub enum Buf {
     InBlock(u32),
     /// The same for `Out`.
     OutBlock(u32),
-    /// [`Given::sends`](super::Given::sends) as numbers of 8 bytes, low byte first: what a root
+    /// [`CallArrays::sends`](super::CallArrays::sends) as numbers of 8 bytes, low byte first: what a root
     /// copies into a message to tell others the lengths of their blocks. Never written. Elements
     /// are bytes, as wherever nothing is reduced.
     Counts,

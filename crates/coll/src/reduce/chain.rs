@@ -4,11 +4,11 @@
 //! `n + p - 2` rounds for `n` blocks, and every rank sends and reduces each block once: for few
 //! ranks and large vectors. The chain goes around from the root, so the operation must commute.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-use crate::split::Cut;
-use crate::window::Short;
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
+use crate::partition::Partition;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
+use crate::rank_ring::RankRing;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -17,11 +17,11 @@ pub const MAX_SIZE: u32 = 1 << 30;
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    circle: Circle,
+    ring: RankRing,
     from_root: u32,
     blocks: u32,
-    cut: Cut,
-    short: Short,
+    cut: Partition,
+    short: EagerLimit,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,
 }
@@ -31,11 +31,11 @@ impl Chain {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
         Chain {
-            circle: Circle::of(call),
+            ring: RankRing::of(call),
             from_root: call.from_root(),
             blocks,
-            cut: Cut::new(call.count, blocks),
-            short: Short::of(call),
+            cut: Partition::new(call.count, blocks),
+            short: EagerLimit::of(call),
             in_place: call.in_place && call.rank == call.root,
         }
     }
@@ -46,7 +46,7 @@ impl Chain {
 
     /// Whether no other rank's contribution comes here.
     const fn is_first(&self) -> bool {
-        self.from_root + 1 == self.circle.size()
+        self.from_root + 1 == self.ring.size()
     }
 
     fn part(&self, buf: Buf, block: u32) -> Part {
@@ -75,8 +75,8 @@ impl Chain {
         self.short.exchange(
             acts,
             0,
-            (self.circle.above(1), come),
-            (self.circle.below(1), done),
+            (self.ring.above(1), come),
+            (self.ring.below(1), done),
         );
     }
 
@@ -99,7 +99,7 @@ impl Plan for Chain {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         if self.is_first() || (self.is_root() && !self.in_place) {
             0
         } else {
@@ -107,7 +107,7 @@ impl Plan for Chain {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match () {
             () if self.is_first() && self.is_root() => {
                 if !self.in_place {
@@ -116,7 +116,7 @@ impl Plan for Chain {
                 Some(0)
             }
             () if self.is_first() => {
-                acts.send(self.circle.below(1), 0, self.part(Buf::In, i));
+                acts.send(self.ring.below(1), 0, self.part(Buf::In, i));
                 Some(0)
             }
             () if i.is_multiple_of(2) => {

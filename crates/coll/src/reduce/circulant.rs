@@ -8,9 +8,9 @@
 //! The first contribution to a block comes where the sum is kept, and the input is reduced into it;
 //! a block without any is sent from the input. So nothing is copied.
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::Pipeline;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 
 /// One rank's part in a reduction over the circulant graph. Two steps a round: exchange, and merge
 /// what came; one more, which copies, for a rank alone.
@@ -111,7 +111,7 @@ impl Plan for Circulant {
         2 * self.pipeline.rounds() + u32::from(alone)
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         match self.pipeline.rounds() {
             0 => 0,
             _ if self.pipeline.is_root() => self.pipeline.longest(),
@@ -119,7 +119,7 @@ impl Plan for Circulant {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.pipeline.rounds() == 0 {
             if !self.in_place {
                 let count = self.pipeline.count();

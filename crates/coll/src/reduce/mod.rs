@@ -5,13 +5,13 @@
 
 mod chain;
 mod circulant;
-mod guest;
+mod folded;
 mod rabenseifner;
 mod tree;
 
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
-pub use guest::Guest;
-pub(crate) use guest::without_guest;
+pub use folded::Folded;
+pub(crate) use folded::without_folded_rank;
 pub use rabenseifner::Rabenseifner;
 pub use tree::{Knomial, Tree};

@@ -8,11 +8,11 @@
 //! "Optimization of collective communication operations in MPICH", 2005.
 
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
 use crate::fold::Fold;
 use crate::halving::Halving;
-use crate::plan::{Acts, Buf, Known, Plan};
-use crate::window::Short;
+use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's part in Rabenseifner's reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Rabenseifner {
                 count: call.count,
                 sums: if at_root { Buf::Out } else { Buf::Scratch },
                 fresh: fold.followers() == 0 && !(at_root && call.in_place),
-                short: Short::of(call),
+                short: EagerLimit::of(call),
             },
             sum,
         }
@@ -80,7 +80,7 @@ impl Plan for Rabenseifner {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         let sums = match self.halving.sums {
             Buf::Scratch => self.halving.count,
             _ => 0,
@@ -91,7 +91,7 @@ impl Plan for Rabenseifner {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
         match i.checked_sub(folding) {
             None => self.fold().take(i, &self.sum, acts),

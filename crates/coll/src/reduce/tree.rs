@@ -5,9 +5,10 @@
 //! the root, so they must; there nobody waits for a level to end.
 
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
-use crate::tree::{self, Place};
+use crate::call::{Call, Parameters};
+use crate::phase::Phase;
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::tree::{self, TreePlace};
 
 /// One rank's part in a reduction up a tree. Two steps for each place of a child: receive, then merge; below the root
 /// one more, which sends.
@@ -23,7 +24,7 @@ pub struct Tree<T> {
 /// binomial, and takes the fewest rounds there are.
 pub type Knomial = Tree<tree::Knomial>;
 
-impl<T: Place> Tree<T> {
+impl<T: TreePlace> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = T::of(call, parameters);
         let first = (0..place.places()).find(|&at| place.down(at).is_some());
@@ -39,7 +40,7 @@ impl<T: Place> Tree<T> {
     }
 }
 
-impl<T: Place> Plan for Tree<T> {
+impl<T: TreePlace> Plan for Tree<T> {
     fn steps(&self) -> u32 {
         if self.sum.value(false).is_empty() {
             0
@@ -48,13 +49,13 @@ impl<T: Place> Plan for Tree<T> {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         let places = 0..self.place.places();
         let children = places.filter(|&at| self.place.down(at).is_some());
         self.sum.scratch(children.count() as u32)
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let at = i / 2;
         let merged = at > self.first;
         if at < self.place.places() {
@@ -71,5 +72,11 @@ impl<T: Place> Plan for Tree<T> {
             self.sum.take_input(acts);
         }
         Some(i)
+    }
+}
+
+impl<T: TreePlace> Phase for Tree<T> {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Tree::of(call, parameters)
     }
 }

@@ -6,16 +6,17 @@
 //! times in all. Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms",
 //! arXiv 2410.14234, 2024.
 
-use crate::catalog::{Call, Collective, Parameters};
-use crate::circulant::{Division, Result, Scatter};
-use crate::circular::Placed;
+use crate::blocks::Division;
+use crate::call::{Call, Collective, Parameters};
+use crate::circulant::{Result, Scatter};
+use crate::symmetric::AtRank;
 
 /// One rank's part in reduce-scatter over the circulant graph.
 ///
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
-pub type Circulant = Placed<Scatter>;
+pub type Circulant = AtRank<Scatter>;
 
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {

@@ -10,10 +10,10 @@
 use core::ops::Range;
 
 use super::vector::Vector;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::call::{Call, Parameters};
+use crate::eager::{EagerLimit, copy};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels;
-use crate::window::{Short, copy};
 
 /// One rank's part in reduce-scatter by recursive halving. Two steps a round: exchange, then merge;
 /// one more where the result is not yet where it belongs.
@@ -24,7 +24,7 @@ pub struct Halving {
     rank: u32,
     size: u32,
     vector: Vector,
-    short: Short,
+    short: EagerLimit,
 }
 
 impl Halving {
@@ -33,7 +33,7 @@ impl Halving {
             rank: call.rank,
             size: call.size,
             vector: Vector::of(call),
-            short: Short::of(call),
+            short: EagerLimit::of(call),
         }
     }
 
@@ -54,13 +54,13 @@ impl Halving {
     }
 
     /// Blocks as they are before a round: the vector at first, then what is reduced in scratch.
-    fn value(&self, known: &Known<'_>, round: u32, ranks: Range<u32>) -> Part {
+    fn value(&self, inputs: &PlanInputs<'_>, round: u32, ranks: Range<u32>) -> Part {
         if round == 0 {
-            return self.vector.blocks(known, ranks);
+            return self.vector.blocks(inputs, ranks);
         }
         let kept = self.kept(self.rank, 0).start;
-        let first = self.vector.len(known, kept..ranks.start);
-        Part::new(Buf::Scratch, first, self.vector.len(known, ranks))
+        let first = self.vector.len(inputs, kept..ranks.start);
+        Part::new(Buf::Scratch, first, self.vector.len(inputs, ranks))
     }
 
     /// Whether what comes in a round is received where the result belongs: in the last round, unless
@@ -70,22 +70,22 @@ impl Halving {
     }
 
     /// Where what comes in a round is received.
-    fn room(&self, known: &Known<'_>, round: u32) -> Part {
-        let count = self.vector.len(known, self.kept(self.rank, round));
+    fn room(&self, inputs: &PlanInputs<'_>, round: u32) -> Part {
+        let count = self.vector.len(inputs, self.kept(self.rank, round));
         let (buf, first) = match round {
             _ if self.ends(round) => (Buf::Out, 0),
             0 => (Buf::Scratch, 0),
             _ => {
                 let kept = self.kept(self.rank, 0);
-                (Buf::Scratch, self.vector.len(known, kept))
+                (Buf::Scratch, self.vector.len(inputs, kept))
             }
         };
         Part::new(buf, first, count)
     }
 
-    fn merge(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
-        let room = self.room(known, round);
-        let value = self.value(known, round, self.kept(self.rank, round));
+    fn merge(&self, round: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let room = self.room(inputs, round);
+        let value = self.value(inputs, round, self.kept(self.rank, round));
         // In the first and the last round the room is where the sum is kept.
         let (from, into, is_own) = if round == 0 || self.ends(round) {
             (value, room, true)
@@ -109,8 +109,8 @@ impl Plan for Halving {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let kept = |round| self.vector.len(known, self.kept(self.rank, round));
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let kept = |round| self.vector.len(inputs, self.kept(self.rank, round));
         match self.rounds() {
             0 => 0,
             1 if self.ends(0) => 0,
@@ -119,21 +119,21 @@ impl Plan for Halving {
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (round, is_merge) = (i / 2, !i.is_multiple_of(2));
         if round == self.rounds() {
             let sum = if round == 0 {
-                self.vector.block(known, self.rank)
+                self.vector.block(inputs, self.rank)
             } else {
-                self.room(known, round - 1)
+                self.room(inputs, round - 1)
             };
             copy(acts, sum, Part::new(Buf::Out, 0, sum.len()));
         } else if is_merge {
-            self.merge(round, known, acts);
+            self.merge(round, inputs, acts);
         } else {
             let partner = self.partner(round);
-            let given = self.value(known, round, self.kept(partner, round));
-            let room = self.room(known, round);
+            let given = self.value(inputs, round, self.kept(partner, round));
+            let room = self.room(inputs, round);
             self.short
                 .exchange(acts, 0, (partner, room), (partner, given));
         }

@@ -7,12 +7,12 @@
 //! reduced on their own, and join at the end. So operations need not commute; for those that do,
 //! all others count as lower, and there is one sum.
 
-use crate::catalog::{Call, Collective, Parameters};
-use crate::circle::Circle;
-use crate::circulant::Division;
-use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::blocks::Division;
+use crate::call::{Call, Collective, Parameters};
+use crate::eager::EagerLimit;
 use crate::plan::{Buf, Side, TAGS};
-use crate::window::Short;
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -23,7 +23,7 @@ pub const MAX_SIZE: u32 = 1 << 30;
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
-pub type Pairwise = Placed<Rounds>;
+pub type Pairwise = AtRank<Rounds>;
 
 /// What a rank does; where the operation commutes, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Rounds {
     /// The rounds whose contributions are reduced from the left, if these are not all.
     lower: Option<u32>,
     in_place: bool,
-    short: Short,
+    short: EagerLimit,
 }
 
 impl Pairwise {
@@ -44,32 +44,32 @@ impl Pairwise {
             },
             lower: (!call.commutative).then_some(call.rank),
             in_place: call.in_place,
-            short: Short::of(call),
+            short: EagerLimit::of(call),
         };
-        Placed::new(Circle::of(call), rounds)
+        AtRank::new(RankRing::of(call), rounds)
     }
 }
 
 impl Rounds {
     /// The block that goes to the rank `distance` above.
-    fn block(&self, distance: u32, around: &Around<'_>) -> Spot {
+    fn block(&self, distance: u32, around: &RelativeView<'_>) -> RelativePart {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
         around.natural(buf, self.blocks, distance..distance + 1)
     }
 
     /// The length of the own block, which is that of every sum.
-    fn len(&self, around: &Around<'_>) -> u64 {
+    fn len(&self, around: &RelativeView<'_>) -> u64 {
         around.len(self.blocks, 0..1)
     }
 
     /// The rounds whose contributions are reduced from the left.
-    fn lower_rounds(&self, around: &Around<'_>) -> u32 {
+    fn lower_rounds(&self, around: &RelativeView<'_>) -> u32 {
         self.lower.unwrap_or(around.size() - 1)
     }
 
     /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one:
     /// where the result belongs or, in place, where the own block is.
-    fn lower(&self, len: u64, around: &Around<'_>) -> Spot {
+    fn lower(&self, len: u64, around: &RelativeView<'_>) -> RelativePart {
         if self.in_place {
             self.block(0, around)
         } else {
@@ -79,7 +79,12 @@ impl Rounds {
 
     /// Where the message of a round comes, and what its contribution is reduced into, from the
     /// left; nothing where it is the first higher one.
-    fn meeting(&self, round: u32, len: u64, around: &Around<'_>) -> (Spot, Option<Spot>) {
+    fn meeting(
+        &self,
+        round: u32,
+        len: u64,
+        around: &RelativeView<'_>,
+    ) -> (RelativePart, Option<RelativePart>) {
         let lower_rounds = self.lower_rounds(around);
         match () {
             () if round == 1 && lower_rounds > 0 && !self.in_place => (result(len), None),
@@ -89,13 +94,19 @@ impl Rounds {
         }
     }
 
-    fn exchange(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn exchange(
+        &self,
+        round: u32,
+        len: u64,
+        around: &RelativeView<'_>,
+        acts: &mut RelativeActs<'_>,
+    ) {
         let (room, _) = self.meeting(round, len, around);
         let given = self.block(round, around);
         acts.exchange_of(self.short, (round, round % TAGS), room, given);
     }
 
-    fn merge(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn merge(&self, round: u32, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         match self.meeting(round, len, around) {
             (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
             (room, None) if round <= self.lower_rounds(around) => {
@@ -106,12 +117,12 @@ impl Rounds {
     }
 
     /// Whether some contributions are reduced on their own.
-    fn has_higher(&self, around: &Around<'_>) -> bool {
+    fn has_higher(&self, around: &RelativeView<'_>) -> bool {
         self.lower_rounds(around) + 1 < around.size()
     }
 
     /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
-    fn join(&self, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn join(&self, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let lower = if self.lower_rounds(around) == 0 {
             self.block(0, around)
         } else {
@@ -127,12 +138,12 @@ impl Rounds {
     }
 
     /// Whether the result is joined in scratch, and must be brought home.
-    fn is_moved(&self, around: &Around<'_>) -> bool {
+    fn is_moved(&self, around: &RelativeView<'_>) -> bool {
         self.lower_rounds(around) == 0 || self.in_place
     }
 
     /// Brings home what was joined in scratch.
-    fn deliver(&self, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    fn deliver(&self, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if self.is_moved(around) {
             acts.copy(higher(len), result(len));
         }
@@ -140,31 +151,31 @@ impl Rounds {
 }
 
 /// Where the result belongs.
-const fn result(len: u64) -> Spot {
-    Spot::fixed(Buf::Out, 0, len)
+const fn result(len: u64) -> RelativePart {
+    RelativePart::fixed(Buf::Out, 0, len)
 }
 
 /// Where a round's contribution waits to be reduced, while those of the next two come.
-const fn later(round: u32, len: u64) -> Spot {
-    Spot::fixed(Buf::Scratch, (round % 3) as u64 * len, len)
+const fn later(round: u32, len: u64) -> RelativePart {
+    RelativePart::fixed(Buf::Scratch, (round % 3) as u64 * len, len)
 }
 
 /// The sum of the higher ranks' contributions.
-const fn higher(len: u64) -> Spot {
-    Spot::fixed(Buf::Scratch, 3 * len, len)
+const fn higher(len: u64) -> RelativePart {
+    RelativePart::fixed(Buf::Scratch, 3 * len, len)
 }
 
-impl Circular for Rounds {
+impl SymmetricPlan for Rounds {
     fn steps(&self, size: u32) -> u32 {
         2 * size + 1
     }
 
-    fn scratch(&self, around: &Around<'_>) -> u64 {
+    fn scratch(&self, around: &RelativeView<'_>) -> u64 {
         let sums = 3 + u64::from(self.has_higher(around) || self.is_moved(around));
         sums * self.len(around)
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let rounds = around.size() - 1;
         let len = self.len(around);
         // The exchange of a round comes before the sum of the round before.

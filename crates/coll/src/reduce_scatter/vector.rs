@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use crate::blocks::{Blocks, sum};
-use crate::catalog::Call;
-use crate::plan::{Buf, Known, Part};
-use crate::split::run;
+use crate::call::Call;
+use crate::partition::run;
+use crate::plan::{Buf, Part, PlanInputs};
 
 /// Where the vector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,11 @@ impl Vector {
     /// # Cost
     ///
     /// Reads their lengths, if the caller gives any.
-    pub(super) fn len(&self, known: &Known<'_>, ranks: Range<u32>) -> u64 {
+    pub(super) fn len(&self, inputs: &PlanInputs<'_>, ranks: Range<u32>) -> u64 {
         match self.blocks {
             Blocks::Even(count) => ranks.len() as u64 * count,
-            Blocks::Cut(count, size) => run(count, size, ranks.start, ranks.end).1,
-            Blocks::Given => sum(known.given.sends, ranks.start, ranks.end),
+            Blocks::Partition(count, size) => run(count, size, ranks.start, ranks.end).1,
+            Blocks::Given => sum(inputs.arrays.sends, ranks.start, ranks.end),
         }
     }
 
@@ -40,20 +40,20 @@ impl Vector {
     /// # Cost
     ///
     /// As [`Vector::len`]; in place also of all blocks before them.
-    pub(super) fn blocks(&self, known: &Known<'_>, ranks: Range<u32>) -> Part {
-        let count = self.len(known, ranks.clone());
+    pub(super) fn blocks(&self, inputs: &PlanInputs<'_>, ranks: Range<u32>) -> Part {
+        let count = self.len(inputs, ranks.clone());
         if self.in_place {
-            let first = self.len(known, 0..ranks.start);
+            let first = self.len(inputs, 0..ranks.start);
             return Part::new(Buf::Out, first, count);
         }
         Part {
             count,
-            ..self.blocks.input(known, ranks.start)
+            ..self.blocks.input(inputs, ranks.start)
         }
     }
 
     /// One block as it is given.
-    pub(super) fn block(&self, known: &Known<'_>, rank: u32) -> Part {
-        self.blocks(known, rank..rank + 1)
+    pub(super) fn block(&self, inputs: &PlanInputs<'_>, rank: u32) -> Part {
+        self.blocks(inputs, rank..rank + 1)
     }
 }

@@ -6,8 +6,8 @@
 //! 1986.
 
 use crate::accumulate::Accumulator;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
+use crate::call::{Call, Parameters};
+use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels;
 
 /// One rank's part in a scan by doubling. Two steps a round: exchange, and merge what came.
@@ -55,12 +55,12 @@ impl Plan for Doubling {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         // Rank `r` gets a message in each round whose distance it can look down.
         self.sum.scratch(levels(self.rank + 1))
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if i == 2 * levels(self.size) {
             if self.rank == 0 {
                 self.sum.take_input(acts);

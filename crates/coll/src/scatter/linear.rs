@@ -15,17 +15,19 @@
 //! another, not together.
 
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
+use crate::eager::{EagerLimit, copy};
+use crate::phase::Phase;
 use crate::placement::{Order, Placement};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Short, Window, copy};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::window::Window;
 
 /// One rank's part in a linear scatter. The root has one step for each other rank, and one that copies its own block;
 /// another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    place: Circle,
+    place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
     own: u64,
@@ -40,13 +42,13 @@ pub struct Linear {
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let is_short = call.count <= Short::of(call).elements();
+        let is_short = call.count <= EagerLimit::of(call).elements();
         let near = match is_short {
             true => near(call, parameters),
             false => [call.size - 1, 0],
         };
         Linear {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             root: call.root,
             own: call.count,
             blocks: Blocks::of(call),
@@ -104,23 +106,23 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let output = Part::new(Buf::Out, 0, self.own);
         match i + 1 {
             _ if !self.is_root() => acts.recv(self.root, 0, output),
             sent if sent < self.place.size() => {
                 let peer = self.place.above(self.distance(i));
-                let block = self.blocks.input(known, peer);
+                let block = self.blocks.input(inputs, peer);
                 if !block.is_empty() {
                     acts.send(peer, 0, block);
                 }
             }
             _ => {
-                copy(acts, self.blocks.input(known, self.root), output);
+                copy(acts, self.blocks.input(inputs, self.root), output);
                 return Some(0);
             }
         }
@@ -128,10 +130,20 @@ impl Plan for Linear {
     }
 }
 
+impl Phase for Linear {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        // Else no message leaves the node, or it is not known which ones do.
+        match (1..call.size).contains(&parameters.per_node) {
+            true => Linear::before_more(call, parameters),
+            false => Linear::of(call, parameters),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Linear;
-    use crate::catalog::{Call, Parameters};
+    use crate::call::{Call, Parameters};
 
     #[test]
     fn short_blocks_go_to_other_nodes_first() {

@@ -15,11 +15,11 @@
 
 use core::ops::Range;
 
-use crate::catalog::{Call, Parameters};
-use crate::direct::{Direct, TREE};
-use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
-use crate::tree::{self, Edge, Subtrees};
-use crate::window::copy;
+use crate::call::{Call, Parameters};
+use crate::eager::copy;
+use crate::long_blocks::{LongBlocks, TREE_TAG};
+use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
+use crate::tree::{self, Subtrees, TreeEdge};
 
 /// Bytes of one length in a message.
 const NUMBER: u64 = 8;
@@ -38,7 +38,7 @@ const CHILD: u8 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
-    direct: Direct,
+    direct: LongBlocks,
     /// Elements of this rank's own block.
     own: u64,
     in_place: bool,
@@ -51,7 +51,7 @@ impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Tree {
             place: T::of(call, parameters),
-            direct: Direct::of(call, parameters),
+            direct: LongBlocks::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
         }
@@ -74,50 +74,50 @@ impl<T: Subtrees> Tree<T> {
     }
 
     /// The elements of child `n`'s short blocks; `None` while it is not known.
-    fn share(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+    fn share(&self, inputs: &PlanInputs<'_>, n: u32) -> Option<u64> {
         match self.child(n) {
             None => Some(0),
             Some((_, ranks)) if self.place.up().is_none() => {
-                Some(self.direct.total(known.given.sends, ranks))
+                Some(self.direct.total(inputs.arrays.sends, ranks))
             }
-            Some(_) => known.learned.get(CHILD + n as u8),
+            Some(_) => inputs.learned.get(CHILD + n as u8),
         }
     }
 
     /// Where in scratch the message for child `n` is put together. The root has nothing else there;
     /// another rank has first what its parent sent.
-    fn room(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+    fn room(&self, inputs: &PlanInputs<'_>, n: u32) -> Option<u64> {
         let mut first = match self.place.up() {
             None => 0,
-            Some(_) => known.learned.get(MESSAGE)?,
+            Some(_) => inputs.learned.get(MESSAGE)?,
         };
         for n in 0..n {
             if let Some((_, ranks)) = self.child(n) {
-                first += header(&ranks) + self.share(known, n)?;
+                first += header(&ranks) + self.share(inputs, n)?;
             }
         }
         Some(first)
     }
 
     /// Where a subtree's lengths lie, without the first, and where its short blocks lie.
-    fn stock(&self, known: &Known<'_>, n: u32, ranks: Range<u32>) -> Option<[Part; 2]> {
+    fn stock(&self, inputs: &PlanInputs<'_>, n: u32, ranks: Range<u32>) -> Option<[Part; 2]> {
         let count = header(&ranks);
         if self.place.up().is_none() {
             let lengths = Part::new(Buf::Counts, NUMBER * u64::from(ranks.start + 1), count);
             let blocks = self
                 .direct
-                .short(Buf::InBlock(ranks.start), known.given.sends, ranks);
+                .short(Buf::InBlock(ranks.start), inputs.arrays.sends, ranks);
             return Some([lengths, blocks]);
         }
         let own = self.place.subtree();
         let mut first = header(&own) + self.own_share();
         for n in 0..n {
-            first += self.share(known, n)?;
+            first += self.share(inputs, n)?;
         }
         let skipped = u64::from(ranks.start - own.start);
         Some([
             Part::new(Buf::Scratch, NUMBER * skipped, count),
-            Part::new(Buf::Scratch, first, self.share(known, n)?),
+            Part::new(Buf::Scratch, first, self.share(inputs, n)?),
         ])
     }
 
@@ -132,23 +132,23 @@ impl<T: Subtrees> Tree<T> {
 
     /// The step that puts together or sends the message for possible child `n`. Tells whether it
     /// needs the step before it.
-    fn serve(&self, n: u32, send: bool, known: &Known<'_>, acts: &mut Acts) -> Option<bool> {
+    fn serve(&self, n: u32, send: bool, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<bool> {
         let Some((child, ranks)) = self.child(n) else {
             return Some(false);
         };
         let count = header(&ranks);
-        let [lengths, blocks] = self.stock(known, n, ranks)?;
+        let [lengths, blocks] = self.stock(inputs, n, ranks)?;
         if count == 0 {
             // A leaf knows the length of its block: it is sent from where it lies.
             if send && !blocks.is_empty() {
-                acts.send(child, TREE, blocks);
+                acts.send(child, TREE_TAG, blocks);
             }
             return Some(false);
         }
-        let first = self.room(known, n)?;
+        let first = self.room(inputs, n)?;
         if send {
             let whole = Part::new(Buf::Scratch, first, count + blocks.len());
-            acts.send(child, TREE, whole);
+            acts.send(child, TREE_TAG, whole);
         } else {
             acts.copy(lengths, Part::new(Buf::Scratch, first, count));
             let packed = Part::new(Buf::Scratch, first + count, blocks.len());
@@ -158,10 +158,10 @@ impl<T: Subtrees> Tree<T> {
     }
 
     /// Step `first + i`, which serves the children and then this rank itself.
-    fn pass_on(&self, i: u32, first: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn pass_on(&self, i: u32, first: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if i < 2 * self.place.places() {
             let n = self.place.places() - 1 - i / 2;
-            let after = self.serve(n, !i.is_multiple_of(2), known, acts)?;
+            let after = self.serve(n, !i.is_multiple_of(2), inputs, acts)?;
             return Some(first + if after { i } else { 0 });
         }
         let own = match self.place.up() {
@@ -195,17 +195,17 @@ impl<T: Subtrees> Tree<T> {
     }
 
     /// The step of a rank below the root that is not a leaf.
-    fn relay(&self, i: u32, parent: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn relay(&self, i: u32, parent: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match i {
-            0 => acts.size(parent, TREE, MESSAGE),
+            0 => acts.size(parent, TREE_TAG, MESSAGE),
             1 => {
-                let count = known.learned.get(MESSAGE)?;
-                acts.recv(parent, TREE, Part::new(Buf::Scratch, 0, count));
+                let count = inputs.learned.get(MESSAGE)?;
+                acts.recv(parent, TREE_TAG, Part::new(Buf::Scratch, 0, count));
             }
             _ if i < self.before() => self.learn((i - 2) * ACTS as u32, acts),
             _ => match i - self.before() {
                 i if i <= 2 * self.place.places() => {
-                    return self.pass_on(i, self.before(), known, acts);
+                    return self.pass_on(i, self.before(), inputs, acts);
                 }
                 _ => self.direct.take(self.output(), acts),
             },
@@ -229,33 +229,33 @@ impl<T: Subtrees> Plan for Tree<T> {
         }
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.place.up() {
             Some(_) if self.place.is_leaf() => 0,
             // The messages to the children are no longer together than what came.
-            Some(_) => 2 * known.learned.get(MESSAGE).unwrap_or(0),
-            None => self.room(known, self.place.places()).unwrap_or(0),
+            Some(_) => 2 * inputs.learned.get(MESSAGE).unwrap_or(0),
+            None => self.room(inputs, self.place.places()).unwrap_or(0),
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match self.place.up() {
-            None if i <= 2 * self.place.places() => self.pass_on(i, 0, known, acts),
+            None if i <= 2 * self.place.places() => self.pass_on(i, 0, inputs, acts),
             None => {
                 let first = 2 * self.place.places() + 1;
-                self.direct.hand_out(i, first, known, acts)
+                self.direct.hand_out(i, first, inputs, acts)
             }
             Some(_) if self.place.is_leaf() && !self.direct.is_short(self.own) => {
                 self.direct.take(self.output(), acts);
                 Some(0)
             }
-            Some(Edge { peer: parent, .. }) if self.place.is_leaf() => {
+            Some(TreeEdge { peer: parent, .. }) if self.place.is_leaf() => {
                 if self.own > 0 {
-                    acts.recv(parent, TREE, self.output());
+                    acts.recv(parent, TREE_TAG, self.output());
                 }
                 Some(0)
             }
-            Some(Edge { peer: parent, .. }) => self.relay(i, parent, known, acts),
+            Some(TreeEdge { peer: parent, .. }) => self.relay(i, parent, inputs, acts),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use oxmpi_text::{Alias, Product};
 
-use crate::catalog::Collective;
+use crate::call::Collective;
 
 type Values = &'static [(&'static str, &'static str)];
 

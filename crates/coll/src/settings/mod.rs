@@ -3,7 +3,7 @@
 mod aliases;
 mod costs;
 mod plain;
-mod wishes;
+mod preferences;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
@@ -12,10 +12,10 @@ pub use aliases::no_such_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};
-use wishes::WISHES;
-pub use wishes::reproducible;
+use preferences::PREFERENCES;
+pub use preferences::reproducible;
 
-use crate::catalog::{Algorithm, Collective};
+use crate::call::{Algorithm, Collective};
 
 /// The value that leaves the choice to [`choose`](crate::choice::choose).
 const AUTO: &str = "auto";
@@ -104,10 +104,10 @@ collectives! {
 ///
 /// If the collective has no such algorithm; the error lists its algorithms.
 pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>, Error> {
-    words(collective).find(text)?;
-    Ok(collective
-        .algorithms()
-        .find(|algorithm| algorithm.name() == text))
+    match collective.algorithm(text) {
+        None => words(collective).find(text).map(|_| None),
+        found => Ok(found),
+    }
 }
 
 /// The number of collectives that have algorithms.
@@ -123,7 +123,7 @@ const SERVED: usize = {
 /// All settings of collectives. Those that end in `_algorithm` are parsed by [`algorithm`], one for each
 /// collective that has algorithms; the others are fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + WISHES.len()];
+    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + PREFERENCES.len()];
     let (mut at, mut next) = (0, 0);
     while at < Collective::ALL.len() {
         if algorithms(Collective::ALL[at]) > 0 {
@@ -143,8 +143,8 @@ pub const SETTINGS: &[Setting] = &{
         (at, next) = (at + 1, next + 1);
     }
     at = 0;
-    while at < WISHES.len() {
-        rows[next] = WISHES[at];
+    while at < PREFERENCES.len() {
+        rows[next] = PREFERENCES[at];
         (at, next) = (at + 1, next + 1);
     }
     rows
@@ -193,7 +193,7 @@ mod tests {
     use oxmpi_text::{Setting, size};
 
     use super::{AUTO, SETTINGS, algorithm, words};
-    use crate::catalog::{Algorithm, Collective};
+    use crate::call::{Algorithm, Collective};
     use crate::choice::Tuning;
 
     fn row(name: &str) -> &'static Setting {
@@ -228,7 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_gets_a_suggestion() {
+    fn former_names_are_accepted() {
+        let named = |name| algorithm(Collective::Allreduce, name);
+        assert_eq!(named("team"), Ok(Some(Algorithm::AllreduceIntraNode)));
+        assert_eq!(named("lane-circulant"), named("rail-circulant"));
+        assert!(named("guest").is_err(), "reduce alone has that one");
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_by_the_right_ones() {
         let error =
             algorithm(Collective::Allreduce, "rinng").expect_err("there is no such algorithm");
         assert_eq!(error.suggestion, Some("ring"));

@@ -2,7 +2,7 @@
 
 use oxmpi_text::{Error, Expected, Span, nearest};
 
-use crate::catalog::{Algorithm, Collective};
+use crate::call::{Algorithm, Collective};
 
 /// The prefix of a collective's name in Cray MPICH.
 const PREFIX: &str = "mpi_";

@@ -4,11 +4,11 @@
 
 use alloc::vec::Vec;
 
-use super::driver::{Ticket, View};
+use super::driver::{Request, View};
 use super::error::Error;
 use super::{Program, Report, Simulation};
 use crate::exec::Driver;
-use crate::plan::{Buf, Given, Part};
+use crate::plan::{Buf, CallArrays, Part};
 
 /// A linear algorithm without a limit of messages under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +25,18 @@ struct Linear {
     block: Part,
     started: bool,
     /// The messages under way, last first.
-    open: Vec<Ticket>,
+    open: Vec<Request>,
 }
 
 impl Program for Linear {
-    fn advance(&mut self, _: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+    fn advance(&mut self, _: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         if !self.started {
             self.started = true;
             self.start(view)?;
             self.open.reverse();
         }
-        while let Some(ticket) = self.open.last_mut() {
-            if !view.done(ticket)? {
+        while let Some(request) = self.open.last_mut() {
+            if !view.done(request)? {
                 return Ok(false);
             }
             self.open.pop();
@@ -51,12 +51,12 @@ impl Linear {
         let peers = if at_root { 1..size } else { 0..1 };
         for peer in peers {
             let sends = at_root == (self.algorithm == Classical::Scatterv);
-            let ticket = if sends {
+            let request = if sends {
                 view.send(peer, 0, self.block)?
             } else {
                 view.recv(peer, 0, self.block)?
             };
-            self.open.extend(ticket);
+            self.open.extend(request);
         }
         Ok(())
     }

@@ -2,18 +2,18 @@
 
 use super::error::Error;
 use super::world::World;
-use crate::exec::{Driver, Joined, Size};
-use crate::plan::{Part, Side, Together};
+use crate::exec::{Driver, IntraNodeStart, Size};
+use crate::plan::{IntraNodeOp, Part, Side};
 
 /// An act under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ticket {
+pub(super) enum Request {
     /// A receive, by index.
     Receive(u32),
     /// The send of a long message, by index.
     Send(u32),
     /// An intra-node phase, by its number among the rank's phases.
-    Together(u32),
+    IntraNodeOp(u32),
 }
 
 /// The driver of one rank.
@@ -44,21 +44,21 @@ impl View<'_, '_> {
 }
 
 impl Driver for View<'_, '_> {
-    type Ticket = Ticket;
+    type Request = Request;
     type Error = Error;
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>, Error> {
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, Error> {
         self.admit(to)?;
         let bytes = self.bytes(from);
         let message = self.world.send(self.rank, to, tag, bytes);
-        Ok(message.map(Ticket::Send))
+        Ok(message.map(Request::Send))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>, Error> {
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, Error> {
         self.admit(from)?;
         let bytes = self.bytes(into);
         let receive = self.world.post(self.rank, from, tag, bytes)?;
-        Ok(receive.map(Ticket::Receive))
+        Ok(receive.map(Request::Receive))
     }
 
     fn copy(&mut self, from: Part, _: Part) -> Result<(), Error> {
@@ -85,27 +85,27 @@ impl Driver for View<'_, '_> {
         Ok(Some(from.len() / 8 * if counts { length } else { 0 }))
     }
 
-    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Error> {
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, Error> {
         let joined = self.world.come(self.rank, act)?;
-        Ok(Joined::Pending(Ticket::Together(joined)))
+        Ok(IntraNodeStart::Pending(Request::IntraNodeOp(joined)))
     }
 
     fn grow(&mut self, _: u64) -> Result<bool, Error> {
         Ok(true)
     }
 
-    fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Error> {
-        Ok(match *ticket {
-            Ticket::Receive(receive) => {
-                let done = self.world.receives.get(receive).done;
+    fn done(&mut self, request: &mut Request) -> Result<bool, Error> {
+        Ok(match *request {
+            Request::Receive(receive) => {
+                let done = self.world.receives[receive as usize].done;
                 if done {
-                    self.world.receives.remove(receive);
+                    self.world.receives.remove(receive as usize);
                 }
                 done
             }
-            Ticket::Together(joined) => self.world.rank(self.rank).met >= joined,
-            Ticket::Send(message) => {
-                let sent = self.world.messages.get(message).sent;
+            Request::IntraNodeOp(joined) => self.world.rank(self.rank).met >= joined,
+            Request::Send(message) => {
+                let sent = self.world.messages[message as usize].sent;
                 if sent {
                     self.world.release(message);
                 }

@@ -5,8 +5,8 @@
 use core::fmt::{self, Write};
 
 use super::{Error, Machine, Order, Placement, Setup, Simulation, Workload};
-use crate::catalog::{Algorithm, Parameters};
-use crate::plan::{Act, Acts, Known, Part, Plan};
+use crate::call::{Algorithm, Parameters};
+use crate::plan::{Act, Acts, Part, Plan, PlanInputs};
 
 /// Writes the plans of all ranks of a workload as one GOAL schedule.
 ///
@@ -52,7 +52,7 @@ pub fn write_goal(
             last_join: None,
             firsts: alloc::vec![],
         };
-        schedule.rank(rank, &plan(rank)?, &Known::new(work.given(), learned))?;
+        schedule.rank(rank, &plan(rank)?, &PlanInputs::new(work.given(), learned))?;
         writeln!(out, "}}").map_err(failed)?;
     }
     Ok(())
@@ -74,7 +74,7 @@ struct Schedule<'a, W> {
 }
 
 impl<W: Write> Schedule<'_, W> {
-    fn rank<P: Plan>(&mut self, rank: u32, plan: &P, known: &Known<'_>) -> Result<(), Error> {
+    fn rank<P: Plan>(&mut self, rank: u32, plan: &P, inputs: &PlanInputs<'_>) -> Result<(), Error> {
         let failed = |_: fmt::Error| Error::Unwritten;
         let mut acts = Acts::new();
         // Readers of GOAL files reject a rank without operations.
@@ -83,7 +83,7 @@ impl<W: Write> Schedule<'_, W> {
         while step < plan.steps() {
             acts.clear();
             let needs = plan
-                .step(step, known, &mut acts)
+                .step(step, inputs, &mut acts)
                 .ok_or(Error::Broken { rank })?;
             if needs > self.joined {
                 self.join(needs).map_err(failed)?;
@@ -137,7 +137,7 @@ impl<W: Write> Schedule<'_, W> {
             Act::Copy { from, .. } => self.label(format_args!("calc {}", work(from, copy)))?,
             Act::Reduce { from, .. } => self.label(format_args!("calc {}", work(from, reduce)))?,
             // The workload has no intra-node phases, as GOAL has messages only.
-            Act::Size { .. } | Act::Learn { .. } | Act::Together(_) => return Ok(()),
+            Act::Size { .. } | Act::Learn { .. } | Act::IntraNode(_) => return Ok(()),
         };
         match self.last_join {
             Some(last_join) => writeln!(self.out, "l{label} requires l{last_join}"),

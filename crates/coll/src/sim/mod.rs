@@ -43,10 +43,11 @@ mod driver;
 mod error;
 mod events;
 mod goal;
+mod intra_node;
+mod message;
 mod offload;
-mod slab;
+mod queue;
 mod symmetry;
-mod together;
 mod workload;
 mod world;
 
@@ -63,8 +64,8 @@ pub use workload::Workload;
 pub use world::Counts;
 
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Given, Learned, Plan};
-use driver::{Ticket, View};
+use crate::plan::{CallArrays, LearnedLengths, Plan};
+use driver::{Request, View};
 use world::World;
 
 /// The simulated system: a machine, the placement of ranks, and how messages are matched and copied.
@@ -237,11 +238,11 @@ impl Report {
 /// The work of a rank: a plan, or a classical algorithm that no plan describes.
 trait Program {
     /// Starts all acts that can start. Returns whether the rank is done.
-    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
+    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
 }
 
-impl<P: Plan> Program for Execution<P, Ticket> {
-    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+impl<P: Plan> Program for Execution<P, Request> {
+    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         let rank = view.rank;
         match Execution::advance(self, given, view) {
             Ok(progress) => Ok(progress == Progress::Done),
@@ -255,7 +256,7 @@ impl<P: Plan> Program for Execution<P, Ticket> {
 pub struct Simulation<'a> {
     setup: &'a Setup,
     element: u64,
-    given: Given<'a>,
+    given: CallArrays<'a>,
     block: u64,
     watch: Option<&'a mut dyn FnMut(u64)>,
 }
@@ -269,7 +270,7 @@ impl<'a> Simulation<'a> {
         Simulation {
             setup,
             element: 1,
-            given: Given::NOTHING,
+            given: CallArrays::NOTHING,
             block: 0,
             watch: None,
         }
@@ -282,7 +283,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Sets the arrays that every rank is given.
-    pub const fn given(mut self, given: Given<'a>) -> Self {
+    pub const fn given(mut self, given: CallArrays<'a>) -> Self {
         self.given = given;
         self
     }
@@ -314,7 +315,7 @@ impl<'a> Simulation<'a> {
     fn learned<P: Plan>(
         self,
         plan: impl Fn(u32) -> Result<P, Error>,
-    ) -> Result<Vec<Learned>, Error> {
+    ) -> Result<Vec<LearnedLengths>, Error> {
         let mut executions = self.executions(plan)?;
         self.simulate(&mut executions)?;
         let learned = executions.iter().map(|one| one.learned().clone());
@@ -325,7 +326,7 @@ impl<'a> Simulation<'a> {
     fn executions<P: Plan>(
         &self,
         plan: impl Fn(u32) -> Result<P, Error>,
-    ) -> Result<Vec<Execution<P, Ticket>>, Error> {
+    ) -> Result<Vec<Execution<P, Request>>, Error> {
         let ranks = 0..self.setup.ranks();
         ranks.map(|rank| plan(rank).map(Execution::new)).collect()
     }

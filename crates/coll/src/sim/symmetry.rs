@@ -1,6 +1,6 @@
 //! The algorithms that [`Setup::by_symmetry`](super::Setup::by_symmetry) can simulate on one node.
 
-use crate::catalog::Algorithm;
+use crate::call::Algorithm;
 
 /// Algorithms, by collective and name, in which rank `r + m` does what rank `r` does with all peers `m`
 /// higher modulo the ranks, for every `m`; for node-aware ones, where `m` is the ranks per node.
@@ -12,8 +12,8 @@ const SHIFTING: [(&str, &str); 12] = [
     ("barrier", "node-aware"),
     ("allgather", "ring"),
     ("allgather", "bruck"),
-    ("allgather", "lane-ring"),
-    ("allgather", "lane-bruck"),
+    ("allgather", "rail-ring"),
+    ("allgather", "rail-bruck"),
     ("allgather", "node-aware"),
     ("allgatherv", "node-aware"),
     ("alltoall", "bruck"),

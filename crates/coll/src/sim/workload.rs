@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Teams};
-use crate::plan::Given;
+use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
+use crate::plan::CallArrays;
 
 use super::error::Error;
 use super::{Placement, Report, Simulation};
@@ -71,11 +71,11 @@ impl Workload {
     }
 
     /// The arrays that every rank is given.
-    pub fn given(&self) -> Given<'_> {
-        Given {
+    pub fn given(&self) -> CallArrays<'_> {
+        CallArrays {
             sends: &self.lengths,
             recvs: &self.lengths,
-            ..Given::NOTHING
+            ..CallArrays::NOTHING
         }
     }
 
@@ -113,10 +113,10 @@ impl Workload {
     /// of the call.
     pub fn blocking_call(&self, rank: u32, place: Placement) -> Option<Call> {
         let teams = match place.nodes() {
-            1 => Teams::All,
-            _ => Teams::OnNodes,
+            1 => SharedMemory::All,
+            _ => SharedMemory::OnNodes,
         };
-        self.call(rank).map(|call| call.with_teams(teams))
+        self.call(rank).map(|call| call.with_shared_memory(teams))
     }
 }
 

@@ -5,9 +5,13 @@ use alloc::vec::Vec;
 use super::Setup;
 use super::error::Error;
 use super::events::{Event, Events, What};
-use super::slab::{Linked, NONE, Queue, Slab};
-use super::together::Meetings;
+use super::intra_node::Meetings;
+use super::message::{Leg, Message, Receive};
+use super::queue::{Linked, NONE, Queue};
+use crate::cost::intra_node_op;
 use crate::machine::{Machine, Path};
+use crate::plan::IntraNodeOp;
+use slab::Slab;
 
 /// The state of a rank apart from its program.
 #[derive(Clone, Copy, Debug)]
@@ -33,76 +37,7 @@ struct Adapter {
     into: u64,
 }
 
-/// The stage of a message's protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
-    /// The whole message, sent at once.
-    Eager,
-    /// The announcement of a long message.
-    Request,
-    /// The receiver's request for the data of a long message.
-    Grant,
-    /// The data of a long message.
-    Data,
-}
-
-/// A message between two ranks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    /// The order among simultaneous events.
-    tie: u64,
-    pub(super) bytes: u64,
-    /// The time at which a message within a node arrives.
-    due: u64,
-    /// The simulated ranks that send and receive it.
-    source: u32,
-    target: u32,
-    /// The sender's rank as the receiver sees it.
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    next: u32,
-    /// The index of the matched receive.
-    receive: u32,
-    pub(super) leg: Leg,
-    /// Whether sender and receiver are on different nodes.
-    remote: bool,
-    /// Whether the sender may write its buffer again.
-    pub(super) sent: bool,
-    /// The number of users of this record: the network, and the sender of a long message.
-    holders: u8,
-}
-
-impl Linked for Message {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
-}
-
-/// A posted receive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    pub(super) bytes: u64,
-    pub(super) next: u32,
-    pub(super) done: bool,
-}
-
-impl Linked for Receive {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
-}
-
-/// The counts of a simulation.
+/// What a simulation counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages.
@@ -228,7 +163,7 @@ impl<'a> World<'a> {
             remote: hop.distance > 0,
             sent: false,
             holders: if eager { 1 } else { 2 },
-        });
+        }) as u32;
         self.counts.messages += 1;
         if hop.distance > 0 {
             self.counts.remote += 1;
@@ -262,14 +197,14 @@ impl<'a> World<'a> {
                 bytes,
                 next: NONE,
                 done: false,
-            });
+            }) as u32;
             self.ranks[target as usize]
                 .posted
                 .push(&mut self.receives, receive);
             return Ok(Some(receive));
         };
         let (leg, length) = {
-            let m = self.messages.get(message);
+            let m = &mut self.messages[message as usize];
             (m.leg, m.bytes)
         };
         if length != bytes {
@@ -297,8 +232,8 @@ impl<'a> World<'a> {
             bytes,
             next: NONE,
             done: false,
-        });
-        self.messages.get(message).receive = receive;
+        }) as u32;
+        self.messages[message as usize].receive = receive;
         self.fetch(message);
         Ok(Some(receive))
     }
@@ -310,15 +245,15 @@ impl<'a> World<'a> {
         let (message, walked) = me.unexpected.find(&mut self.messages, (from, tag))?;
         me.cpu += walked * matching;
         self.counts.walked += walked;
-        Some(self.messages.get(message).bytes)
+        Some(self.messages[message as usize].bytes)
     }
 
     /// Drops one use of the message's record.
     pub(super) fn release(&mut self, message: u32) {
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         record.holders -= 1;
         if record.holders == 0 {
-            self.messages.remove(message);
+            self.messages.remove(message as usize);
         }
     }
 
@@ -326,7 +261,7 @@ impl<'a> World<'a> {
     /// the node.
     fn fetch(&mut self, message: u32) {
         let machine = self.setup.machine;
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         let (bytes, target) = (record.bytes, record.target);
         if record.remote {
             record.leg = Leg::Grant;
@@ -354,10 +289,10 @@ impl<'a> World<'a> {
     }
 
     fn launch(&mut self, message: u32, time: u64) {
-        if self.messages.get(message).remote {
+        if self.messages[message as usize].remote {
             self.happens(message, time, What::Inject);
         } else {
-            let Message { leg, bytes, .. } = *self.messages.get(message);
+            let Message { leg, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
             let travels = leg == Leg::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
@@ -370,18 +305,18 @@ impl<'a> World<'a> {
     /// earlier message of the same sender, receiver and tag (MPI 4.1, section 3.5: messages do not
     /// overtake). Between nodes the adapters keep that order.
     fn in_order(&mut self, message: u32, time: u64) -> u64 {
-        let Message { target, .. } = *self.messages.get(message);
-        let key = self.messages.get(message).key();
+        let Message { target, .. } = self.messages[message as usize];
+        let key = self.messages[message as usize].key();
         let coming = &mut self.ranks[target as usize].coming;
         let before = coming.last(&mut self.messages, key);
-        let due = before.map_or(time, |before| time.max(self.messages.get(before).due));
-        self.messages.get(message).due = due;
+        let due = before.map_or(time, |before| time.max(self.messages[before as usize].due));
+        self.messages[message as usize].due = due;
         coming.push(&mut self.messages, message);
         due
     }
 
     fn happens(&mut self, message: u32, time: u64, what: What) {
-        let tie = self.messages.get(message).tie;
+        let tie = self.messages[message as usize].tie;
         self.events.push(Event {
             time,
             tie,
@@ -415,7 +350,7 @@ impl<'a> World<'a> {
             }
             What::Deliver => self.deliver(event),
             What::Sent => {
-                let record = self.messages.get(event.message);
+                let record = &mut self.messages[event.message as usize];
                 record.sent = true;
                 let source = record.source;
                 let me = self.rank(source);
@@ -431,9 +366,26 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
+    /// A rank begins what it does together with others of its node: all are done as long after the last of them has
+    /// come as the [form](crate::cost) says. The answer names it among what the rank does so.
+    pub(super) fn come(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
+        let me = self.rank(rank);
+        me.joined += 1;
+        let (request, now) = (me.joined, me.cpu);
+        if let Some((ranks, last)) = self.meetings.come(rank, act, now)? {
+            let bytes = act.count * self.element;
+            let node = self.setup.machine.node;
+            let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
+            for rank in ranks {
+                self.passes(rank, end, What::Met);
+            }
+        }
+        Ok(request)
+    }
+
+    /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
     fn leg(&mut self, message: u32) -> (u32, u32, u64) {
-        let m = *self.messages.get(message);
+        let m = self.messages[message as usize];
         let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
         match m.leg {
             Leg::Eager | Leg::Data => (source, target, m.bytes),
@@ -449,7 +401,7 @@ impl<'a> World<'a> {
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
         self.happens(event.message, start + network.latency, What::Arrive);
-        if self.messages.get(event.message).leg == Leg::Data {
+        if self.messages[event.message as usize].leg == Leg::Data {
             self.happens(event.message, start + bytes * network.byte, What::Sent);
         }
     }
@@ -465,19 +417,19 @@ impl<'a> World<'a> {
 
     /// A message's current stage has reached the receiver's memory.
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let recv = self.path(&record).recv;
         match record.leg {
             Leg::Eager | Leg::Request => return self.meet(event),
             Leg::Grant => {
-                self.messages.get(event.message).leg = Leg::Data;
+                self.messages[event.message as usize].leg = Leg::Data;
                 self.happens(event.message, event.time, What::Inject);
                 return Ok(None);
             }
             Leg::Data => {
                 let me = self.rank(record.target);
                 me.cpu = me.cpu.max(event.time) + recv;
-                self.receives.get(record.receive).done = true;
+                self.receives[record.receive as usize].done = true;
                 self.release(event.message);
             }
         }
@@ -486,7 +438,7 @@ impl<'a> World<'a> {
 
     /// Matches a message that has arrived with a posted receive, or queues it.
     fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
         let me = &mut self.ranks[record.target as usize];
@@ -504,7 +456,7 @@ impl<'a> World<'a> {
             self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
             return Ok(Some(record.target));
         };
-        let room = self.receives.get(receive).bytes;
+        let room = self.receives[receive as usize].bytes;
         if room != record.bytes {
             let (rank, from) = (record.target, record.from);
             return Err(Error::Length {
@@ -518,13 +470,13 @@ impl<'a> World<'a> {
             me.cpu = me.cpu.max(event.time) + self.setup.machine.node.recv;
         }
         if record.leg == Leg::Request {
-            self.messages.get(event.message).receive = receive;
+            self.messages[event.message as usize].receive = receive;
             self.fetch(event.message);
         } else {
             if !record.remote && self.setup.serial_copies {
                 me.cpu += record.bytes * path.byte;
             }
-            self.receives.get(receive).done = true;
+            self.receives[receive as usize].done = true;
             self.release(event.message);
         }
         Ok(Some(record.target))

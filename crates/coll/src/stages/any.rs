@@ -1,6 +1,6 @@
 //! Any algorithm of the catalog for a collective, as a stage of another collective.
 
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::call::{Algorithm, Call, Parameters};
 use crate::plan::{Plan, any_plan};
 use crate::{bcast, hierarchy, reduce, scatter};
 
@@ -44,12 +44,12 @@ any! {
     ReduceBinomial(reduce::Knomial),
     ReduceKnomial(reduce::Knomial),
     ReduceCirculant(reduce::Circulant),
-    ReduceGuest(reduce::Guest),
+    ReduceFolded(reduce::Folded),
     ReduceRabenseifner(reduce::Rabenseifner),
     ReduceChain(reduce::Chain),
     ReduceNodeAware(hierarchy::KnomialReduce),
     ReducePostal(hierarchy::PostalReduce),
-    ReducePorts(hierarchy::PortsReduce),
+    ReduceMultirail(hierarchy::MultirailReduce),
 }
 
 any! {
@@ -71,10 +71,10 @@ any! {
     BcastChain(bcast::Chain),
     BcastNodeAware(hierarchy::KnomialBcast),
     BcastPostal(hierarchy::PostalBcast),
-    BcastLaneKnomial(hierarchy::LaneKnomial),
-    BcastLaneChain(hierarchy::LaneChain),
-    BcastLaneCirculant(hierarchy::LaneCirculant),
-    BcastPorts(hierarchy::PortsBcast),
+    BcastRailKnomial(hierarchy::RailKnomial),
+    BcastRailChain(hierarchy::RailChain),
+    BcastRailCirculant(hierarchy::RailCirculant),
+    BcastMultirail(hierarchy::MultirailBcast),
 }
 
 any! {
@@ -89,7 +89,7 @@ any! {
 #[cfg(test)]
 mod tests {
     use super::{Bcast, Reduce, Scatter};
-    use crate::catalog::Collective;
+    use crate::call::Collective;
 
     #[test]
     fn every_algorithm_is_there() {

@@ -11,9 +11,9 @@ mod any;
 
 pub use any::{Any, Bcast, Reduce, Scatter};
 
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Stage};
-use crate::hierarchy::renamed;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// Allreduce by a reduction and a broadcast.
 pub type ReduceBcast = Staged<Bcast>;
@@ -33,7 +33,7 @@ pub struct Staged<D> {
 }
 
 /// One of the two: the algorithm, its call, and the parameters that it runs with.
-pub(crate) type Run = (Algorithm, Call, Parameters);
+pub(crate) type StageCall = (Algorithm, Call, Parameters);
 
 /// The tree that serves a collective where another algorithm does not suit.
 pub(crate) const fn tree(collective: Collective) -> Stage {
@@ -75,7 +75,7 @@ pub(crate) fn calls(call: &Call) -> [Call; 2] {
 }
 
 /// What is run: the stages that the parameters name, or trees in place of those that do not suit.
-pub(crate) fn runs(call: &Call, parameters: &Parameters) -> [Run; 2] {
+pub(crate) fn stage_calls(call: &Call, parameters: &Parameters) -> [StageCall; 2] {
     let [up, down] = calls(call);
     [(0, up), (1, down)].map(|(at, call)| {
         let named = parameters.stages[at];
@@ -87,14 +87,14 @@ pub(crate) fn runs(call: &Call, parameters: &Parameters) -> [Run; 2] {
 
 /// The rounds of both.
 pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-    let runs = runs(call, parameters);
-    let rounds = runs.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
+    let stage_calls = stage_calls(call, parameters);
+    let rounds = stage_calls.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
     rounds.iter().sum()
 }
 
 impl<D: Any> Staged<D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let [(up, to_root, up_by), (down, from_root, down_by)] = runs(call, parameters);
+        let [(up, to_root, up_by), (down, from_root, down_by)] = stage_calls(call, parameters);
         let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
         Staged {
             up: Reduce::of(up, &to_root, &up_by),
@@ -132,18 +132,18 @@ impl<D: Any> Plan for Staged<D> {
         self.up.steps() + self.down.steps()
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.kept + self.up.scratch(known).max(self.down.scratch(known))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.kept + self.up.scratch(inputs).max(self.down.scratch(inputs))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.up.steps();
         let Some(i) = i.checked_sub(before) else {
-            return renamed(&self.up, i, known, acts, |act| {
+            return renamed(&self.up, i, inputs, acts, |act| {
                 act.with_parts(|part| self.reduced(part))
             });
         };
-        let needs = renamed(&self.down, i, known, acts, |act| {
+        let needs = renamed(&self.down, i, inputs, acts, |act| {
             act.with_parts(|part| self.handed_out(part))
         });
         Some(before + needs?)

@@ -10,8 +10,8 @@
 
 use core::ops::Range;
 
-use super::{Edge, Place, Subtrees, levels_of};
-use crate::catalog::{Call, Parameters};
+use super::{Subtrees, TreeEdge, TreePlace, levels_of};
+use crate::call::{Call, Parameters};
 
 /// The rounds that a tree to a radix takes at most.
 pub(crate) fn most_rounds(size: u32, radix: u32) -> u64 {
@@ -70,7 +70,7 @@ impl Knomial {
     fn rounds_below(&self) -> u32 {
         let (mut sent, mut rounds) = (0, 0);
         for at in (0..self.places()).rev() {
-            let Some(Edge { peer, tag: level }) = self.down(at) else {
+            let Some(TreeEdge { peer, tag: level }) = self.down(at) else {
                 continue;
             };
             sent += 1;
@@ -131,7 +131,7 @@ impl Knomial {
     }
 }
 
-impl Place for Knomial {
+impl TreePlace for Knomial {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial::new(call.rank, call.size, call.root, parameters.radix)
     }
@@ -149,19 +149,19 @@ impl Place for Knomial {
         self.rank
     }
 
-    fn up(&self) -> Option<Edge> {
+    fn up(&self) -> Option<TreeEdge> {
         let tag = self.top;
-        self.parent().map(|peer| Edge { peer, tag })
+        self.parent().map(|peer| TreeEdge { peer, tag })
     }
 
     fn places(&self) -> u32 {
         self.top * self.siblings()
     }
 
-    fn down(&self, at: u32) -> Option<Edge> {
+    fn down(&self, at: u32) -> Option<TreeEdge> {
         let (tag, sibling) = self.sibling(at);
         let exists = sibling * self.weight(tag) < u64::from(self.size);
-        exists.then(|| Edge {
+        exists.then(|| TreeEdge {
             peer: self.holder(tag, sibling),
             tag,
         })
@@ -182,7 +182,7 @@ impl Subtrees for Knomial {
 #[cfg(test)]
 mod tests {
     use super::Knomial;
-    use crate::tree::{Place, Subtrees};
+    use crate::tree::{Subtrees, TreePlace};
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {

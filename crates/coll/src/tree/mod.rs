@@ -2,15 +2,15 @@
 
 mod knomial;
 pub(crate) mod postal;
-mod stock;
+mod subtree_blocks;
 
 pub(crate) use knomial::{Knomial, most_rounds};
 pub(crate) use postal::Postal;
-pub(crate) use stock::Stock;
+pub(crate) use subtree_blocks::SubtreeBlocks;
 
 use core::ops::Range;
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 
 /// The number of levels below the root of a binomial tree: the rounds that any algorithm needs to
 /// reach `size` ranks, `ceil(log2 size)`.
@@ -34,7 +34,7 @@ pub(crate) const fn levels_of(size: u32, radix: u32) -> u32 {
 
 /// A rank's message to or from a parent or a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct TreeEdge {
     /// The other end.
     pub peer: u32,
     /// The message's tag.
@@ -42,7 +42,7 @@ pub struct Edge {
 }
 
 /// One rank's place in a tree.
-pub trait Place: Copy {
+pub trait TreePlace: Copy {
     /// The place of the caller of a collective with a root.
     fn of(call: &Call, parameters: &Parameters) -> Self;
 
@@ -56,19 +56,19 @@ pub trait Place: Copy {
     fn rank(&self) -> u32;
 
     /// The way to the parent; none at the root.
-    fn up(&self) -> Option<Edge>;
+    fn up(&self) -> Option<TreeEdge>;
 
     /// The places where children may be.
     fn places(&self) -> u32;
 
     /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast from
     /// the last to the first: the last ones have room for the most ranks below them.
-    fn down(&self, at: u32) -> Option<Edge>;
+    fn down(&self, at: u32) -> Option<TreeEdge>;
 }
 
 /// A rank's place in a tree in which each child brings ranks that follow one another and are adjacent to those that its
 /// parent holds when it has served the places before. But the root, a rank is the first of those that it holds in the end.
-pub trait Subtrees: Place {
+pub trait Subtrees: TreePlace {
     /// The ranks that this rank holds in the end: its subtree.
     fn subtree(&self) -> Range<u32>;
 

@@ -13,9 +13,9 @@
 //! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing systems", 1994; Karp,
 //! Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP model", 1993.
 
-use super::{Edge, Place};
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use super::{TreeEdge, TreePlace};
+use crate::call::{Call, Parameters};
+use crate::rank_ring::RankRing;
 
 /// The largest radix: a rank that sends more often while a message travels would have too many of them under way.
 pub(crate) const MAX_RADIX: u32 = 16;
@@ -50,7 +50,7 @@ pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
 /// One rank's place in a tree to a radix. A plan may have several, so it is small: a radix and children fit a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postal {
-    root: Circle,
+    root: RankRing,
     /// Counted from the root.
     rank: u32,
     /// The same; at the root, the root.
@@ -63,7 +63,7 @@ pub struct Postal {
 
 impl Postal {
     /// The place of the rank so far above the root.
-    fn new(from_root: u32, root: Circle, radix: u32) -> Self {
+    fn new(from_root: u32, root: RankRing, radix: u32) -> Self {
         let rooms = rooms(root.size(), radix);
         let (mut first, mut ranks, mut parent) = (0, root.size(), 0);
         while first < from_root {
@@ -85,15 +85,15 @@ impl Postal {
         }
     }
 
-    fn edge(&self, from_root: u32) -> Edge {
+    fn edge(&self, from_root: u32) -> TreeEdge {
         let peer = self.root.above(from_root);
-        Edge { peer, tag: 0 }
+        TreeEdge { peer, tag: 0 }
     }
 }
 
-impl Place for Postal {
+impl TreePlace for Postal {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        let root = Circle::new(call.root, call.size);
+        let root = RankRing::new(call.root, call.size);
         Postal::new(call.from_root(), root, parameters.radix)
     }
 
@@ -110,7 +110,7 @@ impl Place for Postal {
         self.root.above(self.rank)
     }
 
-    fn up(&self) -> Option<Edge> {
+    fn up(&self) -> Option<TreeEdge> {
         (self.rank > 0).then(|| self.edge(self.parent))
     }
 
@@ -118,7 +118,7 @@ impl Place for Postal {
         self.children.into()
     }
 
-    fn down(&self, at: u32) -> Option<Edge> {
+    fn down(&self, at: u32) -> Option<TreeEdge> {
         let rooms = rooms(self.ranks, self.radix.into());
         let room = rooms.get(at as usize);
         room.map(|room| self.edge(self.rank + room))
@@ -131,14 +131,14 @@ mod tests {
 
     use std::vec::Vec;
 
-    use super::{MAX_RADIX, Place, Postal, rooms};
-    use crate::catalog::{Call, Parameters};
-    use crate::circle::Circle;
+    use super::{MAX_RADIX, Postal, TreePlace, rooms};
+    use crate::call::{Call, Parameters};
+    use crate::rank_ring::RankRing;
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
         for (size, radix) in (1..=70).flat_map(|size| [2, 3, 4, 8].map(|radix| (size, radix))) {
-            let place = |rank| Postal::new(rank, Circle::new(0, size), radix);
+            let place = |rank| Postal::new(rank, RankRing::new(0, size), radix);
             let mut children = 0;
             for rank in 0..size {
                 let mut end = rank + 1;
@@ -162,7 +162,7 @@ mod tests {
         let mut times: Vec<u32> = (0..size).map(|_| 0).collect();
         // A parent comes before its children.
         for rank in 0..size {
-            let place = Postal::new(rank, Circle::new(0, size), radix);
+            let place = Postal::new(rank, RankRing::new(0, size), radix);
             let farthest_first = (0..place.places()).rev().filter_map(|at| place.down(at));
             for (sent, child) in (0..).zip(farthest_first) {
                 times[child.peer as usize] = times[rank as usize] + sent + delay;
@@ -211,10 +211,10 @@ mod tests {
     fn the_largest_group_has_room() {
         for radix in 2..=MAX_RADIX {
             let rooms = rooms(u32::MAX, radix);
-            let last = Postal::new(u32::MAX - 1, Circle::new(5, u32::MAX), radix);
+            let last = Postal::new(u32::MAX - 1, RankRing::new(5, u32::MAX), radix);
             assert!(rooms.len() < super::MOST_CHILDREN);
-            let parent = Circle::new(5, u32::MAX).below(last.up().expect("a parent").peer);
-            let above = Postal::new(u32::MAX - parent, Circle::new(5, u32::MAX), radix);
+            let parent = RankRing::new(5, u32::MAX).below(last.up().expect("a parent").peer);
+            let above = Postal::new(u32::MAX - parent, RankRing::new(5, u32::MAX), radix);
             let mut children = (0..above.places()).filter_map(|at| above.down(at));
             assert!(children.any(|child| child.peer == last.rank()));
         }

@@ -148,9 +148,9 @@ const BARRIERS: Claim = Claim {
 };
 
 const SHORT_ALLGATHER: Claim = Claim {
-    what: "allgather: Bruck in lanes against the ring that large totals fall to",
+    what: "allgather: Bruck in rails against the ring that large totals fall to",
     left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
-    ours: Contender::Plan(Algorithm::AllgatherLaneBruck, 3),
+    ours: Contender::Plan(Algorithm::AllgatherRailBruck, 3),
     theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
     cells: &[GEMINI.of(8, 100.0), GEMINI.serial(8)],
 };
@@ -170,9 +170,9 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     BARRIERS,
     Claim {
-        what: "allgather: rings in lanes against one ring",
+        what: "allgather: rings in rails against one ring",
         left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
-        ours: Contender::Plan(Algorithm::AllgatherLaneRing, 0),
+        ours: Contender::Plan(Algorithm::AllgatherRailRing, 0),
         theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
         cells: &[
             THOUSAND.of(4 << 10, 1.25),
@@ -191,7 +191,7 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     SHORT_ALLGATHER,
     Claim {
-        what: "allgather: Bruck in lanes against Bruck, which MPICH leaves for the ring at such totals",
+        what: "allgather: Bruck in rails against Bruck, which MPICH leaves for the ring at such totals",
         theirs: Some(Contender::Plan(Algorithm::AllgatherBruck, 2)),
         cells: &[GEMINI, GEMINI.serial(8)],
         ..SHORT_ALLGATHER

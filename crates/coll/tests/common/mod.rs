@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use oxmpi_coll::exec::{Driver, Execution, Progress};
-use oxmpi_coll::plan::{Buf, Given, Part, Plan, Side};
+use oxmpi_coll::plan::{Buf, CallArrays, Part, Plan, Side};
 
 /// The messages under way, by sender, receiver and tag.
 type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
@@ -66,7 +66,7 @@ pub(crate) struct Waiting {
 
 /// Only receives have tickets: a send completes at once because the queues are unbounded.
 impl Driver for End {
-    type Ticket = Waiting;
+    type Request = Waiting;
     type Error = std::convert::Infallible;
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Waiting>, Self::Error> {
@@ -100,8 +100,8 @@ impl Driver for End {
         Ok(())
     }
 
-    fn done(&mut self, ticket: &mut Waiting) -> Result<bool, Self::Error> {
-        let key = (ticket.from, self.rank, ticket.tag);
+    fn done(&mut self, request: &mut Waiting) -> Result<bool, Self::Error> {
+        let key = (request.from, self.rank, request.tag);
         let message = self
             .queues
             .borrow_mut()
@@ -110,7 +110,7 @@ impl Driver for End {
         let Some(words) = message else {
             return Ok(false);
         };
-        self.write(ticket.into, words);
+        self.write(request.into, words);
         Ok(true)
     }
 }
@@ -122,7 +122,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
         .zip(ranks)
         .map(|(rank, (plan, input, output))| {
             let execution = Execution::new(plan);
-            let scratch = vec![String::new(); execution.scratch(Given::NOTHING) as usize];
+            let scratch = vec![String::new(); execution.scratch(CallArrays::NOTHING) as usize];
             (
                 execution,
                 End {
@@ -138,7 +138,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
     for _ in 0..100_000 {
         let mut done = 0;
         for (execution, end) in &mut running {
-            match execution.advance(Given::NOTHING, end) {
+            match execution.advance(CallArrays::NOTHING, end) {
                 Ok(Progress::Done) => done += 1,
                 Ok(Progress::Pending) => {}
                 Err(error) => panic!("{error}"),

@@ -1,6 +1,6 @@
 //! Plans that stand as a list.
 
-use oxmpi_coll::plan::{Acts, Known, Plan};
+use oxmpi_coll::plan::{Acts, Plan, PlanInputs};
 
 /// A step of a script: what it needs, and its acts.
 pub(crate) type Step = (u32, Acts);
@@ -14,11 +14,11 @@ impl Plan for Script<'_> {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, own) = &self.0[i as usize];
         own.iter().for_each(|&act| acts.push(act));
         Some(*needs)

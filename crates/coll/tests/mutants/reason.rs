@@ -112,7 +112,7 @@ fn have_differing_messages(one: &[Act], other: &[Act], collective: Collective) -
 /// The direction, peer and tag of an act's message; for an intra-node phase its first rank, and no tag.
 fn message_key(act: &Act) -> Option<(bool, u32, u32)> {
     match *act {
-        Act::Together(act) => Some((true, act.team.first, TAGS)),
+        Act::IntraNode(act) => Some((true, act.ranks.first, TAGS)),
         Act::Send { to, tag, .. } => Some((true, to, tag)),
         Act::Recv { from, tag, .. } | Act::Size { from, tag, .. } => Some((false, from, tag)),
         _ => None,

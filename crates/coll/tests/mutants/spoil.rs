@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use oxmpi_coll::catalog::AnyPlan;
 use oxmpi_coll::check::{Contract, check_plans};
-use oxmpi_coll::plan::{Act, Acts, Known, Part, Plan, Side, Together};
+use oxmpi_coll::plan::{Act, Acts, IntraNodeOp, Part, Plan, PlanInputs, Side};
 
 use super::script::{Script, Step};
 
@@ -52,12 +52,12 @@ impl Plan for Recorder<'_> {
         self.plan.steps()
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.plan.scratch(known)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.plan.scratch(inputs)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let needs = self.plan.step(i, known, acts)?;
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let needs = self.plan.step(i, inputs, acts)?;
         keep_all(acts);
         self.script.borrow_mut()[i as usize] = (needs, acts.clone());
         Some(needs)
@@ -178,22 +178,22 @@ impl<P> Mutant<P> {
                 into: shifted(into),
                 side,
             },
-            (Spoil::Peer, Act::Together(act)) => Act::Together(Together {
-                root: (act.root + 1) % act.team.size,
+            (Spoil::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
+                root: (act.root + 1) % act.ranks.size,
                 ..act
             }),
-            (Spoil::Shorter, Act::Together(act)) => Act::Together(Together {
+            (Spoil::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
                 from: shorter(act.from),
                 into: shorter(act.into),
                 ..act
             }),
-            (Spoil::Shifted, Act::Together(act)) if act.into.is_empty() => {
+            (Spoil::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
                 let from = shifted(act.from);
-                Act::Together(Together { from, ..act })
+                Act::IntraNode(IntraNodeOp { from, ..act })
             }
-            (Spoil::Shifted, Act::Together(act)) => {
+            (Spoil::Shifted, Act::IntraNode(act)) => {
                 let into = shifted(act.into);
-                Act::Together(Together { into, ..act })
+                Act::IntraNode(IntraNodeOp { into, ..act })
             }
             (Spoil::Side, Act::Reduce { from, into, side }) => {
                 let side = if side == Side::Left {
@@ -228,12 +228,12 @@ impl<P: Plan> Plan for Mutant<P> {
         self.plan.steps()
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.plan.scratch(known)
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.plan.scratch(inputs)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let needs = self.plan.step(self.asked(i), known, acts)?.min(i);
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let needs = self.plan.step(self.asked(i), inputs, acts)?.min(i);
         let Some((spoil, _, place)) = self.at.filter(|&(_, step, _)| step == i) else {
             keep_all(acts);
             return Some(needs);
@@ -254,7 +254,7 @@ impl<P: Plan> Plan for Mutant<P> {
 /// The acts of a step of a script, and the steps that it needs.
 pub(crate) fn step<P: Plan>(plan: &P, i: u32) -> Step {
     let mut acts = Acts::new();
-    let needs = plan.step(i, &Known::NOTHING, &mut acts);
+    let needs = plan.step(i, &PlanInputs::NOTHING, &mut acts);
     (needs.expect("a script knows every length"), acts)
 }
 

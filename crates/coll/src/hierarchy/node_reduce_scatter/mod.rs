@@ -16,15 +16,16 @@
 mod sums;
 
 use self::sums::sums;
-use super::ports::{Ports, Run, Stock};
+use super::node_ports::{BlockRange, HeldBlocks, NodePorts};
 use crate::allgather;
-use crate::catalog::{Call, Collective, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Result, Turned};
+use crate::blocks::{Division, RotatedBlocks};
+use crate::call::{Call, Collective, Parameters};
+use crate::circulant::Result;
 use crate::digits::Digits;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-use crate::split::run;
-use crate::window::{Short, copy};
+use crate::eager::{EagerLimit, copy};
+use crate::partition::run;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
+use crate::rank_ring::RankRing;
 use core::ops::Range;
 
 /// One rank's part. For each phase, from the last one on: the exchanges inside its node, by the phases of these, and then those
@@ -36,26 +37,26 @@ use core::ops::Range;
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeReduceScatter {
-    ports: Ports,
+    ports: NodePorts,
     /// The vector from the first block of this rank's node on.
-    view: Turned,
+    view: RotatedBlocks,
     inside: Digits,
     in_place: bool,
     /// Where the own block goes; sums are in scratch either way.
     result: Result,
-    short: Short,
+    short: EagerLimit,
 }
 
 /// Exchanges of a phase, inside the node or between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
-    Among { stock: Stock, digit: u32 },
+    Among { held: HeldBlocks, digit: u32 },
     Across { phase: u32 },
 }
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn {
+struct GroupExchange {
     group: Group,
     number: u32,
 }
@@ -64,14 +65,14 @@ struct Turn {
 struct Exchange {
     source: u32,
     destination: u32,
-    sent: [Run; 2],
-    came: [Run; 2],
+    sent: [BlockRange; 2],
+    came: [BlockRange; 2],
 }
 
 /// What a step does.
 enum Doing {
-    Exchange(Turn),
-    Merge(Turn),
+    Exchange(GroupExchange),
+    Merge(GroupExchange),
     Deliver,
 }
 
@@ -86,27 +87,32 @@ impl NodeReduceScatter {
 
     /// Of a vector that is cut into blocks, each of which is brought where it belongs in it.
     pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
-        NodeReduceScatter::with(call, parameters, Division::Cut(call.count), Result::Home)
+        NodeReduceScatter::with(
+            call,
+            parameters,
+            Division::Partition(call.count),
+            Result::Home,
+        )
     }
 
     fn with(call: &Call, parameters: &Parameters, blocks: Division, result: Result) -> Self {
-        let ports = Ports::of(call, parameters);
+        let ports = NodePorts::of(call, parameters);
         NodeReduceScatter {
             ports,
-            view: Turned {
-                circle: Circle::new(ports.neighbor(0), call.size),
+            view: RotatedBlocks {
+                ring: RankRing::new(ports.neighbor(0), call.size),
                 blocks,
             },
-            inside: Digits::new(ports.circle().size(), parameters.radix),
+            inside: Digits::new(ports.ring().size(), parameters.radix),
             in_place: call.in_place,
             result,
-            short: Short::of(call),
+            short: EagerLimit::of(call),
         }
     }
 
     /// The most rounds with one message at a time; exact with one rank a node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let ports = Ports::of(call, parameters);
+        let ports = NodePorts::of(call, parameters);
         let inside = Digits::new(ports.most_ranks(), parameters.radix);
         ports.rounds(inside.exchanges())
     }
@@ -134,9 +140,9 @@ impl NodeReduceScatter {
     /// What step `i` does, and the steps before it that it needs.
     fn doing(&self, i: u32) -> (Doing, u32) {
         let phases = self.ports.phases();
-        let (stock, step) = match i.checked_sub(phases * self.in_phase()) {
+        let (held, step) = match i.checked_sub(phases * self.in_phase()) {
             Some(step) if step == self.steps_inside() => return (Doing::Deliver, i),
-            Some(step) => (Stock::Own, step),
+            Some(step) => (HeldBlocks::Own, step),
             None => {
                 let phase = phases - 1 - i / self.in_phase();
                 let step = i % self.in_phase();
@@ -144,7 +150,7 @@ impl NodeReduceScatter {
                     let crossings = self.ports.crossings_of_one();
                     return Doing::of(Group::Across { phase }, crossings, step, i);
                 }
-                (Stock::Got { phase }, step)
+                (HeldBlocks::Received { phase }, step)
             }
         };
         // Of the digits the last one comes first.
@@ -156,28 +162,28 @@ impl NodeReduceScatter {
         }
         let values = self.inside.values(digit);
         let step = step + 2 * (after + values) - self.steps_inside();
-        Doing::of(Group::Among { stock, digit }, values, step, i)
+        Doing::of(Group::Among { held, digit }, values, step, i)
     }
 
     /// The shares of some ranks of the node, counted from this one.
-    fn shares(&self, stock: Stock, from: u32, to: u32) -> [Run; 2] {
-        let first = self.ports.circle().above(from);
-        self.ports.shares(stock, first, to - from)
+    fn shares(&self, held: HeldBlocks, from: u32, to: u32) -> [BlockRange; 2] {
+        let first = self.ports.ring().above(from);
+        self.ports.shares(held, first, to - from)
     }
 
     /// An exchange, if there is one. Inside the node it is of its sums of some ranks' shares, for those of its own and the
     /// next ones; between the nodes of its share, for what its node had before, in the allgather.
-    fn exchanged(&self, Turn { group, number }: Turn) -> Option<Exchange> {
-        let circle = self.ports.circle();
+    fn exchanged(&self, GroupExchange { group, number }: GroupExchange) -> Option<Exchange> {
+        let ring = self.ports.ring();
         match group {
-            Group::Among { stock, digit } => {
+            Group::Among { held, digit } => {
                 let first = digit * (self.inside.radix() - 1);
-                let turned = allgather::Exchange::of(circle, self.inside, first + number);
+                let turned = allgather::Exchange::of(ring, self.inside, first + number);
                 Some(Exchange {
                     source: self.ports.neighbor(turned.destination),
                     destination: self.ports.neighbor(turned.source),
-                    sent: self.ports.shares(stock, turned.source, turned.blocks),
-                    came: self.ports.shares(stock, circle.rank(), turned.blocks),
+                    sent: self.ports.shares(held, turned.source, turned.blocks),
+                    came: self.ports.shares(held, ring.rank(), turned.blocks),
                 })
             }
             Group::Across { phase } => {
@@ -185,67 +191,67 @@ impl NodeReduceScatter {
                 Some(Exchange {
                     source: turned.destination,
                     destination: turned.source,
-                    sent: [turned.incoming, Run::EMPTY],
-                    came: [turned.outgoing, Run::EMPTY],
+                    sent: [turned.incoming, BlockRange::EMPTY],
+                    came: [turned.outgoing, BlockRange::EMPTY],
                 })
             }
         }
     }
 
     /// What this rank keeps in exchanges.
-    fn kept(&self, group: Group) -> [Run; 2] {
+    fn kept(&self, group: Group) -> [BlockRange; 2] {
         match group {
-            Group::Among { stock, digit } => self.shares(stock, 0, self.inside.weight(digit)),
-            Group::Across { phase } => [self.ports.had(phase), Run::EMPTY],
+            Group::Among { held, digit } => self.shares(held, 0, self.inside.weight(digit)),
+            Group::Across { phase } => [self.ports.had(phase), BlockRange::EMPTY],
         }
     }
 
     /// Whether what this rank sends is as it was in the input: who is alone on its node has nobody to reduce with before the
     /// first exchanges between nodes.
-    fn sends_input(&self, group: Group, sent: &Range<u64>, known: &Known<'_>) -> bool {
+    fn sends_input(&self, group: Group, sent: &Range<u64>, inputs: &PlanInputs<'_>) -> bool {
         let reduces_first = match group {
             Group::Among { .. } => false,
-            Group::Across { .. } => self.ports.circle().size() > 1,
+            Group::Across { .. } => self.ports.ring().size() > 1,
         };
-        !reduces_first && self.are_input(group, sent, known)
+        !reduces_first && self.are_input(group, sent, inputs)
     }
 
     /// The elements of a run, counted from the first block of this rank's node on.
-    fn elements(&self, run: Run, known: &Known<'_>) -> Range<u64> {
-        let before = Circle::new(run.first, self.ports.size()).below(self.view.circle.rank());
+    fn elements(&self, run: BlockRange, inputs: &PlanInputs<'_>) -> Range<u64> {
+        let before = RankRing::new(run.first, self.ports.size()).below(self.view.ring.rank());
         let of =
-            |ranks: Range<u32>| (self.view).len(before + ranks.start, before + ranks.end, known);
+            |ranks: Range<u32>| (self.view).len(before + ranks.start, before + ranks.end, inputs);
         let within = run.elements(of);
         if within.is_empty() {
             return 0..0;
         }
-        let start = self.view.len(0, before, known);
+        let start = self.view.len(0, before, inputs);
         start + within.start..start + within.end
     }
 
     /// The elements of two runs.
-    fn elements_of(&self, runs: [Run; 2], known: &Known<'_>) -> [Range<u64>; 2] {
-        runs.map(|run| self.elements(run, known))
+    fn elements_of(&self, runs: [BlockRange; 2], inputs: &PlanInputs<'_>) -> [Range<u64>; 2] {
+        runs.map(|run| self.elements(run, inputs))
     }
 
     /// Where elements are in the input.
-    fn input(&self, elements: &Range<u64>, known: &Known<'_>) -> Part {
+    fn input(&self, elements: &Range<u64>, inputs: &PlanInputs<'_>) -> Part {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
         let count = elements.end - elements.start;
-        (self.view.natural(buf, 0, 0, known)).further(elements.start, count)
+        (self.view.natural(buf, 0, 0, inputs)).further(elements.start, count)
     }
 
-    fn exchange(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
+    fn exchange(&self, turn: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let mut merged = [0..0, 0..0];
         if let Some(exchange) = self.exchanged(turn) {
-            merged = self.elements_of(exchange.came, known);
-            let sent = self.elements_of(exchange.sent, known);
-            let sent = sent.map(|sent| match self.sends_input(turn.group, &sent, known) {
-                true => self.input(&sent, known),
+            merged = self.elements_of(exchange.came, inputs);
+            let sent = self.elements_of(exchange.sent, inputs);
+            let sent = sent.map(|sent| match self.sends_input(turn.group, &sent, inputs) {
+                true => self.input(&sent, inputs),
                 false => sums(&sent),
             });
-            let is_first = turn.number < self.first_ones(turn.group, known);
-            let came = self.landing(turn, is_first, &merged, known);
+            let is_first = turn.number < self.first_ones(turn.group, inputs);
+            let came = self.landing(turn, is_first, &merged, inputs);
             let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
             self.short.exchange_runs(acts, 0, recv, send);
         }
@@ -256,26 +262,26 @@ impl NodeReduceScatter {
         };
         if turn.number == 0 && keeps_input {
             for kept in self.kept(turn.group) {
-                self.complete(&self.elements(kept, known), &merged, known, acts);
+                self.complete(&self.elements(kept, inputs), &merged, inputs, acts);
             }
         }
     }
 
-    fn merge(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
+    fn merge(&self, turn: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let next = match turn.number {
-            0 => self.next_to(turn.group, known),
+            0 => self.next_to(turn.group, inputs),
             _ => None,
         };
         if let Some(next) = next {
-            self.prepare(next, known, acts);
+            self.prepare(next, inputs, acts);
         }
         let Some(Exchange { came, .. }) = self.exchanged(turn) else {
             return;
         };
-        let came = self.elements_of(came, known);
-        let from = match turn.number < self.first_ones(turn.group, known) {
-            true => [0, 1].map(|n| self.input(&came[n], known)),
-            false => self.landing(turn, false, &came, known),
+        let came = self.elements_of(came, inputs);
+        let from = match turn.number < self.first_ones(turn.group, inputs) {
+            true => [0, 1].map(|n| self.input(&came[n], inputs)),
+            false => self.landing(turn, false, &came, inputs),
         };
         for (from, came) in from.into_iter().zip(&came) {
             if !from.is_empty() {
@@ -290,15 +296,15 @@ impl NodeReduceScatter {
     }
 
     /// Brings the own block where it goes.
-    fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
-        let own = self.elements(Run::new(self.ports.rank(), 1), known);
+    fn deliver(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let own = self.elements(BlockRange::new(self.ports.rank(), 1), inputs);
         let from = match self.is_alone() {
             true if self.in_place => return,
-            true => self.input(&own, known),
+            true => self.input(&own, inputs),
             false => sums(&own),
         };
         let first = match self.result {
-            Result::Home => self.input(&own, known).first,
+            Result::Home => self.input(&own, inputs).first,
             Result::Start => 0,
         };
         copy(acts, from, Part::new(Buf::Out, first, from.len()));
@@ -310,13 +316,13 @@ impl Doing {
     fn of(group: Group, exchanges: u32, step: u32, i: u32) -> (Self, u32) {
         match step.checked_sub(exchanges) {
             None => {
-                let turn = Turn {
+                let turn = GroupExchange {
                     group,
                     number: step,
                 };
                 (Doing::Exchange(turn), i - step)
             }
-            Some(number) => (Doing::Merge(Turn { group, number }), i),
+            Some(number) => (Doing::Merge(GroupExchange { group, number }), i),
         }
     }
 }
@@ -326,34 +332,36 @@ impl Plan for NodeReduceScatter {
         self.ports.phases() * self.in_phase() + self.steps_inside() + 1
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         if self.is_alone() {
             return 0;
         }
-        let digits = |stock| {
+        let digits = |held| {
             (0..self.inside.phases())
-                .map(move |digit| (Group::Among { stock, digit }, self.inside.values(digit)))
+                .map(move |digit| (Group::Among { held, digit }, self.inside.values(digit)))
         };
         let phases = (0..self.ports.phases()).flat_map(|phase| {
             let across = (Group::Across { phase }, self.ports.crossings(phase));
-            digits(Stock::Got { phase }).chain([across])
+            digits(HeldBlocks::Received { phase }).chain([across])
         });
         // Of the first exchanges one needs no room.
-        let rooms = phases.chain(digits(Stock::Own)).map(|(group, exchanges)| {
-            match exchanges <= self.first_ones(group, known) {
-                true => 0,
-                false => u64::from(exchanges).saturating_mul(self.room(group, known)),
-            }
-        });
+        let rooms = phases
+            .chain(digits(HeldBlocks::Own))
+            .map(
+                |(group, exchanges)| match exchanges <= self.first_ones(group, inputs) {
+                    true => 0,
+                    false => u64::from(exchanges).saturating_mul(self.room(group, inputs)),
+                },
+            );
         self.view.total().saturating_add(rooms.max().unwrap_or(0))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (doing, needs) = self.doing(i);
         match doing {
-            Doing::Exchange(turn) => self.exchange(turn, known, acts),
-            Doing::Merge(turn) => self.merge(turn, known, acts),
-            Doing::Deliver => self.deliver(known, acts),
+            Doing::Exchange(turn) => self.exchange(turn, inputs, acts),
+            Doing::Merge(turn) => self.merge(turn, inputs, acts),
+            Doing::Deliver => self.deliver(inputs, acts),
         }
         Some(needs)
     }

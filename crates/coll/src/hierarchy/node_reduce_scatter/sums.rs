@@ -1,57 +1,59 @@
 //! What is among the sums of a reduce-scatter, and what is as it was in the input: so nothing is copied but what is sent, or
 //! kept, as a whole of which a part has been reduced.
 
-use super::{Group, NodeReduceScatter, Turn};
-use crate::hierarchy::ports::{Run, Stock};
-use crate::plan::{Acts, Buf, Known, Part};
-use crate::split::longest;
-use crate::window::copy;
+use super::{Group, GroupExchange, NodeReduceScatter};
+use crate::eager::copy;
+use crate::hierarchy::node_ports::{BlockRange, HeldBlocks};
+use crate::partition::longest;
+use crate::plan::{Acts, Buf, Part, PlanInputs};
 use core::ops::Range;
 
 impl NodeReduceScatter {
     /// The part of what is exchanged or kept that is among the sums before such exchanges, where the rest is as it was in the
     /// input. `None`: all is among the sums.
-    pub(super) fn reduced(&self, group: Group, known: &Known<'_>) -> Option<[Run; 2]> {
+    pub(super) fn reduced(&self, group: Group, inputs: &PlanInputs<'_>) -> Option<[BlockRange; 2]> {
         let phases = self.ports.phases();
         let last = self.inside.phases().saturating_sub(1);
         match group {
-            Group::Among { stock, digit } if digit < last => {
+            Group::Among { held, digit } if digit < last => {
                 let before = Group::Among {
-                    stock,
+                    held,
                     digit: digit + 1,
                 };
-                (self.next_to(before, known) == Some(group)).then(|| self.first_that_came(before))
+                (self.next_to(before, inputs) == Some(group)).then(|| self.first_that_came(before))
             }
             Group::Among {
-                stock: Stock::Own, ..
+                held: HeldBlocks::Own,
+                ..
             } if phases == 1 => Some(self.ports.gathered()),
             Group::Among {
-                stock: Stock::Own, ..
-            } => (phases == 0).then_some([Run::EMPTY; 2]),
+                held: HeldBlocks::Own,
+                ..
+            } => (phases == 0).then_some([BlockRange::EMPTY; 2]),
             Group::Among {
-                stock: Stock::Got { phase },
+                held: HeldBlocks::Received { phase },
                 ..
             }
-            | Group::Across { phase } => (phase + 1 == phases).then_some([Run::EMPTY; 2]),
+            | Group::Across { phase } => (phase + 1 == phases).then_some([BlockRange::EMPTY; 2]),
         }
     }
 
     /// The next exchanges, if before them only what came in these is among the sums: after the only ones between nodes, and
     /// after the first ones inside, where there is one, of fewer shares than are kept.
-    pub(super) fn next_to(&self, group: Group, known: &Known<'_>) -> Option<Group> {
+    pub(super) fn next_to(&self, group: Group, inputs: &PlanInputs<'_>) -> Option<Group> {
         let last = self.inside.phases().checked_sub(1)?;
         match group {
             Group::Across { .. } => (self.ports.phases() == 1).then_some(Group::Among {
-                stock: Stock::Own,
+                held: HeldBlocks::Own,
                 digit: last,
             }),
-            Group::Among { stock, digit } => {
+            Group::Among { held, digit } => {
                 // The digit of weight 1 is never short: there is one before.
                 let weight = self.inside.weight(last);
-                let is_short = self.ports.circle().size() - weight < weight;
-                let is_first = digit == last && is_short && self.first_ones(group, known) > 0;
+                let is_short = self.ports.ring().size() - weight < weight;
+                let is_first = digit == last && is_short && self.first_ones(group, inputs) > 0;
                 let next = Group::Among {
-                    stock,
+                    held,
                     digit: last.saturating_sub(1),
                 };
                 is_first.then_some(next)
@@ -60,25 +62,30 @@ impl NodeReduceScatter {
     }
 
     /// What comes in the first of such exchanges.
-    fn first_that_came(&self, group: Group) -> [Run; 2] {
-        let first = self.exchanged(Turn { group, number: 0 });
-        first.map_or([Run::EMPTY; 2], |exchange| exchange.came)
+    fn first_that_came(&self, group: Group) -> [BlockRange; 2] {
+        let first = self.exchanged(GroupExchange { group, number: 0 });
+        first.map_or([BlockRange::EMPTY; 2], |exchange| exchange.came)
     }
 
     /// Whether elements are as they were in the input before such exchanges.
-    pub(super) fn are_input(&self, group: Group, elements: &Range<u64>, known: &Known<'_>) -> bool {
-        self.reduced(group, known).is_some_and(|reduced| {
-            let reduced = self.elements_of(reduced, known);
+    pub(super) fn are_input(
+        &self,
+        group: Group,
+        elements: &Range<u64>,
+        inputs: &PlanInputs<'_>,
+    ) -> bool {
+        self.reduced(group, inputs).is_some_and(|reduced| {
+            let reduced = self.elements_of(reduced, inputs);
             let apart = |run: Range<u64>| run.end <= elements.start || elements.end <= run.start;
             elements.is_empty() || reduced.into_iter().all(apart)
         })
     }
 
     /// How many of such exchanges bring what is the first to be reduced into what this rank keeps: it lands among the sums.
-    pub(super) fn first_ones(&self, group: Group, known: &Known<'_>) -> u32 {
+    pub(super) fn first_ones(&self, group: Group, inputs: &PlanInputs<'_>) -> u32 {
         let keeps_input = || {
-            let mut kept = self.elements_of(self.kept(group), known).into_iter();
-            kept.all(|kept| self.are_input(group, &kept, known))
+            let mut kept = self.elements_of(self.kept(group), inputs).into_iter();
+            kept.all(|kept| self.are_input(group, &kept, inputs))
         };
         match group {
             Group::Across { phase } if self.ports.phases() == 1 => self.ports.parts(phase),
@@ -91,17 +98,17 @@ impl NodeReduceScatter {
     /// behind what else comes in the phase.
     pub(super) fn landing(
         &self,
-        turn: Turn,
+        turn: GroupExchange,
         is_first: bool,
         came: &[Range<u64>; 2],
-        known: &Known<'_>,
+        inputs: &PlanInputs<'_>,
     ) -> [Part; 2] {
         if is_first {
             return [sums(&came[0]), sums(&came[1])];
         }
         let before = match turn.number {
             0 => 0,
-            number => u64::from(number) * self.room(turn.group, known),
+            number => u64::from(number) * self.room(turn.group, inputs),
         };
         let first = self.view.total() + before;
         let [one, other] = [0, 1].map(|n| came[n].end - came[n].start);
@@ -110,8 +117,8 @@ impl NodeReduceScatter {
 
     /// The room for what comes in an exchange: it is at most what this rank keeps, or what one of the ports that share it
     /// has of that.
-    pub(super) fn room(&self, group: Group, known: &Known<'_>) -> u64 {
-        let kept = self.elements_of(self.kept(group), known);
+    pub(super) fn room(&self, group: Group, inputs: &PlanInputs<'_>) -> u64 {
+        let kept = self.elements_of(self.kept(group), inputs);
         let kept: u64 = kept.iter().map(|kept| kept.end - kept.start).sum();
         match group {
             Group::Among { .. } => kept,
@@ -124,35 +131,35 @@ impl NodeReduceScatter {
         &self,
         all: &Range<u64>,
         but: &[Range<u64>; 2],
-        known: &Known<'_>,
+        inputs: &PlanInputs<'_>,
         acts: &mut Acts,
     ) {
         for rest in without(all.clone(), &but[0]) {
             for rest in without(rest, &but[1]) {
-                copy(acts, self.input(&rest, known), sums(&rest));
+                copy(acts, self.input(&rest, inputs), sums(&rest));
             }
         }
     }
 
     /// Before the ranks reduce among themselves what is among the sums in part only: what is sent, or kept, as a whole
     /// goes there as a whole.
-    pub(super) fn prepare(&self, group: Group, known: &Known<'_>, acts: &mut Acts) {
-        let (Group::Among { digit, .. }, Some(reduced)) = (group, self.reduced(group, known))
+    pub(super) fn prepare(&self, group: Group, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let (Group::Among { digit, .. }, Some(reduced)) = (group, self.reduced(group, inputs))
         else {
             return;
         };
-        let reduced = self.elements_of(reduced, known);
+        let reduced = self.elements_of(reduced, inputs);
         let sent = (0..self.inside.values(digit))
-            .filter_map(|number| Some(self.exchanged(Turn { group, number })?.sent));
+            .filter_map(|number| Some(self.exchanged(GroupExchange { group, number })?.sent));
         let sent = sent
-            .flat_map(|runs| self.elements_of(runs, known))
-            .filter(|sent| !self.are_input(group, sent, known));
-        let kept = match self.first_ones(group, known) {
+            .flat_map(|runs| self.elements_of(runs, inputs))
+            .filter(|sent| !self.are_input(group, sent, inputs));
+        let kept = match self.first_ones(group, inputs) {
             0 => self.kept(group),
-            _ => [Run::EMPTY; 2],
+            _ => [BlockRange::EMPTY; 2],
         };
-        for all in sent.chain(self.elements_of(kept, known)) {
-            self.complete(&all, &reduced, known, acts);
+        for all in sent.chain(self.elements_of(kept, inputs)) {
+            self.complete(&all, &reduced, inputs, acts);
         }
     }
 }

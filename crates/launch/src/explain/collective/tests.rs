@@ -51,8 +51,8 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
     let first = first.lines().next().unwrap();
     assert!(first.ends_with("the node's shared memory, without messages"));
     let read = json("allreduce 8 -n 4", &[]);
-    assert_eq!(read["chosen"]["algorithm"], "team");
-    assert_ne!(read["started"]["algorithm"], "team");
+    assert_eq!(read["chosen"]["algorithm"], "intra-node");
+    assert_ne!(read["started"]["algorithm"], "intra-node");
     assert!(read["started"]["expected_ps"].as_u64() > read["chosen"]["expected_ps"].as_u64());
     let in_node = |words: &str, environment: &[_]| json(words, environment)["in_node"] == true;
     assert!(in_node("barrier -n 64", &[]));
@@ -77,7 +77,7 @@ fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
     let is_suited = |words: &str, environment: &[_]| {
         let read = json(words, environment);
         let all = read["unsuited"].as_array().unwrap();
-        !all.iter().any(|row| row["algorithm"] == "team")
+        !all.iter().any(|row| row["algorithm"] == "intra-node")
     };
     assert!(is_suited("bcast 64KiB -n 64 --per-node 8", &[]));
     assert!(!is_suited(
@@ -88,10 +88,10 @@ fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
     // Dealt in turn two ranks are on each, whatever room there is.
     let in_turn = "allreduce 512KiB -n 4 --per-node 3 --placement cyclic";
     assert!(!is_suited(in_turn, &[]));
-    let forced = [("OXMPI_BCAST_ALGORITHM", "team")];
+    let forced = [("OXMPI_BCAST_ALGORITHM", "intra-node")];
     let read = json("bcast 64KiB -n 64 --per-node 8", &forced);
-    assert_eq!(read["chosen"]["algorithm"], "team");
-    assert_ne!(read["started"]["algorithm"], "team");
+    assert_eq!(read["chosen"]["algorithm"], "intra-node");
+    assert_ne!(read["started"]["algorithm"], "intra-node");
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! The rows of what ranks of a node do together, by memory that they share: see
+//! [`IntraNodeOp`](crate::plan::IntraNodeOp).
+
+use crate::call::{Call, Collective, Needs, Parameters, SharedMemory};
+use crate::catalog::CatalogRow;
+use crate::cost;
+use crate::hierarchy::{IntraNodeAllreduce, IntraNodeBcast, IntraNodeReduce, one_after_another};
+use crate::tree::{self, TreePlace};
+
+/// Of a collective that ranks of a node begin or end, and leaders carry between nodes.
+const ON_NODES: CatalogRow = CatalogRow {
+    collective: Collective::Bcast,
+    name: "intra-node",
+    about: "ranks of a node act together by memory that they share; trees between nodes",
+    needs: Needs {
+        shared_memory: SharedMemory::OnNodes,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: IntraNodeBcast::rounds,
+    cost: cost::bcast_intra_node,
+};
+
+/// Of one that all ranks do together.
+const ON_ONE: CatalogRow = CatalogRow {
+    collective: Collective::Allgather,
+    name: "intra-node",
+    about: "all ranks are on one node, and act together by memory that they share",
+    needs: Needs {
+        shared_memory: SharedMemory::All,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters::NONE,
+    rounds: |_, _| 0,
+    cost: cost::within_node,
+};
+
+/// The rounds of a tree between nodes.
+fn between(call: &Call, parameters: &Parameters) -> u64 {
+    let nodes = one_after_another(call, parameters).nodes();
+    tree::Knomial::most_rounds(nodes, parameters)
+}
+
+pub(crate) const BCAST: CatalogRow = ON_NODES;
+
+pub(crate) const REDUCE: CatalogRow = CatalogRow {
+    collective: Collective::Reduce,
+    rounds: IntraNodeReduce::rounds,
+    cost: cost::reduce_intra_node,
+    ..ON_NODES
+};
+
+pub(crate) const ALLREDUCE: CatalogRow = CatalogRow {
+    collective: Collective::Allreduce,
+    about: "ranks of a node act together by memory that they share; recursive splitting between nodes",
+    needs: Needs {
+        max_radix: crate::allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
+        ..ON_NODES.needs
+    },
+    rounds: IntraNodeAllreduce::rounds,
+    cost: cost::allreduce_intra_node,
+    ..ON_NODES
+};
+
+pub(crate) const GATHER: CatalogRow = CatalogRow {
+    collective: Collective::Gather,
+    rounds: between,
+    cost: cost::gather_intra_node,
+    ..ON_NODES
+};
+
+pub(crate) const SCATTER: CatalogRow = CatalogRow {
+    collective: Collective::Scatter,
+    rounds: between,
+    cost: cost::scatter_intra_node,
+    ..ON_NODES
+};
+
+pub(crate) const ALLGATHER: CatalogRow = ON_ONE;
+
+pub(crate) const ALLTOALL: CatalogRow = CatalogRow {
+    collective: Collective::Alltoall,
+    ..ON_ONE
+};
+
+pub(crate) const REDUCE_SCATTER_BLOCK: CatalogRow = CatalogRow {
+    collective: Collective::ReduceScatterBlock,
+    ..ON_ONE
+};

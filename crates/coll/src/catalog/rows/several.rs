@@ -1,0 +1,227 @@
+//! The rows of algorithms that serve several collectives alike: blocks of one length, and blocks of any;
+//! all neighbourhoods.
+
+use super::rounds::exchanges;
+use crate::call::{Collective, Needs, Parameters};
+use crate::catalog::CatalogRow;
+use crate::digits::Digits;
+use crate::tree::levels;
+use crate::{cost, gather, hierarchy, reduce_scatter};
+
+/// The most ranks of a node that share what comes from one node: all, but where there are very many.
+const SHARED: u32 = 64;
+
+/// What goes through the ports of nodes, with the radix inside them.
+pub(crate) const MULTIRAIL: Parameters = Parameters {
+    radix: 2,
+    blocks: SHARED,
+    per_node: 1,
+    ..Parameters::NONE
+};
+
+pub(crate) const fn gather_linear(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: gather::Linear::rounds,
+        cost: cost::gather_linear,
+    }
+}
+
+pub(crate) const fn scatter_linear(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            // Where blocks have lengths of their own nobody but the root knows whether they are short.
+            per_node: matches!(collective, Collective::Scatter) as u32,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::scatter_linear,
+    }
+}
+
+pub(crate) const fn allgather_bruck(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "bruck",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            radix: 2,
+            ..Parameters::NONE
+        },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::allgather_bruck,
+    }
+}
+
+pub(crate) const fn allgather_ring(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "ring",
+        about: "least volume between neighbours, many rounds: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            // Who takes part in an allgatherv need not know how long its blocks are.
+            blocks: matches!(collective, Collective::Allgather) as u32,
+            per_node: 1,
+            ..Parameters::NONE
+        },
+        rounds: |call, parameters| u64::from(call.size - 1) * u64::from(parameters.blocks.max(1)),
+        cost: cost::ring,
+    }
+}
+
+pub(crate) const fn allgather_linear(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, nothing waits: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::linear,
+    }
+}
+
+pub(crate) const fn allgather_circulant(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "circulant",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::allgather_circulant,
+    }
+}
+
+pub(crate) const fn allgather_node_aware(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "node-aware",
+        about: "fewest phases between nodes: all ranks of a node talk to others, and then to one another",
+        needs: Needs::NOTHING,
+        parameters: MULTIRAIL,
+        rounds: hierarchy::NodeBruck::rounds,
+        cost: cost::allgather_node_aware,
+    }
+}
+
+pub(crate) const fn alltoall_pairwise(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "pairwise",
+        about: "least volume, one exchange at a time: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exchanges(call),
+        cost: cost::alltoall_pairwise,
+    }
+}
+
+pub(crate) const fn alltoall_linear(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "linear",
+        about: "least volume, a window of exchanges at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 16,
+            per_node: 1,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+        cost: cost::alltoall_linear,
+    }
+}
+
+pub(crate) const fn neighbors(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 16,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
+    }
+}
+
+pub(crate) const fn reduce_scatter_circulant(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "circulant",
+        about: "fewest rounds and, for equal blocks, least volume; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_circulant,
+    }
+}
+
+pub(crate) const fn reduce_scatter_halving(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "halving",
+        about: "fewest rounds and least volume for powers of two; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            power_of_two: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_halving,
+    }
+}
+
+pub(crate) const fn reduce_scatter_pairwise(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "pairwise",
+        about: "least volume, many rounds, in the order of the ranks",
+        needs: Needs {
+            max_size: reduce_scatter::PAIRWISE_MAX_SIZE,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::reduce_scatter_pairwise,
+    }
+}
+
+pub(crate) const fn reduce_scatter_node_aware(collective: Collective) -> CatalogRow {
+    CatalogRow {
+        collective,
+        name: "node-aware",
+        about: "fewest phases between nodes: all ranks of a node talk to others; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            ..Needs::NOTHING
+        },
+        parameters: MULTIRAIL,
+        rounds: hierarchy::NodeReduceScatter::rounds,
+        cost: cost::reduce_scatter_node_aware,
+    }
+}

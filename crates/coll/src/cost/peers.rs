@@ -1,0 +1,87 @@
+//! The messages of one rank to and from the others, near and far.
+
+use super::{Model, Way};
+use crate::placement::Order;
+
+/// The messages of a rank that talks to every other one directly.
+#[derive(Clone, Copy)]
+pub(super) struct Peers {
+    pub(super) near: u64,
+    pub(super) far: u64,
+}
+
+impl Peers {
+    /// Those of a rank on a full node.
+    pub(super) fn of(model: &Model) -> Self {
+        Peers::on(model, model.place.per_node().min(model.place.size()))
+    }
+
+    /// Those of a rank on a node of so many ranks.
+    pub(super) fn on(model: &Model, ranks: u32) -> Self {
+        Peers {
+            near: u64::from(ranks) - 1,
+            far: u64::from(model.place.size() - ranks),
+        }
+    }
+
+    /// So many messages to each of them.
+    pub(super) const fn each(self, times: u32) -> Self {
+        Peers {
+            near: self.near * times as u64,
+            far: self.far * times as u64,
+        }
+    }
+
+    /// The processor's time for all of them.
+    pub(super) fn processor(&self, each: impl Fn(Way) -> u64) -> u64 {
+        let near = each(Way::Node).saturating_mul(self.near);
+        near.saturating_add(each(Way::Network).saturating_mul(self.far))
+    }
+
+    pub(super) const fn last(&self) -> Way {
+        if self.far > 0 {
+            Way::Network
+        } else {
+            Way::Node
+        }
+    }
+
+    /// Where so many messages are under way at a time, the time for all.
+    pub(super) fn flight(&self, window: u32, near: u64, far: u64) -> u64 {
+        let all = self
+            .near
+            .saturating_mul(near)
+            .saturating_add(self.far.saturating_mul(far));
+        let longest = if self.far > 0 { far } else { near };
+        (all / u64::from(window.max(1))).max(longest)
+    }
+}
+
+/// The last rank's time for a message from each other one.
+pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
+    let peers = Peers::on(model, model.place.on_last_node());
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let got = peers.processor(|way| model.receive(way, bytes));
+    got.max(load)
+}
+
+/// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
+/// meanwhile what it has. A rank that is alone on its node has none there; of two on a node both turn to the adapter at once.
+pub(super) fn across_edge(model: &Model, bytes: u64) -> u64 {
+    let far = model.hop(Way::Network, bytes);
+    let near = model.send(Way::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
+    match model.place.per_node() {
+        1 => far.saturating_mul(2),
+        2 => far.saturating_add(near).saturating_add(model.load(bytes)),
+        _ => far.saturating_add(near),
+    }
+}
+
+/// The way to the last rank from the one below it.
+pub(super) fn to_last(model: &Model) -> Way {
+    match model.place.order() {
+        Order::Block if model.place.on_last_node() > 1 => Way::Node,
+        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
+        _ => Way::Network,
+    }
+}

@@ -1,0 +1,238 @@
+//! Gather and scatter straight between the root and all others, and what the root of a scatter does.
+
+use super::peers::Peers;
+use super::{Model, Way};
+use crate::call::{Call, Parameters};
+use crate::exec::IN_FLIGHT;
+use crate::placement::Order;
+
+/// The root of a scatter.
+#[derive(Default)]
+pub(super) struct Root {
+    /// When its processor has sent everything.
+    pub(super) sent: u64,
+    /// When its adapter has carried it.
+    pub(super) carried: u64,
+    /// When nobody needs anything of it any more.
+    pub(super) done: u64,
+    /// The first of the ranks that get their blocks through its last child.
+    pub(super) last_child: u32,
+}
+
+impl Root {
+    /// Sends blocks of so many bytes, and says when they have come. What is long is carried when it has been asked for, or
+    /// copied on the node; until then the root waits.
+    pub(super) fn send(&mut self, model: &Model, way: Way, bytes: u64) -> u64 {
+        let (start, path) = (self.sent, model.path(way));
+        let is_long = bytes > model.machine.eager;
+        self.sent = start.saturating_add(model.send(way, bytes));
+        if way == Way::Network {
+            let ready = match is_long {
+                true => start.saturating_add(model.bare(way, 0) + path.send + path.latency),
+                false => self.sent,
+            };
+            self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
+        }
+        let come = match way {
+            Way::Network => self.carried.saturating_add(model.end(way)),
+            Way::Node => start.saturating_add(model.hop(way, bytes)),
+        };
+        let seen = match way {
+            _ if !is_long => self.sent,
+            Way::Network => self.carried,
+            Way::Node => come.saturating_add(model.told(way, bytes)),
+        };
+        self.done = self.done.max(seen);
+        come
+    }
+}
+
+/// What the root of a scatter does in it. Of ranks that may get their blocks long after their neighbours below it is told
+/// which they are, and when that is.
+pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
+
+/// One rank and all others, a window at a time: who waits is asked.
+fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let others = peers.near + peers.far;
+    let beyond = others.saturating_sub(parameters.window.into());
+    let ask = u64::from(asked && beyond > 0);
+    // What is sent at once is done at once.
+    let held = asked || bytes > model.machine.eager;
+    let turn = |way| {
+        if held {
+            model
+                .hop(way, bytes)
+                .saturating_add(ask * model.hop(way, 0))
+        } else {
+            0
+        }
+    };
+    // There is room for so many; short messages come without it.
+    let window = match bytes > model.machine.eager {
+        true => parameters.window.clamp(1, IN_FLIGHT as u32),
+        false => parameters.window.max(1),
+    };
+    let flight = match peers.far {
+        // All that begin together end together.
+        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(window.into())),
+        _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
+    };
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let signals = ask * beyond * model.path(peers.last()).send;
+    let each = |way| match asked {
+        true => model.receive(way, bytes),
+        false => model.send(way, bytes),
+    };
+    let processor = peers.processor(each).saturating_add(signals);
+    let end = model.end(peers.last());
+    flight
+        .max(load.saturating_add(end))
+        .max(processor.saturating_add(model.hop(peers.last(), bytes)))
+        .saturating_add(model.copy(bytes))
+}
+
+/// Gather and gatherv straight to the root.
+pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (bytes, eager) = (call.bytes(), model.machine.eager);
+    if bytes <= eager || model.place.order() == Order::Cyclic {
+        return rooted(call, parameters, model, true);
+    }
+    let short = Call {
+        count: eager / call.element_bytes.max(1),
+        ..*call
+    };
+    gathered_long(bytes, parameters.window, model).max(rooted(&short, parameters, model, true))
+}
+
+/// Long blocks to the root.
+fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
+    let peers = Peers::of(model);
+    let beyond = (peers.near + peers.far).saturating_sub(window.into());
+    let asked = [Way::Node, Way::Network].map(|way| beyond.min(1) * model.hop(way, 0));
+    let received = peers.processor(|way| model.receive(way, bytes));
+    let signals = beyond * model.path(peers.last()).send;
+    let busy = received.saturating_add(model.bare(peers.last(), 0) + signals);
+    if !model.serial_copies {
+        return in_windows(peers, bytes, (window, asked), model).max(busy);
+    }
+    // What asks for blocks from other nodes waits while the processor copies those of its own.
+    let one = model.receive(Way::Node, bytes);
+    let copied = match peers.near {
+        0 => 0,
+        near => one.saturating_mul(near).saturating_add(model.copy(bytes)),
+    };
+    let first = model.bare(Way::Node, 0).saturating_add(copied);
+    let others = across(copied, peers.far, bytes, window, model);
+    first.max(others).max(busy)
+}
+
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
+/// where it is told which ones these are. Before another collective long ones, too, go to other nodes first: not told.
+pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    if model.place.order() == Order::Cyclic {
+        return rooted(call, parameters, model, false);
+    }
+    let (near, far) = ((Way::Node, peers.near), (Way::Network, peers.far));
+    let given = match bytes > model.machine.eager {
+        true => in_windows(
+            peers,
+            bytes,
+            (parameters.window, [model.machine.node.latency, 0]),
+            model,
+        ),
+        false if parameters.per_node > 0 => at_once([far, near], bytes, model),
+        false => at_once([near, far], bytes, model),
+    };
+    let sent = peers.processor(|way| model.send(way, bytes));
+    given.max(sent.saturating_add(model.copy(bytes)))
+}
+
+/// The root of [`scatter_linear`] of short blocks.
+pub(super) fn scattering(
+    call: &Call,
+    _: &Parameters,
+    model: &Model,
+    _: &mut dyn FnMut(u32, u64),
+) -> Root {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let sent = peers.processor(|way| model.send(way, bytes));
+    Root {
+        sent,
+        carried: model.load(bytes).saturating_mul(peers.far),
+        done: sent,
+        last_child: call.size - 1,
+    }
+}
+
+/// So many short messages one way, then so many the other way: each is sent at once.
+fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
+    let one_way = |start: u64, (way, messages): (Way, u64)| match messages.checked_sub(1) {
+        None => 0,
+        Some(before) => {
+            let pace = match way {
+                Way::Node => model.send(way, bytes),
+                Way::Network => model.send(way, bytes).max(model.load(bytes)),
+            };
+            start
+                .saturating_add(pace.saturating_mul(before))
+                .saturating_add(model.hop(way, bytes))
+        }
+    };
+    let sent = model.send(first.0, bytes).saturating_mul(first.1);
+    one_way(0, first).max(one_way(sent, last))
+}
+
+/// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one
+/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of
+/// the others begin with the last of them.
+fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
+    let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
+    let turn = model.hop(Way::Node, bytes).saturating_add(between[0]);
+    let turns = |of: u64| turn.saturating_mul(of);
+    let last = peers.near % room;
+    let beside = match last {
+        0 => 0,
+        // Each of the others begins with the end of one of them.
+        _ if window > IN_FLIGHT as u32 => peers.far,
+        _ => peers.far.min(room - last),
+    };
+    // Of those that begin together the last one begins when the others have been sent.
+    let together = if last == 0 {
+        room.min(peers.near)
+    } else {
+        last
+    };
+    let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
+    let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
+    let begun = turns(peers.near / room);
+    // The adapter carries the others after those.
+    let carried = begun.saturating_add(model.load(bytes).saturating_mul(beside));
+    let ended = turns(peers.near.div_ceil(room)).max(carried);
+    let across = |start, messages| across(start, messages, bytes, window, model);
+    let with_last = across(begun, beside);
+    let after = across(ended.saturating_add(between[1]), peers.far - beside);
+    inside.max(with_last).max(after)
+}
+
+/// When so many long messages from node to node have come that begin at a time, a window at a time: what asks for those
+/// of one window waits at the adapter for those of the window before. Or as many as there is room for, each of which
+/// makes room for another one.
+fn across(start: u64, messages: u64, bytes: u64, window: u32, model: &Model) -> u64 {
+    let Some(more) = messages.checked_sub(1) else {
+        return 0;
+    };
+    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
+    let (room, window) = (IN_FLIGHT as u64, u64::from(window.max(1)));
+    let carried = match window > room {
+        true => load.max(hop / room).saturating_mul(more),
+        false => {
+            let alone = hop - bytes.saturating_mul(model.machine.network.byte);
+            let inputs = model.end(Way::Network) + model.send(Way::Network, bytes);
+            let asked = alone.saturating_sub(inputs).saturating_mul(more / window);
+            load.saturating_mul(more).saturating_add(asked)
+        }
+    };
+    start.saturating_add(carried).saturating_add(hop)
+}

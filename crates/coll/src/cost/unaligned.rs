@@ -1,0 +1,66 @@
+//! The cost of a bcast by scatter and neighbour exchange with short blocks, where neighbours start when
+//! both have their own block.
+
+use super::around::scattered;
+use super::exchanges::share;
+use super::peers::{across_edge, got_by_last, to_last};
+use super::rooted::AtRoot;
+use super::{Cost, Model, Way};
+use crate::allgather::NeighborExchange;
+use crate::call::{Call, Parameters};
+
+/// The form of a scatter followed by a neighbour exchange, in block placement.
+pub(super) fn exchanged(
+    (scatter, root): (Cost, AtRoot),
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let per_node = model.place.per_node();
+    let members = NeighborExchange::members(call.size);
+    let block = share(call, members);
+    let rounds = u64::from(members / 2).saturating_sub(1);
+    let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
+    let first = model.hop(model.way(1), block);
+    let inside = model.hop(Way::Node, 2 * block);
+    let (begun, last) = match rounds {
+        0 => (0, first),
+        _ => (
+            first.saturating_add(inside.saturating_mul(rounds - 1)),
+            inside,
+        ),
+    };
+    let all_scattered = scattered(call.size);
+    let begun = all_scattered.saturating_add(begun);
+    let scatter_call = Call::scatter(0, call.size, 0, block);
+    let root = root(&scatter_call, parameters, model, &mut |_, _| ());
+    let least = match call.size % 2 {
+        0 => begun.saturating_add(last),
+        // The last pair sends its blocks to the folded rank in the last round.
+        _ => (begun.saturating_add(beside_folded_rank(model, block)))
+            .saturating_add(last.max(model.hop(to_last(model), block)))
+            .max(got_by_last(model, block)),
+    };
+    // The last node starts when its first rank has its block: after the adapter has carried all that the
+    // root sends, and after all ranks have theirs.
+    let before = (members.div_ceil(per_node) - 1) * per_node;
+    let come = (root.carried).saturating_add(model.hop(Way::Network, block));
+    let pace = across_edge(model, 2 * block).saturating_mul(rounds) / 2;
+    let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
+    match before > 0 && at_edge(all_scattered) > least {
+        true => least.max(at_edge(scattered(before + 1).min(all_scattered))),
+        false => least,
+    }
+}
+
+/// What a folded rank adds, who has no block: in each round two ranks, one above the other, send it theirs. Who is latest is in
+/// step with these for half of the rounds.
+fn beside_folded_rank(model: &Model, block: u64) -> u64 {
+    let place = model.place;
+    let way = match place.nodes() {
+        1 => Way::Node,
+        _ => Way::Network,
+    };
+    let middle = place.size() / 2 - 1;
+    model.send(way, block).saturating_mul(middle.into()) / 2
+}

@@ -1,0 +1,356 @@
+//! Bruck's algorithm between nodes that have as many ports as the full ones have ranks: who exchanges which blocks with whom.
+//!
+//! Before a phase all ranks of a node have the blocks of `w` nodes, from their own on around the ring. In the phase the
+//! node gets through port `l` those that the node `(l + 1) w` above has, and then its ranks tell one another what they got.
+//! So a node of `m` ports has the blocks of `(m + 1) w` nodes after it. Where fewer nodes are left in the last phase,
+//! several ports share the blocks of one. The other way round it is a reduce-scatter.
+//!
+//! A rank of a full node serves one port. On a last node of fewer ranks each serves as many of those in use as another, or
+//! one more.
+
+use super::one_after_another;
+use crate::allgather::Exchange;
+use crate::call::{Call, Parameters};
+use crate::digits::Digits;
+use crate::partition::{Partition, piece};
+use crate::placement::Placement;
+use crate::rank_ring::RankRing;
+use core::ops::Range;
+
+/// One rank's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodePorts {
+    place: Placement,
+    /// This rank's node, and its number there.
+    node: u32,
+    local: u32,
+    /// The phases of exchanges between nodes.
+    phases: u32,
+    /// How many ports share what comes from one place: in the last phase, and in earlier ones.
+    parts: [u32; 2],
+}
+
+/// A place among the elements of blocks that follow one another: behind those of so many ranks, and behind the first parts
+/// of those of some more, of which all have almost as many elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockOffset {
+    ranks: u32,
+    here: u32,
+    parts: u32,
+    part: u32,
+}
+
+impl BlockOffset {
+    /// Behind the blocks of so many ranks.
+    const fn behind(ranks: u32) -> Self {
+        BlockOffset {
+            ranks,
+            here: 0,
+            parts: 1,
+            part: 0,
+        }
+    }
+
+    /// How many elements of the blocks that it divides are before it, where those of some of the ranks have so many.
+    fn within(&self, of: &impl Fn(Range<u32>) -> u64) -> u64 {
+        match self.part {
+            0 => 0,
+            part if part == self.parts => of(self.ranks..self.ranks + self.here),
+            part => {
+                let here = of(self.ranks..self.ranks + self.here);
+                piece(0, here, self.parts, part).0
+            }
+        }
+    }
+}
+
+/// Elements of blocks that follow one another around the ring, from that of rank `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockRange {
+    pub(super) first: u32,
+    from: BlockOffset,
+    to: BlockOffset,
+}
+
+impl BlockRange {
+    pub(super) const EMPTY: BlockRange = BlockRange::new(0, 0);
+
+    /// The blocks of so many ranks.
+    pub(super) const fn new(first: u32, ranks: u32) -> Self {
+        BlockRange {
+            first,
+            from: BlockOffset::behind(0),
+            to: BlockOffset::behind(ranks),
+        }
+    }
+
+    /// Some of the parts into which the blocks of so many ranks are cut.
+    const fn cut(first: u32, here: u32, parts: u32, some: Range<u32>) -> Self {
+        let from = BlockOffset {
+            ranks: 0,
+            here,
+            parts,
+            part: some.start,
+        };
+        let to = BlockOffset {
+            part: some.end,
+            ..from
+        };
+        BlockRange { first, from, to }
+    }
+
+    /// Its elements, counted from the first rank's block on; `of` says how many the blocks of some ranks have, who are
+    /// counted from there, too.
+    pub(super) fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> Range<u64> {
+        let (from, to) = (self.from, self.to);
+        if from == to {
+            return 0..0;
+        }
+        let before = of(0..from.ranks);
+        let end = before + of(from.ranks..to.ranks) + to.within(&of);
+        before + from.within(&of)..end
+    }
+}
+
+/// What the ranks of a node tell one another: their own blocks, or what they got in a phase. Each has a share, or the last
+/// ones none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeldBlocks {
+    Own,
+    Received { phase: u32 },
+}
+
+/// How many ports of a node, at most so many, share what comes from one of the places, which may be fewer than the ports in the
+/// last phase. If then more ports are used than the last node has ranks, these are so many that each rank has as many, as
+/// far as they can be shared out so.
+pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
+    let (ports, last) = (place.ranks_on(0), place.on_last_node());
+    let used = places * most.clamp(1, ports / places);
+    let even = if used < last {
+        used
+    } else {
+        used - used % last
+    };
+    (even / places).max(1)
+}
+
+/// The exchanges between nodes.
+const fn exchanges_of(place: Placement) -> Digits {
+    Digits::new(place.nodes(), place.ranks_on(0).saturating_add(1))
+}
+
+/// One exchange with another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodeExchange {
+    pub(super) source: u32,
+    pub(super) destination: u32,
+    pub(super) incoming: BlockRange,
+    pub(super) outgoing: BlockRange,
+}
+
+impl NodePorts {
+    /// On nodes that are filled one after another; where ranks are dealt in turn, each is a node of its own.
+    pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = one_after_another(call, parameters);
+        let digits = exchanges_of(place);
+        let phases = digits.phases();
+        let parts = |phase| sharers(parameters.blocks, place, digits.values(phase));
+        NodePorts {
+            place,
+            node: place.node(call.rank),
+            local: place.local(call.rank),
+            phases,
+            parts: [1, 2].map(|before| phases.checked_sub(before).map_or(1, parts)),
+        }
+    }
+
+    /// All ranks.
+    pub(super) const fn size(&self) -> u32 {
+        self.place.size()
+    }
+
+    /// This rank.
+    pub(super) const fn rank(&self) -> u32 {
+        self.place.rank(self.node, self.local)
+    }
+
+    /// This rank's node among all.
+    const fn node(&self) -> RankRing {
+        RankRing::new(self.node, self.place.nodes())
+    }
+
+    /// This rank among those of its node.
+    pub(super) const fn ring(&self) -> RankRing {
+        RankRing::new(self.local, self.place.ranks_on(self.node))
+    }
+
+    /// The exchanges between nodes.
+    const fn digits(&self) -> Digits {
+        exchanges_of(self.place)
+    }
+
+    /// The rank of that number on this rank's node.
+    pub(super) const fn neighbor(&self, local: u32) -> u32 {
+        self.place.rank(self.node, local)
+    }
+
+    /// The ranks of a full node.
+    pub(super) const fn most_ranks(&self) -> u32 {
+        self.place.ranks_on(0)
+    }
+
+    /// How many phases there are.
+    pub(super) const fn phases(&self) -> u32 {
+        self.phases
+    }
+
+    /// The most rounds with one message at a time, of which ranks have so many exchanges inside before the first phase
+    /// and after each. One that goes around the end of what they tell one another is two messages.
+    pub(super) fn rounds(&self, inside: u32) -> u64 {
+        let on_last_node = self.place.on_last_node();
+        let crossings = |phase| u64::from(self.used(phase).div_ceil(on_last_node));
+        let inside = 2 * u64::from(inside);
+        inside
+            + (0..self.phases())
+                .map(|phase| crossings(phase) + inside)
+                .sum::<u64>()
+    }
+
+    /// The ranks of some nodes around the ring, all of them at most.
+    const fn ranks(&self, first: u32, nodes: u32) -> u32 {
+        let last = RankRing::new(self.place.nodes() - 1, self.place.nodes());
+        let full = self.most_ranks();
+        let missing = match last.below(first) < nodes {
+            true => full - self.place.on_last_node(),
+            false => 0,
+        };
+        nodes * full - missing
+    }
+
+    /// What all ranks of the node have before a phase.
+    pub(super) fn had(&self, phase: u32) -> BlockRange {
+        let ranks = self.ranks(self.node, self.digits().weight(phase));
+        BlockRange::new(self.neighbor(0), ranks)
+    }
+
+    /// How many ports share what comes from one place in a phase.
+    pub(super) const fn parts(&self, phase: u32) -> u32 {
+        let [last, earlier] = self.parts;
+        if phase + 1 == self.phases {
+            last
+        } else {
+            earlier
+        }
+    }
+
+    /// How many ports are in use in a phase; the last ones may be idle in the last.
+    fn used(&self, phase: u32) -> u32 {
+        self.digits().values(phase) * self.parts(phase)
+    }
+
+    /// The ports before those of the rank of that number on this rank's node.
+    fn before(&self, phase: u32, local: u32) -> u32 {
+        piece(0, self.used(phase).into(), self.ring().size(), local).0 as u32
+    }
+
+    /// The ports that this rank serves in a phase.
+    fn served(&self, phase: u32) -> Range<u32> {
+        let local = self.ring().rank();
+        self.before(phase, local)..self.before(phase, local + 1)
+    }
+
+    /// How many exchanges this rank has in a phase.
+    pub(super) fn crossings(&self, phase: u32) -> u32 {
+        self.served(phase).len() as u32
+    }
+
+    /// The rank that serves a port of a node.
+    fn server(&self, phase: u32, node: u32, port: u32) -> u32 {
+        let ranks = self.place.ranks_on(node);
+        let local = Partition::new(self.used(phase).into(), ranks).index(port.into());
+        self.place.rank(node, local)
+    }
+
+    /// How many exchanges a rank of this node has in a phase at most: in the first one no fewer ports are in use than later.
+    pub(super) fn crossings_of_one(&self) -> u32 {
+        match self.phases() {
+            0 => 0,
+            _ => self.used(0).div_ceil(self.ring().size()),
+        }
+    }
+
+    /// This rank's exchange of that number in a phase, each of which is with another rank; in the last phase not all ranks
+    /// have one.
+    pub(super) fn crossing(&self, phase: u32, i: u32) -> Option<NodeExchange> {
+        let (digits, parts, node) = (self.digits(), self.parts(phase), self.node());
+        let port = self.served(phase).nth(i as usize)?;
+        let exchange = Exchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
+        let of_port = |node| {
+            let (first, part) = (self.place.rank(node, 0), port % parts);
+            BlockRange::cut(
+                first,
+                self.ranks(node, exchange.blocks),
+                parts,
+                part..part + 1,
+            )
+        };
+        Some(NodeExchange {
+            source: self.server(phase, exchange.source, port),
+            destination: self.server(phase, exchange.destination, port),
+            incoming: of_port(exchange.source),
+            outgoing: of_port(node.rank()),
+        })
+    }
+
+    /// What of its node's blocks this rank gets in a reduce-scatter, in one exchange or several, if there is one phase.
+    pub(super) fn gathered(&self) -> [BlockRange; 2] {
+        let (had, parts, served) = (self.had(0), self.parts(0), self.served(0));
+        let ports = served.len() as u32;
+        let (from, around) = match ports < parts {
+            true => (served.start % parts, served.start % parts + ports),
+            false => (0, parts),
+        };
+        [from..around.min(parts), 0..around.saturating_sub(parts)]
+            .map(|some| BlockRange::cut(had.first, had.to.ranks, parts, some))
+    }
+
+    /// Where in a held the share of a rank of the node begins.
+    fn share(&self, held: HeldBlocks, local: u32) -> BlockOffset {
+        let HeldBlocks::Received { phase } = held else {
+            return BlockOffset::behind(local);
+        };
+        let (had, parts) = (self.digits().weight(phase), self.parts(phase));
+        let port = self.before(phase, local);
+        // The nodes whose blocks come through the ports of earlier places, and those whose come through this one.
+        let (first, left) = (self.node().above(had), self.node().size() - had);
+        let earlier = left.min(port / parts * had);
+        let here = had.min(left - earlier);
+        BlockOffset {
+            ranks: self.ranks(first, earlier),
+            here: self.ranks(self.node().above(had + earlier), here),
+            parts,
+            part: port % parts,
+        }
+    }
+
+    /// The shares of some ranks of the node, from that of number `first` on around them: two runs where that goes around
+    /// the end.
+    pub(super) fn shares(&self, held: HeldBlocks, first: u32, ranks: u32) -> [BlockRange; 2] {
+        let start = match held {
+            HeldBlocks::Own => self.neighbor(0),
+            HeldBlocks::Received { phase } => {
+                let had = self.digits().weight(phase);
+                self.place.rank(self.node().above(had), 0)
+            }
+        };
+        let to_end = ranks.min(self.ring().size() - first);
+        [(first, to_end), (0, ranks - to_end)].map(|(first, ranks)| match ranks {
+            0 => BlockRange::EMPTY,
+            _ => BlockRange {
+                first: start,
+                from: self.share(held, first),
+                to: self.share(held, first + ranks),
+            },
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! A tree of nodes, each of which is a tree of its ranks.
+//!
+//! Both are k-nomial trees. One message enters each node, or leaves it, but that of the root, who leads it; each other node
+//! is led by its first rank. NodeLeaders are filled one after another, the last one perhaps in part, so what a rank holds in
+//! the end follows one another; where ranks are dealt to nodes in turn each is a node of its own.
+//!
+//! Where nodes have as many ranks as a power of the radix, it is the k-nomial tree of all ranks, which then enters each node
+//! once as well. It pays where they have not.
+
+use core::ops::Range;
+
+use super::{NodeLeaders, one_after_another};
+use crate::call::{Call, Parameters};
+use crate::tree::{Knomial, Subtrees, TreeEdge, TreePlace};
+
+/// One rank's place. The first places where children may be are those of its node; then come, at a leader, those of other
+/// nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeTree {
+    rank: u32,
+    nodes: NodeLeaders,
+    inside: Knomial,
+    between: Option<Knomial>,
+}
+
+impl TreePlace for NodeTree {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        let nodes = NodeLeaders::at(one_after_another(call, parameters), call);
+        let radix = parameters.radix;
+        let inside = Knomial::new(nodes.local(), nodes.ranks(), nodes.local_leader(), radix);
+        let between = || Knomial::new(nodes.node(), nodes.count(), nodes.root(), radix);
+        NodeTree {
+            rank: call.rank,
+            nodes,
+            inside,
+            between: nodes.leads().then(between),
+        }
+    }
+
+    fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        NodeTree::most_rounds(call.size, parameters)
+    }
+
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        let place = one_after_another(&Call::barrier(0, size), parameters);
+        let most = place.per_node().min(place.size());
+        Knomial::most_rounds(place.nodes(), parameters) + Knomial::most_rounds(most, parameters)
+    }
+
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn up(&self) -> Option<TreeEdge> {
+        match self.between {
+            Some(between) => between.up().map(|edge| self.nodes.edge_between(edge)),
+            None => self.inside.up().map(|edge| self.nodes.edge_inside(edge)),
+        }
+    }
+
+    fn places(&self) -> u32 {
+        self.inside.places() + self.between.map_or(0, |between| between.places())
+    }
+
+    fn down(&self, at: u32) -> Option<TreeEdge> {
+        match (at.checked_sub(self.inside.places()), self.between) {
+            (Some(at), Some(between)) => between.down(at).map(|edge| self.nodes.edge_between(edge)),
+            _ => self
+                .inside
+                .down(at)
+                .map(|edge| self.nodes.edge_inside(edge)),
+        }
+    }
+}
+
+impl Subtrees for NodeTree {
+    fn subtree(&self) -> Range<u32> {
+        match self.between {
+            Some(between) => self.nodes.ranks_of(between.subtree()),
+            None => self.nodes.neighbors(self.inside.subtree()),
+        }
+    }
+
+    fn brought(&self, at: u32) -> Range<u32> {
+        match (at.checked_sub(self.inside.places()), self.between) {
+            (Some(at), Some(between)) => self.nodes.ranks_of(between.brought(at)),
+            _ => self.nodes.neighbors(self.inside.brought(at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NodeTree;
+    use crate::call::{Call, Parameters};
+    use crate::placement::Order;
+    use crate::tree::{Subtrees, TreeEdge, TreePlace};
+
+    #[test]
+    fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
+        let sizes = (1..=40).flat_map(|size| [1, 2, 3, 5, 8, 64].map(|most| (size, most)));
+        for (size, per_node) in sizes {
+            for (root, radix) in (0..size).flat_map(|root| [2, 4].map(|radix| (root, radix))) {
+                let parameters = Parameters {
+                    radix,
+                    per_node,
+                    order: Order::Block,
+                    ..Parameters::NONE
+                };
+                let call = |rank| Call::gatherv(rank, size, root, 1);
+                let place = |rank| NodeTree::of(&call(rank), &parameters);
+                let (mut children, mut crossings) = (0, 0);
+                for rank in 0..size {
+                    let mut held = rank..rank + 1;
+                    for at in 0..place(rank).places() {
+                        let brought = place(rank).brought(at);
+                        let Some(TreeEdge { peer, tag }) = place(rank).down(at) else {
+                            assert!(brought.is_empty());
+                            continue;
+                        };
+                        assert_eq!(place(peer).up(), Some(TreeEdge { peer: rank, tag }));
+                        assert_eq!(place(peer).subtree(), brought);
+                        assert_eq!(brought.start, peer);
+                        assert!(brought.start == held.end || brought.end == held.start);
+                        held = held.start.min(brought.start)..held.end.max(brought.end);
+                        children += 1;
+                        crossings += u32::from(peer / per_node != rank / per_node);
+                    }
+                    assert_eq!(held, place(rank).subtree());
+                }
+                assert_eq!(children, size - 1);
+                assert_eq!(crossings, size.div_ceil(per_node) - 1);
+                assert_eq!(place(root).up(), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What goes on inside a node.
+
+use crate::call::Parameters;
+use crate::phase::Phase;
+use crate::tree::{self, TreePlace};
+use crate::{bcast, gather, reduce, scatter};
+
+/// A phase among the ranks of a node.
+pub trait IntraNodePhase: Phase {
+    /// The most rounds among so many ranks.
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64;
+}
+
+impl<T: TreePlace> IntraNodePhase for bcast::Tree<T> {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        T::most_rounds(size, parameters)
+    }
+}
+
+impl<T: TreePlace> IntraNodePhase for reduce::Tree<T> {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        T::most_rounds(size, parameters)
+    }
+}
+
+impl IntraNodePhase for gather::Knomial {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        tree::Knomial::most_rounds(size, parameters)
+    }
+}
+
+impl IntraNodePhase for scatter::Knomial {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        tree::Knomial::most_rounds(size, parameters)
+    }
+}

@@ -1,0 +1,138 @@
+//! Storage of messages and receives by index, and linked queues of them.
+
+use slab::Slab;
+
+/// The index that stands for none.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// An entry of a queue.
+pub(super) trait Linked {
+    /// The index of the next entry.
+    fn next(&mut self) -> &mut u32;
+    /// The key of matching: the sender's rank and the tag.
+    fn key(&self) -> (u32, u32);
+}
+
+/// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
+/// for, and what most libraries do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    head: u32,
+    tail: u32,
+    pub(super) len: u32,
+}
+
+impl Queue {
+    pub(super) const EMPTY: Queue = Queue {
+        head: NONE,
+        tail: NONE,
+        len: 0,
+    };
+
+    pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
+        *slab[index as usize].next() = NONE;
+        match self.tail {
+            NONE => self.head = index,
+            tail => *slab[tail as usize].next() = index,
+        }
+        self.tail = index;
+        self.len += 1;
+    }
+
+    /// The first entry with the key, and the number of entries visited.
+    pub(super) fn find<T: Linked>(
+        &self,
+        slab: &mut Slab<T>,
+        key: (u32, u32),
+    ) -> Option<(u32, u64)> {
+        let (mut at, mut walked) = (self.head, 0);
+        while at != NONE {
+            walked += 1;
+            let entry = &mut slab[at as usize];
+            if entry.key() == key {
+                return Some((at, walked));
+            }
+            at = *entry.next();
+        }
+        None
+    }
+
+    /// The last entry with the key.
+    pub(super) fn last<T: Linked>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
+        let (mut at, mut last) = (self.head, None);
+        while at != NONE {
+            let entry = &mut slab[at as usize];
+            last = if entry.key() == key { Some(at) } else { last };
+            at = *entry.next();
+        }
+        last
+    }
+
+    /// Removes the first entry with the key. Returns it and the number of entries visited.
+    pub(super) fn take<T: Linked>(
+        &mut self,
+        slab: &mut Slab<T>,
+        key: (u32, u32),
+    ) -> (Option<u32>, u64) {
+        let (mut before, mut at, mut walked) = (NONE, self.head, 0);
+        while at != NONE {
+            walked += 1;
+            let entry = &mut slab[at as usize];
+            let next = *entry.next();
+            if entry.key() == key {
+                match before {
+                    NONE => self.head = next,
+                    before => *slab[before as usize].next() = next,
+                }
+                if next == NONE {
+                    self.tail = before;
+                }
+                self.len -= 1;
+                return (Some(at), walked);
+            }
+            (before, at) = (at, next);
+        }
+        (None, walked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use slab::Slab;
+
+    use super::{Linked, NONE, Queue};
+
+    struct Entry(u32, (u32, u32));
+
+    impl Linked for Entry {
+        fn next(&mut self) -> &mut u32 {
+            &mut self.0
+        }
+
+        fn key(&self) -> (u32, u32) {
+            self.1
+        }
+    }
+
+    #[test]
+    fn the_first_entry_of_a_key_is_found_and_visits_are_counted() {
+        let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
+        for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
+            let index = slab.insert(Entry(NONE, key)) as u32;
+            queue.push(&mut slab, index);
+        }
+        assert_eq!(queue.find(&mut slab, (2, 0)), Some((1, 2)));
+        assert_eq!(queue.find(&mut slab, (2, 1)), None);
+        assert_eq!(queue.last(&mut slab, (1, 0)), Some(2));
+        assert_eq!(queue.last(&mut slab, (2, 1)), None);
+        assert_eq!(queue.take(&mut slab, (3, 0)), (Some(3), 4));
+        assert_eq!(queue.take(&mut slab, (3, 0)), (None, 3));
+        assert_eq!(queue.take(&mut slab, (1, 0)), (Some(0), 1));
+        assert_eq!(queue.take(&mut slab, (1, 0)), (Some(2), 2));
+        let index = slab.insert(Entry(NONE, (1, 9))) as u32;
+        queue.push(&mut slab, index);
+        assert_eq!(queue.take(&mut slab, (1, 9)), (Some(4), 2));
+        assert_eq!(queue.take(&mut slab, (2, 0)), (Some(1), 1));
+        assert_eq!((queue.len, queue.head, queue.tail), (0, NONE, NONE));
+    }
+}

@@ -1,0 +1,55 @@
+//! What a rank of a gather or scatter of equal blocks keeps for its subtree in a k-nomial tree.
+
+use core::ops::Range;
+
+use super::{Knomial, Subtrees, TreePlace};
+use crate::call::{Call, Parameters};
+use crate::plan::{Buf, Part};
+
+/// One rank's place, and the blocks of the ranks of its subtree, which are consecutive, whatever the root: with the root
+/// they are where the caller wants them, and a rank between root and leaves has room for them in scratch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SubtreeBlocks {
+    pub(crate) place: Knomial,
+    /// Elements of a block.
+    pub(crate) count: u64,
+}
+
+impl SubtreeBlocks {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        SubtreeBlocks {
+            place: Knomial::of(call, parameters),
+            count: call.count,
+        }
+    }
+
+    /// The first rank whose block is kept.
+    pub(crate) fn first(&self) -> u32 {
+        self.place.subtree().start
+    }
+
+    /// The elements that are kept in scratch.
+    pub(crate) fn scratch(&self) -> u64 {
+        if self.place.parent().is_none() || self.place.is_leaf() {
+            0
+        } else {
+            self.place.subtree().len() as u64 * self.count
+        }
+    }
+
+    /// Where the blocks of some ranks of the subtree lie; the root has them in `rooted`.
+    pub(crate) fn part(&self, rooted: Buf, ranks: Range<u32>) -> Part {
+        let buf = match self.place.parent() {
+            Some(_) => Buf::Scratch,
+            None => rooted,
+        };
+        let (before, len) = (ranks.start - self.first(), ranks.len());
+        Part::new(buf, u64::from(before) * self.count, len as u64 * self.count)
+    }
+
+    /// Where this rank's own block lies among them.
+    pub(crate) fn own(&self, rooted: Buf) -> Part {
+        let rank = self.place.rank();
+        self.part(rooted, rank..rank + 1)
+    }
+}
