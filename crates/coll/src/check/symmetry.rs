@@ -70,7 +70,7 @@ impl Rotation {
         self.size <= FEW || distances.0.is_power_of_two() || distances.1.is_power_of_two()
     }
 
-    /// Whether `other` is `one` turned. Both lie in buffers of the task; `one` is [`whole`].
+    /// Whether `other` is the rotation of `one`. Both lie in buffers of the task; `one` is [`whole`].
     #[inline]
     fn is_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
         // Most parts are one range of a buffer and name no block.

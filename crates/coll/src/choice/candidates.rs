@@ -31,9 +31,8 @@ const PIECES: [u32; 3] = [1, 2, 4];
 /// remaining nodes: one rank, a few, or all.
 const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
 
-/// What stands for all calls that have one table: every rank makes it from its own call, in which
-/// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
-/// wrong stays, so that it is refused.
+/// The call that represents all calls with the same table: rank, root, neighbours and lengths, which may
+/// differ between ranks or calls, are cleared. An invalid rank or root stays, so that it is refused.
 pub(super) fn pattern(call: &Call) -> Call {
     let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
     let in_place = call.collective.is_in_place_everywhere() && call.in_place;

@@ -164,8 +164,8 @@ impl Table {
     }
 }
 
-/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
-/// is not expected to take longer than they.
+/// Adds an algorithm of two stages, with the choices for each stage alone at any size: so it is not
+/// expected to take longer than the two separate collectives.
 pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let base = tuning.choice(algorithm, call.size).parameters;
     let calls = |bytes| {

@@ -8,7 +8,7 @@ use super::{Cost, Model, Way};
 use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 
-/// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
+/// A scatter of blocks among the first `size` ranks.
 pub(super) fn scattered(
     scatter: Cost,
     (ranks, block): (u32, u64),

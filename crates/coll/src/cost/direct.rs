@@ -1,4 +1,5 @@
-//! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
+//! The cost of algorithms in which a rank exchanges with every other rank, or with its neighbours in a
+//! graph.
 
 use super::exchanges::block_of;
 use super::peers::Peers;
@@ -9,11 +10,11 @@ use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
-/// All ranks to all others at once, a window at a time: the ranks of a full node, and those of the
+/// The time of exchanges of all ranks with all others, a window at a time, for a full node and for the
 /// last one.
 pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let place = model.place;
-    // A short message is sent at once, a long one is under way as long as the one that is received.
+    // A short message completes at once; a long one is under way as long as the received one.
     let ends = if bytes > model.machine.eager { 2 } else { 1 };
     let window = window.min(IN_FLIGHT as u32 / ends);
     let full = place.per_node().min(place.size());
@@ -29,8 +30,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             model.hop(Way::Network, bytes),
         );
         let end = model.end(peers.last());
-        // What comes before there is a receive for it is copied once more, unless a rank copies everything
-        // itself: then in place of that.
+        // A message that arrives before its receive is copied once more, unless copies are serial.
         let beyond = (peers.near + peers.far).saturating_sub(window.into());
         let early = match window {
             1 => 0,
@@ -39,7 +39,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         let each = peers.processor(|way| model.both(way, bytes));
         let each = each.saturating_add(early);
-        // What is sent at once travels while others come.
+        // Eager messages travel while others arrive.
         let sent = peers.processor(|way| model.send(way, bytes));
         let processor = match ends {
             1 if window > 1 => each.max(sent.saturating_add(end)),
@@ -47,10 +47,9 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         flight.max(load.saturating_add(end)).max(processor)
     };
-    // One exchange at a time waits for every other rank, and a small node for each of its messages. On
-    // two nodes ranks are in step again where the second is half full, unless few copy one after another,
-    // each in the others' way. Fitted to the simulation on nodes of 4 to 24 ranks: with a window most
-    // forms come within a tenth.
+    // With a window of 1 every exchange waits for its peer. On two nodes ranks fall into step again where
+    // the second is half full. Fitted to the simulation on nodes of 4 to 24 ranks: with a window most
+    // forms are within a tenth.
     let shown = match (window, place.nodes(), model.serial_copies) {
         (1, ..) => Share(2, 3),
         _ if last <= 2 => HALF,
@@ -62,7 +61,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     model.uneven(bytes, [time(full), time(last)], shown)
 }
 
-/// The same with a rank's own block, which is copied after the first exchange has begun, or the last one.
+/// [`everyone`] with the copy of a rank's own block after the first or the last exchange.
 fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
     let place = model.place;
     match place.nodes() == 1 && !model.serial_copies && window > 1 {
@@ -83,9 +82,8 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
     exchanged.saturating_add(model.copy(block))
 }
 
-/// Long exchanges of all ranks with all others, each rank's one after another. What announces a message
-/// and what asks for it waits at the adapter behind the messages of others of the node: while these are
-/// carried, a rank gets no further with its next exchange than its processor is busy with it.
+/// The time of long exchanges of all ranks, one at a time. Announcements and requests wait at the adapter
+/// behind messages of other ranks of the node.
 fn in_turn(model: &Model, bytes: u64) -> u64 {
     let (place, peers) = (model.place, Peers::of(model));
     let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
@@ -96,8 +94,7 @@ fn in_turn(model: &Model, bytes: u64) -> u64 {
     let alone = far.saturating_sub(behind);
     let in_pairs = place.size().is_power_of_two() && ranks.is_power_of_two();
     let nearest = match place.order() {
-        // Some of the nearest ranks are on the next node, and the others wait for those that exchange
-        // with them.
+        // Some of the nearest ranks are on the next node, and the others wait for their partners.
         Order::Block if !in_pairs => alone,
         _ => near,
     };
@@ -113,8 +110,8 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
     exchanged(model, call.bytes(), parameters.window, false)
 }
 
-/// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
-/// of the root and the others sets the pace.
+/// Bcast in pieces dealt by the root to the ranks and forwarded by each to all others: the slower of the
+/// two sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let dealt = bcast::Turns::of(call, parameters);
     let bcast::Turns { each: turns, left } = dealt;
@@ -145,7 +142,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         return copied_in_turn(model, piece, others, turns.into());
     }
     let first = model.hop(model.way(1), piece);
-    // What is sent at once is done at once.
+    // An eager message completes at once.
     let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
     let last = Peers::of(model).last();
     let far = model.hop(last, piece);
@@ -157,12 +154,12 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         flight.max(load).max(sent.saturating_add(far))
     };
     let given = by_root(turns);
-    // Of two ranks the other hands nothing on.
+    // Of two ranks the other one forwards nothing.
     let window = match call.size {
         2 => IN_FLIGHT as u32,
         _ => bcast::under_way(is_short),
     };
-    // Who gets the last piece sends it to all others, and gets theirs at the same time.
+    // The rank with the last piece sends it to all others while it receives theirs.
     let to_all = |each: u64| each.saturating_mul(others - 1);
     let afar = u64::from(model.place.size() - model.place.on_last_node());
     let carried = model.load(piece).saturating_mul(afar.saturating_sub(1));
@@ -172,8 +169,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
     let from_root = from_root.max(by_root(turns + left));
-    // The root sends short pieces faster than they are handed on: when it has made up for those that are
-    // asked for early, they come before they are asked for and are copied once more, as what is left is.
+    // The root sends short pieces faster than they are forwarded: soon they arrive before their receives
+    // and are copied once more.
     let before = match is_short && !model.serial_copies && call.size > 2 {
         true if !on_one_node => {
             u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece))
@@ -187,8 +184,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         }
         false => 0,
     };
-    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first
-    // sends to all before.
+    // The last rank of a node sends beyond its node first; before that the root sends to all.
     let edge = match (model.place.order(), Peers::of(model)) {
         (Order::Block, Peers { near, far: 1.. }) => {
             near.saturating_sub(1) * model.send(Way::Node, piece)
@@ -224,8 +220,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     }
 }
 
-/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces
-/// than there is room for compete with those that are handed on: half as many come at a time.
+/// [`bcast_linear_linear`] with long pieces on a node with serial copies, where the root's pieces compete
+/// with the forwarded ones.
 fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
     let (room, send) = (IN_FLIGHT as u64, model.send(Way::Node, piece));
     let hop = model.hop(Way::Node, piece);
@@ -246,14 +242,13 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
     exchanged(model, block, parameters.window, true)
 }
 
-/// Short blocks that each rank exchanges with others, all on its node or all on other nodes, two at a
-/// time: two rows of exchanges, of which each waits for the message and the reduction of the one before,
-/// or the processor is always busy.
+/// The time of short blocks exchanged with others on one kind of path, two exchanges at a time: each
+/// waits for the message and the reduction of the one before, or the processor is always busy.
 fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
     let (send, work) = (model.send(way, bytes), model.reduce(bytes));
     let busy = model.both(way, bytes).saturating_add(work);
-    // The second row begins when its message can follow the first one's, and goes on after a turn of the
-    // first.
+    // The second row starts when its message can follow the first one's, and continues after a turn of
+    // the first.
     let behind = match others {
         2 => model.gap(way, bytes),
         _ if others.is_multiple_of(2) => busy,
@@ -264,13 +259,13 @@ fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
     let rows = row
         .saturating_mul(others.div_ceil(2))
         .saturating_add(behind);
-    // Until the first message comes the processor has sent two, and nothing else.
+    // Before the first message arrives, the processor has sent two.
     let idle = hop.saturating_sub(model.receive(way, bytes).saturating_add(2 * send));
     rows.max(busy.saturating_mul(others).saturating_add(idle))
 }
 
 /// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the
-/// next ones travel; the sums of what comes from below and from above are joined in the end.
+/// next ones travel.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, block_of(call));
     let work = model.reduce(block);
@@ -290,7 +285,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             .max(load.saturating_add(after))
             .saturating_add(joined);
     }
-    // A long message is asked for when its receiver has reduced the one before.
+    // A long message is requested when its receiver has reduced the one before.
     let turn = |way| {
         let busy = model.both(way, block).saturating_add(work);
         let half = model.hop(way, block) / 2;
@@ -302,9 +297,8 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
     };
     let last = Peers::on(model, place.on_last_node());
     let processor = peers.processor(turn).max(last.processor(turn));
-    // Ranks on nodes filled in part fall out of step, the more the more nodes there are: of the shorter
-    // time about a quarter for each is not hidden by the longer one, and three quarters at most
-    // (simulated).
+    // On unequal nodes ranks fall out of step: per node a quarter of the shorter time is exposed, at most
+    // three quarters (fitted to the simulation).
     let (more, less) = (load.max(processor), load.min(processor));
     let all = match model.is_even() || !is_long {
         true => more,

@@ -53,8 +53,7 @@ pub(super) fn exchanged(
     }
 }
 
-/// What a folded rank adds, who has no block: in each round two ranks, one above the other, send it theirs. Who is latest is in
-/// step with these for half of the rounds.
+/// The time that a folded rank adds: in each round two ranks send it their blocks.
 fn beside_folded_rank(model: &Model, block: u64) -> u64 {
     let place = model.place;
     let way = match place.nodes() {

@@ -20,7 +20,8 @@ struct Meeting {
 pub(super) struct Meetings(BTreeMap<NodeRanks, Meeting>);
 
 impl Meetings {
-    /// A rank enters a phase. Returns the number of the phase among the rank's phases.
+    /// A rank enters a phase at time `now`. If it is the last, returns all ranks of the phase and the
+    /// time at which the last entered.
     pub(super) fn come(
         &mut self,
         rank: u32,

@@ -13,8 +13,8 @@ pub(super) trait Linked {
     fn key(&self) -> (u32, u32);
 }
 
-/// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
-/// for, and what most libraries do.
+/// A linked list in the order of arrival, searched from its head, as MPI's matching rules require and
+/// most libraries do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
     head: u32,

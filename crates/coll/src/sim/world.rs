@@ -37,7 +37,7 @@ struct Adapter {
     into: u64,
 }
 
-/// What a simulation counts.
+/// The counts of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages.
@@ -366,8 +366,8 @@ impl<'a> World<'a> {
         })
     }
 
-    /// A rank begins what it does together with others of its node: all are done as long after the last of them has
-    /// come as the [form](crate::cost) says. The answer names it among what the rank does so.
+    /// A rank enters an intra-node phase, which all its ranks leave as long after the last one enters as
+    /// the [cost form](crate::cost) says. Returns the number of the phase among the rank's phases.
     pub(super) fn come(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
         let me = self.rank(rank);
         me.joined += 1;
@@ -383,7 +383,7 @@ impl<'a> World<'a> {
         Ok(request)
     }
 
-    /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
+    /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
     fn leg(&mut self, message: u32) -> (u32, u32, u64) {
         let m = self.messages[message as usize];
         let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
