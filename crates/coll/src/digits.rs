@@ -17,7 +17,7 @@ pub(crate) struct Digits {
 
 /// One exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exchange {
+pub(crate) struct DigitExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
     /// The digit's weight; below the number of ranks.
@@ -26,7 +26,7 @@ pub(crate) struct Exchange {
     pub(crate) digit: u32,
 }
 
-impl Exchange {
+impl DigitExchange {
     /// How far the peers are away; below the number of ranks.
     pub(crate) const fn distance(&self) -> u32 {
         self.weight * self.digit
@@ -74,10 +74,10 @@ impl Digits {
         }
     }
 
-    /// Exchange `i`, below [`Digits::exchanges`].
-    pub(crate) const fn exchange(&self, i: u32) -> Exchange {
+    /// DigitExchange `i`, below [`Digits::exchanges`].
+    pub(crate) const fn exchange(&self, i: u32) -> DigitExchange {
         let per_phase = self.radix - 1;
-        Exchange {
+        DigitExchange {
             phase: i - i % per_phase,
             weight: self.weight(i / per_phase),
             digit: i % per_phase + 1,

@@ -73,9 +73,9 @@ pub trait Driver {
     /// # Errors
     ///
     /// When the message failed or the peer is lost.
-    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Self::Error> {
+    fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize, Self::Error> {
         let _ = (from, tag);
-        Ok(Size::Unsupported)
+        Ok(MessageSize::Unsupported)
     }
 
     /// The sum of the numbers in the part, 8 bytes each, low byte first. `None`: the driver runs no
@@ -128,7 +128,7 @@ pub trait Driver {
 
 /// What [`Driver::size`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum MessageSize {
     /// The message is not announced yet.
     Pending,
     /// It carries so many elements.
@@ -370,9 +370,9 @@ impl<P: Plan, T> Execution<P, T> {
         driver: &mut D,
     ) -> Result<bool, Failure<D::Error>> {
         match driver.size(from, tag)? {
-            Size::Pending => Ok(false),
-            Size::Elements(elements) => self.learn(step, slot, elements).map(|()| true),
-            Size::Unsupported => Err(Failure::Unsupported { step }),
+            MessageSize::Pending => Ok(false),
+            MessageSize::Elements(elements) => self.learn(step, slot, elements).map(|()| true),
+            MessageSize::Unsupported => Err(Failure::Unsupported { step }),
         }
     }
 

@@ -8,7 +8,7 @@
 /// The costs of a message between two ranks, in picoseconds: the parameters of LogGP (Alexandrov,
 /// Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Path {
+pub struct PathCosts {
     /// The time from the end of sending to the arrival of the first byte.
     pub latency: u64,
     /// The sender's processor time for one message.
@@ -25,9 +25,9 @@ pub struct Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// The costs of a message between two nodes.
-    pub network: Path,
+    pub network: PathCosts,
     /// The costs of a message between two ranks of a node.
-    pub node: Path,
+    pub node: PathCosts,
     /// Ranks per node, unless a placement says otherwise.
     pub per_node: u32,
     /// The longest message, in bytes, that is sent eagerly.
@@ -121,8 +121,8 @@ impl Machine {
 /// The eager limit of Cray MPICH, assumed for all machines.
 const EAGER: u64 = 8 << 10;
 
-const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> Path {
-    Path {
+const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> PathCosts {
+    PathCosts {
         latency,
         send,
         recv,
@@ -133,11 +133,11 @@ const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> Path {
 
 #[cfg(test)]
 mod tests {
-    use super::{Machine, Path};
+    use super::{Machine, PathCosts};
 
     /// FNV-1a over the constants of the published machines, in the order of declaration.
     fn fingerprint() -> u64 {
-        let path = |p: Path| [p.latency, p.send, p.recv, p.gap, p.byte];
+        let path = |p: PathCosts| [p.latency, p.send, p.recv, p.gap, p.byte];
         [Machine::GEMINI, Machine::SLINGSHOT, Machine::NDR]
             .iter()
             .flat_map(|m| {

@@ -17,7 +17,7 @@ const TAG: u32 = 64;
 ///
 /// Blocks are received where they belong in the vector, and sent from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Vector {
+pub(crate) struct ScatteredVector {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     /// Elements of a block that is not shorter; so many that there are no more blocks than ranks.
@@ -28,7 +28,7 @@ pub(crate) struct Vector {
     pub(crate) count: u64,
 }
 
-impl Vector {
+impl ScatteredVector {
     pub(crate) fn is_at_root(&self) -> bool {
         self.root == Some(self.rank)
     }
@@ -66,7 +66,7 @@ impl Vector {
         }
     }
 
-    /// Step `i` of a plan for [`Vector::scatter`].
+    /// Step `i` of a plan for [`ScatteredVector::scatter`].
     pub(crate) fn hand_out<S: Phase>(
         &self,
         plan: &S,
@@ -81,7 +81,7 @@ impl Vector {
         Some(needs)
     }
 
-    /// The steps of a plan for [`Vector::gather`]. A rank that copies a long block out of another
+    /// The steps of a plan for [`ScatteredVector::gather`]. A rank that copies a long block out of another
     /// one's memory sends nothing meanwhile: such are not received early.
     pub(crate) fn halves<G: Phase>(&self, plan: &G) -> SplitExchanges {
         SplitExchanges::of(plan.steps(), if self.is_short() { plan.free() } else { 0 })
@@ -91,7 +91,7 @@ impl Vector {
         self.block <= EAGER_BYTES
     }
 
-    /// Step `i` of a plan for [`Vector::gather`], in halves, after `before` other steps. Its first
+    /// Step `i` of a plan for [`ScatteredVector::gather`], in halves, after `before` other steps. Its first
     /// receives may overlap with these where they are `early`; the root has its blocks anyway, and what
     /// the scatter has `brought` to a rank, for its subtree, is not sent to it again.
     pub(crate) fn complete<G: Phase>(

@@ -9,7 +9,7 @@
 //! practice, and experience", 2007; Traeff, arXiv 2410.14234.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report, least_volume, plain};
+use oxmpi_coll::check::{Case, ProofReport, least_volume, plain};
 use oxmpi_coll::exec::Execution;
 
 /// The pieces of a vector in the pipelined algorithms.
@@ -108,7 +108,7 @@ fn rounds_meet_their_bounds_for_every_number_of_ranks() {
 /// Numbers of ranks near powers of two and far from them.
 const SOME: [u32; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 48, 63];
 
-fn prove(algorithm: Algorithm, size: u32) -> Report {
+fn prove(algorithm: Algorithm, size: u32) -> ProofReport {
     let case = case(algorithm, size);
     let checked = case.check_alike(algorithm);
     let checked = checked.unwrap_or_else(|| case.check(algorithm));

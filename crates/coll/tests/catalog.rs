@@ -1,11 +1,11 @@
 //! The checker on every algorithm of the catalog: a quick part of `cargo xtask ci plans`.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
-use oxmpi_coll::check::{Case, Report, cases, check, draw, plain, promises_rounds};
+use oxmpi_coll::check::{Case, ProofReport, cases, check, draw, plain, promises_rounds};
 use proptest::prelude::*;
 
 /// Proves one case.
-fn prove(algorithm: Algorithm, case: &Case) -> Report {
+fn prove(algorithm: Algorithm, case: &Case) -> ProofReport {
     let checked = case.check(algorithm);
     checked.unwrap_or_else(|fault| panic!("{algorithm}: {fault}\n{case:?}"))
 }

@@ -4,7 +4,7 @@
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::cost::Model;
 use oxmpi_coll::machine::Machine;
-use oxmpi_coll::sim::{Order, Path, Placement, Setup, Simulation, Workload};
+use oxmpi_coll::sim::{Order, PathCosts, Placement, Setup, Simulation, Workload};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rayon::prelude::*;
@@ -139,11 +139,11 @@ fn a_longer_vector_never_costs_less() {
 }
 
 /// The parameters of a path, in every combination of extremes that a user may write.
-fn paths() -> impl Strategy<Value = Path> {
+fn paths() -> impl Strategy<Value = PathCosts> {
     let time = || select(vec![0, 1, 50, 1_000, 100_000, 4_000_000]);
     let byte = select(vec![0, 1, 50, 1_000]);
     let all = (time(), time(), time(), time(), byte);
-    all.prop_map(|(latency, send, recv, gap, byte)| Path {
+    all.prop_map(|(latency, send, recv, gap, byte)| PathCosts {
         latency,
         send,
         recv,

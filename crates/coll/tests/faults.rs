@@ -2,7 +2,9 @@
 //! of several blocks.
 
 use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::check::{Case, Contract, Expected, Kind, Ranks, Report, Task, check_plans};
+use oxmpi_coll::check::{
+    Case, Contract, Expected, FaultKind, ProofReport, Ranks, Task, check_plans,
+};
 use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 
 /// One rank's steps: the steps that each needs, and its acts.
@@ -87,7 +89,7 @@ fn reduced(wanted: [bool; 2]) -> Contract {
 }
 
 /// The fault that the checker reports for the steps of ranks 0 and 1 when rank 0 expects the sum.
-fn fault(zero: Script, one: Script) -> Kind {
+fn fault(zero: Script, one: Script) -> FaultKind {
     check_plans(&[zero, one], &reduced([true, false]))
         .expect_err("the plan is broken")
         .kind
@@ -104,7 +106,7 @@ fn the_checker_accepts_a_right_plan() {
     let report = check_plans(&[zero, sender()], &reduced([true, false]));
     assert_eq!(
         report,
-        Ok(Report {
+        Ok(ProofReport {
             rounds: 1,
             messages: 1,
             volume: 4,
@@ -116,14 +118,20 @@ fn the_checker_accepts_a_right_plan() {
 #[test]
 fn unmatched_messages() {
     let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
-    assert_eq!(fault(takes(recv(0, OUT)), sender()), Kind::Peer { peer: 0 });
-    assert_eq!(fault(takes(recv(2, OUT)), sender()), Kind::Peer { peer: 2 });
+    assert_eq!(
+        fault(takes(recv(0, OUT)), sender()),
+        FaultKind::Peer { peer: 0 }
+    );
+    assert_eq!(
+        fault(takes(recv(2, OUT)), sender()),
+        FaultKind::Peer { peer: 2 }
+    );
     let tagged = Act::Recv {
         from: 1,
         tag: TAGS,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), sender()), Kind::Tag { tag: TAGS });
+    assert_eq!(fault(takes(tagged), sender()), FaultKind::Tag { tag: TAGS });
     let tagged = Act::Recv {
         from: 1,
         tag: 1,
@@ -131,19 +139,23 @@ fn unmatched_messages() {
     };
     assert_eq!(
         fault(takes(tagged), sender()),
-        Kind::Deadlock { waiting: 2 }
+        FaultKind::Deadlock { waiting: 2 }
+    );
+    assert_eq!(
+        fault(takes(tagged), sender()),
+        FaultKind::Deadlock { waiting: 2 }
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::Out, 3))), sender()),
-        Kind::Length { from: 4, into: 3 }
+        FaultKind::Length { from: 4, into: 3 }
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::Out, 0))), sender()),
-        Kind::Empty
+        FaultKind::Empty
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::In, 4))), sender()),
-        Kind::WritesInput { part: IN }
+        FaultKind::WritesInput { part: IN }
     );
 }
 
@@ -152,7 +164,7 @@ fn sends_that_deadlock() {
     let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
     assert_eq!(
         fault(first_sends(1), first_sends(0)),
-        Kind::Deadlock { waiting: 2 }
+        FaultKind::Deadlock { waiting: 2 }
     );
 }
 
@@ -161,16 +173,16 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
     let part = all(Buf::Out, 5);
     assert_eq!(
         fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
-        { Kind::Length { from: 4, into: 5 } }
+        { FaultKind::Length { from: 4, into: 5 } }
     );
-    let outside = Kind::Outside { part, len: 4 };
+    let outside = FaultKind::Outside { part, len: 4 };
     assert_eq!(
         fault(
             script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
             sender()
         ),
         {
-            Kind::Outside {
+            FaultKind::Outside {
                 part: all(Buf::In, 5),
                 len: 4,
             }
@@ -183,7 +195,7 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
         ),
         outside
     );
-    let undefined = Kind::Undefined {
+    let undefined = FaultKind::Undefined {
         buf: Buf::Out,
         element: 0,
     };
@@ -191,7 +203,7 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
         fault(script(0, &[&[send(1, below)]]), sender()),
-        Kind::Outside {
+        FaultKind::Outside {
             part: below,
             len: 4
         }
@@ -201,7 +213,7 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
 #[test]
 fn conflicting_acts() {
     let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
-    let conflict = |other, one, act| Kind::Conflict {
+    let conflict = |other, one, act| FaultKind::Conflict {
         other,
         acts: Box::new((one, act)),
     };
@@ -232,7 +244,7 @@ fn conflicting_acts() {
         scratch: 0,
         steps: vec![(1, vec![together[0]])],
     };
-    assert_eq!(fault(too_late, sender()), Kind::Needs { needs: 1 });
+    assert_eq!(fault(too_late, sender()), FaultKind::Needs { needs: 1 });
 }
 
 #[test]
@@ -247,7 +259,7 @@ fn wrong_results() {
     let kind = fault(script(0, &[&[recv(1, OUT)]]), sender());
     assert_eq!(
         kind,
-        Kind::Wrong {
+        FaultKind::Wrong {
             element: 0,
             found: Ranks::one(1),
             expected: Ranks::range(0..2)
@@ -263,7 +275,7 @@ fn wrong_results() {
             &[reduce(IN, OUT, Side::Left)],
         ],
     );
-    let kind = Kind::Twice {
+    let kind = FaultKind::Twice {
         one: Ranks::one(0),
         other: Ranks::range(0..2),
     };
@@ -271,7 +283,10 @@ fn wrong_results() {
 
     let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
     let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
-    assert_eq!(fault(mixed, sender()), Kind::Mixed { one: 0, other: 2 });
+    assert_eq!(
+        fault(mixed, sender()),
+        FaultKind::Mixed { one: 0, other: 2 }
+    );
 
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
         from: Part::new(Buf::Scratch, from, 2),
@@ -281,7 +296,7 @@ fn wrong_results() {
     let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
     assert_eq!(
         fault(misplaced, sender()),
-        Kind::Misplaced {
+        FaultKind::Misplaced {
             found: 2,
             expected: 0
         }
@@ -355,7 +370,10 @@ fn results_that_differ_in_bits() {
     let plans = [script(2, &zero), one, two];
     assert!(check_plans(&plans, &contract(false)).is_ok());
     let fault = check_plans(&plans, &contract(true)).expect_err("the bits differ");
-    assert_eq!((fault.rank, fault.kind), (1, Kind::Bits { element: 0 }));
+    assert_eq!(
+        (fault.rank, fault.kind),
+        (1, FaultKind::Bits { element: 0 })
+    );
 }
 
 /// Receives one element into a slot of scratch.
@@ -384,7 +402,7 @@ fn a_barrier_that_a_rank_leaves_early() {
         (fault.rank, fault.kind),
         (
             0,
-            Kind::Early {
+            FaultKind::Early {
                 heard: Ranks::one(0)
             }
         )
@@ -419,7 +437,7 @@ fn parts_of_several_blocks() {
     let fault = check_plans(&[takes(ascending), sender], &contract).expect_err("the order is lost");
     assert_eq!(
         fault.kind,
-        Kind::Misplaced {
+        FaultKind::Misplaced {
             found: 3,
             expected: 1
         }
@@ -466,7 +484,7 @@ fn shared_local_tails_depend_on_the_ranks_memory() {
     assert!(check([0, 4], Side::Right).is_ok());
     for broken in [check([0, 0], Side::Right), check([0, 4], Side::Left)] {
         let fault = broken.expect_err("rank 1 reduces in another order");
-        assert!(matches!(fault.kind, Kind::Wrong { .. }), "{fault}");
+        assert!(matches!(fault.kind, FaultKind::Wrong { .. }), "{fault}");
         assert_eq!(fault.rank, 1);
     }
     let both = check([4, 0], Side::Right).expect_err("all ranks do");

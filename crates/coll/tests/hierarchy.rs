@@ -2,7 +2,7 @@
 //! partly filled nodes.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 use oxmpi_coll::placement::Order;
 use rayon::prelude::*;
 
@@ -47,7 +47,12 @@ fn on(per_node: u32, order: Order) -> Parameters {
 
 /// Proves the algorithm for several roots, with and without a commutative operation, in place and not.
 /// `None` if it supports none of these calls.
-fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    count: u64,
+    parameters: &Parameters,
+) -> Option<ProofReport> {
     let collective = algorithm.collective();
     let roots: &[u32] = match collective.has_root() {
         true => &[0, size / 2, size - 1],

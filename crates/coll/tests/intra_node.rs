@@ -2,7 +2,7 @@
 //! the choice uses them only where ranks share memory and wait for the end of the call.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
-use oxmpi_coll::check::{Case, Contract, Fault, Kind, check_plans};
+use oxmpi_coll::check::{Case, Contract, Fault, FaultKind, check_plans};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::cost::Model;
 use oxmpi_coll::machine::Machine;
@@ -64,7 +64,7 @@ fn step(needs: u32, own: &[Act]) -> Step {
 fn every_collective_with_an_intra_node_phase_has_one_algorithm() {
     for collective in Collective::ALL {
         let algorithms = with_intra_node_phases().filter(|one| one.collective() == collective);
-        let expected = usize::from(IntraNodeOp::is_done(collective));
+        let expected = usize::from(IntraNodeOp::is_supported(collective));
         assert_eq!(algorithms.count(), expected, "{collective}");
     }
 }
@@ -90,26 +90,26 @@ fn a_rank_with_another_phase_is_reported() {
         let plans: Vec<_> = (0..4).map(plan).collect();
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
-    assert_eq!(fault(|act| act.root = 1).kind, Kind::Apart);
-    assert_eq!(fault(|act| act.root = 4).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::Apart);
     assert_eq!(
         fault(|act| act.collective = Collective::Scan).kind,
-        Kind::Apart
+        FaultKind::Apart
     );
-    assert_eq!(fault(|act| act.ranks.size = 1).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.ranks.size = 1).kind, FaultKind::Apart);
     assert_eq!(
         fault(|act| act.collective = Collective::Reduce).kind,
-        Kind::Length { from: 3, into: 0 }
+        FaultKind::Length { from: 3, into: 0 }
     );
-    assert_eq!(fault(|act| act.ranks.first = 4).kind, Kind::Apart);
-    assert_eq!(fault(|act| act.ranks.size = 2).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.ranks.first = 4).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.ranks.size = 2).kind, FaultKind::Apart);
     assert_eq!(
         fault(|act| act.count = 2).kind,
-        Kind::Length { from: 3, into: 2 }
+        FaultKind::Length { from: 3, into: 2 }
     );
     assert_eq!(
         fault(|act| act.ranks.size = 5).kind,
-        Kind::Deadlock { waiting: 4 }
+        FaultKind::Deadlock { waiting: 4 }
     );
 }
 
@@ -143,7 +143,7 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let all = NodeRanks::of(4);
     assert_eq!(
         fault_with(|_| NodeRanks::of(4)),
-        Kind::Strangers { ranks: all }
+        FaultKind::Strangers { ranks: all }
     );
     let across = NodeRanks {
         stride: 2,
@@ -154,13 +154,13 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
         stride: 2,
         size: 2,
     });
-    assert_eq!(fault_across, Kind::Strangers { ranks: across });
+    assert_eq!(fault_across, FaultKind::Strangers { ranks: across });
     // These ranks share a node, but their sums leave out the other node.
     let on_nodes = fault_with(|rank| NodeRanks {
         first: rank / 2 * 2,
         ..NodeRanks::of(2)
     });
-    assert!(matches!(on_nodes, Kind::Wrong { .. }), "{on_nodes}");
+    assert!(matches!(on_nodes, FaultKind::Wrong { .. }), "{on_nodes}");
 }
 
 /// Rank 0 sends after, or in the same step as, the phase that rank 1 enters only once it has the message:
@@ -200,9 +200,9 @@ fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let check = |zero: &[Step]| case.check_plans(&[Script(zero), Script(&one)]);
     assert!(check(&[step(0, &[send]), step(0, &[Act::IntraNode(root)])]).is_ok());
     let late = check(&[step(0, &[Act::IntraNode(root)]), step(0, &[send])]);
-    assert_eq!(late.unwrap_err().kind, Kind::Deadlock { waiting: 2 });
+    assert_eq!(late.unwrap_err().kind, FaultKind::Deadlock { waiting: 2 });
     let beside = check(&[step(0, &[Act::IntraNode(root), send])]);
-    assert_eq!(beside.unwrap_err().kind, Kind::Unfinished);
+    assert_eq!(beside.unwrap_err().kind, FaultKind::Unfinished);
 }
 
 #[test]
@@ -274,9 +274,9 @@ fn intra_node_phases_are_chosen_only_where_ranks_share_memory_and_wait() {
             &call.with_shared_memory(SharedMemory::All),
             &tuning.clone().placed(Placement::new(Order::Block, 64, 64)),
         );
-        let is_done = IntraNodeOp::is_done(collective);
+        let is_supported = IntraNodeOp::is_supported(collective);
         assert_eq!(
-            is_done,
+            is_supported,
             !all.unwrap().algorithm.is_by_messages(),
             "{collective}"
         );

@@ -2,7 +2,7 @@
 //! three ranks, where only rank 0 is given the lengths of the blocks.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};
+use oxmpi_coll::check::{Arrays, Contract, Fault, FaultKind, Lengths, ProofReport, check_plans};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// `count` elements from `first` on.
@@ -68,7 +68,7 @@ impl Plan for Gather {
     }
 }
 
-fn gathered(assumes: Option<u64>) -> Result<Report, Fault> {
+fn gathered(assumes: Option<u64>) -> Result<ProofReport, Fault> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::gatherv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -96,7 +96,7 @@ fn a_middle_rank_learns_the_length_that_it_forwards() {
     assert_eq!(gathered(Some(11)), Ok(report));
     assert_eq!(
         gathered(Some(10)).map_err(|fault| fault.kind),
-        Err(Kind::Length { from: 11, into: 10 })
+        Err(FaultKind::Length { from: 11, into: 10 })
     );
 }
 
@@ -152,7 +152,7 @@ impl Plan for Scatter {
     }
 }
 
-fn scattered(at: u64) -> Result<Report, Kind> {
+fn scattered(at: u64) -> Result<ProofReport, FaultKind> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::scatterv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -179,7 +179,7 @@ fn a_middle_rank_learns_lengths_from_a_message() {
         (2, 2, 34, 34)
     );
     // Rank 1 takes its own length for rank 2's, or reads bytes that are no length.
-    assert_eq!(scattered(0), Err(Kind::Length { from: 7, into: 11 }));
-    assert_eq!(scattered(16), Err(Kind::Numbers));
-    assert_eq!(scattered(4), Err(Kind::Numbers));
+    assert_eq!(scattered(0), Err(FaultKind::Length { from: 7, into: 11 }));
+    assert_eq!(scattered(16), Err(FaultKind::Numbers));
+    assert_eq!(scattered(4), Err(FaultKind::Numbers));
 }

@@ -2,7 +2,7 @@
 //! and they take exactly the rounds and the volume that the catalog states.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
-use oxmpi_coll::check::{Arrays, Lengths, Report, check};
+use oxmpi_coll::check::{Arrays, Lengths, ProofReport, check};
 use proptest::prelude::*;
 
 const fn blocks(blocks: u32) -> Parameters {
@@ -95,7 +95,7 @@ impl Case {
 
     /// Proves the call in place and not, and with an operation that does not commute where the algorithm
     /// keeps the order of ranks. Returns the report of the call that is not in place.
-    fn prove(&self) -> Report {
+    fn prove(&self) -> ProofReport {
         let rooted = matches!(
             self.algorithm.collective(),
             Collective::Bcast | Collective::Reduce
@@ -136,7 +136,7 @@ impl Case {
     }
 
     /// Proves the call and that it takes exactly the rounds that the catalog states.
-    fn prove_exactly(&self) -> Report {
+    fn prove_exactly(&self) -> ProofReport {
         let report = self.prove();
         assert_eq!(u64::from(report.rounds), self.rounds(), "{self:?}");
         report

@@ -3,19 +3,20 @@
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, PathCosts, Placement, Setup, SimReport, Simulation, Workload,
+    shifts,
 };
 
 /// Constants whose sums show which of them they consist of.
 const MACHINE: Machine = Machine {
-    network: Path {
+    network: PathCosts {
         latency: 1_000_000,
         send: 10_000,
         recv: 1_000,
         gap: 200,
         byte: 3,
     },
-    node: Path {
+    node: PathCosts {
         latency: 100_000,
         send: 5_000,
         recv: 500,
@@ -54,7 +55,7 @@ impl Plan for Sends {
     }
 }
 
-fn sends(setup: &Setup, messages: &[(u32, u64)]) -> Result<Report, Error> {
+fn sends(setup: &Setup, messages: &[(u32, u64)]) -> Result<SimReport, Error> {
     let messages = messages.to_vec();
     Simulation::new(setup).run(|rank| {
         let messages = messages.clone();
@@ -266,7 +267,7 @@ fn faults_of_plans_are_errors() {
     );
 }
 
-fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> Report {
+fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> SimReport {
     let work = Workload::new(algorithm.collective(), setup.placement.size(), bytes);
     let simulation = Simulation::new(setup);
     simulation

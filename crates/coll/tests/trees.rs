@@ -2,14 +2,19 @@
 //! against the lower bounds.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 
 /// The bytes of a block.
 const BLOCK: u64 = 100;
 
 /// Proves the algorithm on `size` ranks with equal blocks. `None` if the algorithm does not support the
 /// call.
-fn prove(algorithm: Algorithm, size: u32, root: u32, parameters: Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    root: u32,
+    parameters: Parameters,
+) -> Option<ProofReport> {
     let case = Case {
         root,
         parameters,

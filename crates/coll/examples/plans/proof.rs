@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{
-    Case, Fault, Ranks, Report, cases, draw, least_volume, plain, promises_rounds,
+    Case, Fault, ProofReport, Ranks, cases, draw, least_volume, plain, promises_rounds,
 };
 use oxmpi_coll::placement::Order;
 use oxmpi_coll::plan::Plan;
@@ -64,7 +64,7 @@ impl Tally {
         self.spent += other.spent;
     }
 
-    fn note(&mut self, how: usize, case: &Case, report: Report) {
+    fn note(&mut self, how: usize, case: &Case, report: ProofReport) {
         self.proved[how] += 1;
         self.messages += report.messages;
         self.largest = self.largest.max(case.size);
@@ -94,7 +94,7 @@ impl StepLimit {
 }
 
 /// Checks that the plan takes at most the stated rounds and exactly the stated volume.
-fn check_bounds(algorithm: Algorithm, case: &Case, report: Report) -> Result<(), String> {
+fn check_bounds(algorithm: Algorithm, case: &Case, report: ProofReport) -> Result<(), String> {
     let rounds = algorithm.rounds(&case.call(0, &case.arrays()), &case.parameters);
     let found = u64::from(report.rounds);
     if promises_rounds(algorithm, case) && found > rounds {
@@ -149,7 +149,7 @@ fn prove(
 
 /// The checker's report with the index into [`Tally::proved`], or `None` if the proof takes too many
 /// steps.
-type Proved = Result<Option<(usize, Result<Report, Fault>)>, String>;
+type Proved = Result<Option<(usize, Result<ProofReport, Fault>)>, String>;
 
 /// Proves a case with the plans of all ranks in memory.
 fn prove_near(algorithm: Algorithm, case: &Case, limit: StepLimit) -> Proved {

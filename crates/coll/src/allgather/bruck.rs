@@ -8,7 +8,7 @@
 //! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997.
 
-use super::Blackboard;
+use super::RankBlocks;
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::eager::exchange;
@@ -19,12 +19,12 @@ use crate::rank_ring::RankRing;
 /// One rank's part in Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
-    board: Blackboard,
+    layout: RankBlocks,
     digits: Digits,
 }
 
 /// One exchange, of as many blocks each way, those of a rank beginning with its own.
-pub(crate) struct Exchange {
+pub(crate) struct BruckExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
     /// Whose blocks come.
@@ -35,12 +35,12 @@ pub(crate) struct Exchange {
     pub(crate) blocks: u32,
 }
 
-impl Exchange {
+impl BruckExchange {
     /// Exchange `i` of a rank.
     pub(crate) const fn of(place: RankRing, digits: Digits, i: u32) -> Self {
         let round = digits.exchange(i);
         let (weight, missing) = (round.weight, place.size() - round.distance());
-        Exchange {
+        BruckExchange {
             phase: round.phase,
             source: place.above(round.distance()),
             destination: place.below(round.distance()),
@@ -52,7 +52,7 @@ impl Exchange {
 impl Bruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Bruck {
-            board: Blackboard::of(call),
+            layout: RankBlocks::of(call),
             digits: Digits::new(call.size, parameters.radix),
         }
     }
@@ -65,7 +65,7 @@ impl Bruck {
 
 impl Plan for Bruck {
     fn steps(&self) -> u32 {
-        self.board.steps(self.digits.exchanges())
+        self.layout.steps(self.digits.exchanges())
     }
 
     fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
@@ -73,26 +73,26 @@ impl Plan for Bruck {
     }
 
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let place = self.board.place;
+        let place = self.layout.place;
         if i == 0 && place.size() == 1 {
-            self.board.take_own(inputs, acts);
+            self.layout.take_own(inputs, acts);
             return Some(0);
         }
-        let Exchange {
+        let BruckExchange {
             phase,
             source,
             destination,
             blocks,
-        } = Exchange::of(place, self.digits, i);
+        } = BruckExchange::of(place, self.digits, i);
         let outgoing = if phase == 0 {
-            self.board.own(inputs)
+            self.layout.own(inputs)
         } else {
-            self.board.run(inputs, place.rank(), blocks)
+            self.layout.run(inputs, place.rank(), blocks)
         };
-        let incoming = self.board.run(inputs, source, blocks);
+        let incoming = self.layout.run(inputs, source, blocks);
         exchange(acts, 0, (source, incoming), (destination, outgoing));
         if i == 0 {
-            self.board.take_own(inputs, acts);
+            self.layout.take_own(inputs, acts);
         }
         Some(phase)
     }

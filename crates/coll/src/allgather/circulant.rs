@@ -9,7 +9,7 @@
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Collective, Parameters};
-use crate::circulant::{Gather, Own};
+use crate::circulant::{Gather, OwnBlock};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
@@ -35,9 +35,9 @@ impl Circulant {
                     },
                 },
                 own: if call.in_place {
-                    Own::Output
+                    OwnBlock::Output
                 } else {
-                    Own::Input
+                    OwnBlock::Input
                 },
             },
         }

@@ -4,7 +4,7 @@
 //! a window's worth of exchanges is under way at a time. Each rank starts with the one above it, so
 //! that not all send to the same one.
 
-use super::Board;
+use super::BlockLayout;
 use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::rank_ring::RankRing;
@@ -17,14 +17,14 @@ pub type Linear = AtRank<Exchanges>;
 /// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchanges {
-    board: Board,
+    layout: BlockLayout,
     window: Window,
 }
 
 impl Linear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         let exchanges = Exchanges {
-            board: Board::of(call),
+            layout: BlockLayout::of(call),
             window: Window::new(parameters.window),
         };
         AtRank::new(RankRing::of(call), exchanges)
@@ -38,7 +38,7 @@ impl Linear {
 
 impl SymmetricPlan for Exchanges {
     fn steps(&self, size: u32) -> u32 {
-        self.board.steps(size, size - 1)
+        self.layout.steps(size, size - 1)
     }
 
     fn scratch(&self, _: &RelativeView<'_>) -> u64 {
@@ -48,11 +48,11 @@ impl SymmetricPlan for Exchanges {
     fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         if around.size() > 1 {
             let distance = i + 1;
-            let incoming = self.board.block(around, around.back(distance));
-            acts.exchange(distance, 0, incoming, self.board.own(around));
+            let incoming = self.layout.block(around, around.back(distance));
+            acts.exchange(distance, 0, incoming, self.layout.own(around));
         }
         if i == 0 {
-            self.board.take_own(around, acts);
+            self.layout.take_own(around, acts);
         }
         self.window.needs(i)
     }

@@ -13,7 +13,7 @@ mod recursive_doubling;
 mod ring;
 
 pub use bruck::Bruck;
-pub(crate) use bruck::Exchange;
+pub(crate) use bruck::BruckExchange;
 pub use circulant::Circulant;
 pub use linear::Linear;
 pub use neighbor_exchange::NeighborExchange;
@@ -29,14 +29,14 @@ use crate::symmetric::{RelativeActs, RelativePart, RelativeView};
 
 /// What all ranks start from: where the blocks lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Board {
+struct BlockLayout {
     blocks: Blocks,
     in_place: bool,
 }
 
-impl Board {
+impl BlockLayout {
     const fn of(call: &Call) -> Self {
-        Board {
+        BlockLayout {
             blocks: Blocks::of(call),
             in_place: call.in_place,
         }
@@ -75,38 +75,38 @@ impl Board {
 
 /// The same, and where one rank stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blackboard {
+struct RankBlocks {
     place: RankRing,
-    board: Board,
+    layout: BlockLayout,
 }
 
-impl Blackboard {
+impl RankBlocks {
     const fn of(call: &Call) -> Self {
-        Blackboard {
+        RankBlocks {
             place: RankRing::of(call),
-            board: Board::of(call),
+            layout: BlockLayout::of(call),
         }
     }
 
-    /// See [`Board::steps`].
+    /// See [`BlockLayout::steps`].
     const fn steps(&self, exchanges: u32) -> u32 {
-        self.board.steps(self.place.size(), exchanges)
+        self.layout.steps(self.place.size(), exchanges)
     }
 
     /// Where block `rank` belongs.
     fn block(&self, inputs: &PlanInputs<'_>, rank: u32) -> Part {
-        self.board.blocks.output(inputs, rank)
+        self.layout.blocks.output(inputs, rank)
     }
 
     /// Where `n` blocks from block `first` on belong, around the ring.
     fn run(&self, inputs: &PlanInputs<'_>, first: u32, n: u32) -> Part {
-        (self.board.blocks).outputs(inputs, first, n, self.place.size())
+        (self.layout.blocks).outputs(inputs, first, n, self.place.size())
     }
 
     /// Where this rank's own block lies at the start.
     fn own(&self, inputs: &PlanInputs<'_>) -> Part {
         let belongs = self.block(inputs, self.place.rank());
-        if self.board.in_place {
+        if self.layout.in_place {
             belongs
         } else {
             Part::new(Buf::In, 0, belongs.len())
@@ -115,7 +115,7 @@ impl Blackboard {
 
     /// Brings this rank's own block where it belongs, if it is not there.
     fn take_own(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
-        if !self.board.in_place {
+        if !self.layout.in_place {
             copy(
                 acts,
                 self.own(inputs),

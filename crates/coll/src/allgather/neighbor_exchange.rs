@@ -8,7 +8,7 @@
 //! Where `p` is odd the last rank is a folded rank: it gives its block to the last two of the others, who
 //! hand it on with theirs, and gets that of each other rank straight, two in a round.
 
-use super::Blackboard;
+use super::RankBlocks;
 use crate::call::{Call, Parameters};
 use crate::eager::exchange;
 use crate::phase::Phase;
@@ -22,11 +22,11 @@ const AHEAD: Window = Window::new(4);
 /// One rank's part in allgather by neighbour exchange. One step a round; a folded rank has one before, in which
 /// it gives its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NeighborExchange(Blackboard);
+pub struct NeighborExchange(RankBlocks);
 
 impl NeighborExchange {
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        NeighborExchange(Blackboard::of(call))
+        NeighborExchange(RankBlocks::of(call))
     }
 
     /// How many of so many ranks exchange: an even number.
@@ -75,15 +75,15 @@ impl NeighborExchange {
 
     /// The first round: with the other one of the pair, and for the last pair with the folded rank.
     fn meet(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
-        let (board, member) = (&self.0, self.member());
+        let (layout, member) = (&self.0, self.member());
         let partner = member.rank() ^ 1;
-        let incoming = board.block(inputs, partner);
-        exchange(acts, 0, (partner, incoming), (partner, board.own(inputs)));
+        let incoming = layout.block(inputs, partner);
+        exchange(acts, 0, (partner, incoming), (partner, layout.own(inputs)));
         let partner = (member.rank() | 1) + 1;
         if let Some(folded) = self.folded_rank().filter(|&folded| folded == partner) {
             self.receive(folded, inputs, acts);
         }
-        board.take_own(inputs, acts);
+        layout.take_own(inputs, acts);
     }
 
     fn receive(&self, rank: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {

@@ -5,7 +5,7 @@
 //! where `p` is a power of two. Blocks are consecutive and received where they belong. Thakur,
 //! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
-use super::Blackboard;
+use super::RankBlocks;
 use crate::call::{Call, Parameters};
 use crate::eager::exchange;
 use crate::plan::{Acts, Plan, PlanInputs};
@@ -13,12 +13,12 @@ use crate::tree::levels;
 
 /// One rank's part in allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveDoubling(Blackboard);
+pub struct RecursiveDoubling(RankBlocks);
 
 impl RecursiveDoubling {
     /// The number of ranks is a power of two.
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        RecursiveDoubling(Blackboard::of(call))
+        RecursiveDoubling(RankBlocks::of(call))
     }
 }
 

@@ -14,7 +14,7 @@
 //! for the others waits less at the adapters. Who gets pieces and sends pieces passes on each when it has come;
 //! inside a node blocks are whole.
 
-use super::Board;
+use super::BlockLayout;
 use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::rank_ring::RankRing;
@@ -29,7 +29,7 @@ pub type Ring = AtRank<Rounds>;
 /// What every rank does that asks ahead as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    board: Board,
+    layout: BlockLayout,
     /// The blocks that are asked for before the last one is offered.
     ahead: u32,
     pieces: RingPieces,
@@ -39,7 +39,7 @@ impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let ring = RankRing::of(call);
         let rounds = Rounds {
-            board: Board::of(call),
+            layout: BlockLayout::of(call),
             ahead: parameters.receives_ahead(ring, call.bytes()),
             pieces: RingPieces::of(ring, parameters, call.bytes()),
         };
@@ -54,7 +54,7 @@ impl Ring {
 
 impl SymmetricPlan for Rounds {
     fn steps(&self, size: u32) -> u32 {
-        self.board
+        self.layout
             .steps(size, (size - 1) * self.pieces.number + self.ahead)
     }
 
@@ -66,21 +66,21 @@ impl SymmetricPlan for Rounds {
         let turns = self.pieces.number;
         let others = (around.size() - 1) * turns;
         let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
-        let block = |n| self.board.block(around, around.back(n));
+        let block = |n| self.layout.block(around, around.back(n));
         let incoming = match i < others {
             true => self.pieces.coming(i, block(i / turns + 1)),
             false => RelativePart::EMPTY,
         };
         let outgoing = sent.map_or(RelativePart::EMPTY, |sent| {
             let block = match sent / turns {
-                0 => self.board.own(around),
+                0 => self.layout.own(around),
                 passed => block(passed),
             };
             self.pieces.going(sent, block)
         });
         acts.exchange(1, 0, incoming, outgoing);
         if i == self.ahead.min(others) {
-            self.board.take_own(around, acts);
+            self.layout.take_own(around, acts);
         }
         self.pieces.behind(sent.unwrap_or(0))
     }

@@ -7,7 +7,7 @@
 
 use crate::blocks::Division;
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, Own, Result, Scatter};
+use crate::circulant::{Gather, OwnBlock, Scatter, ScatterResult};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::symmetric::AtRank;
 
@@ -21,7 +21,7 @@ pub struct Circulant {
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         Circulant {
-            scatter: Scatter::placed(call, Division::Partition(call.count), Result::Home),
+            scatter: Scatter::placed(call, Division::Partition(call.count), ScatterResult::Home),
             count: call.count,
         }
     }
@@ -29,7 +29,7 @@ impl Circulant {
     fn gather(&self) -> Gather {
         Gather {
             view: self.scatter.symmetric().view(self.scatter.place()),
-            own: Own::Output,
+            own: OwnBlock::Output,
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, Own};
+use crate::circulant::{Gather, OwnBlock};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
@@ -29,7 +29,7 @@ impl GatherReduce {
                     ring: RankRing::of(call),
                     blocks: Division::Equal(call.count),
                 },
-                own: Own::Apart(own),
+                own: OwnBlock::Apart(own),
             },
             count: call.count,
         }

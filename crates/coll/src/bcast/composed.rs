@@ -14,7 +14,7 @@ use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::placement::Order;
 use crate::plan::{Acts, Plan, PlanInputs};
-use crate::scattered_vector::Vector;
+use crate::scattered_vector::ScatteredVector;
 use crate::{allgather, scatter};
 
 /// The largest group where every rank sends to every other one, or as often as there are ranks.
@@ -25,7 +25,7 @@ pub const MAX_SIZE: u32 = 128;
 /// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Composed<S, G> {
-    vector: Vector,
+    vector: ScatteredVector,
     radix: u32,
     gather_radix: u32,
     window: u32,
@@ -64,7 +64,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             rank, size, root, ..
         } = call;
         Composed {
-            vector: Vector {
+            vector: ScatteredVector {
                 rank,
                 size,
                 block: call.count.div_ceil(G::owners(size).into()),

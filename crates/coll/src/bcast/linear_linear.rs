@@ -23,7 +23,7 @@ const WINDOW: u32 = 8;
 
 /// What a rank asks for before it sends depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asking {
+pub(crate) struct ReceivesAhead {
     /// Ranks to which a piece is handed on.
     pub(crate) peers: u32,
     /// Pieces of each rank but the root.
@@ -34,7 +34,7 @@ pub(crate) struct Asking {
     pub(crate) on_one_node: bool,
 }
 
-impl Asking {
+impl ReceivesAhead {
     /// Exchanges that ask before the first one sends. In a single turn of short pieces there are more, so that all
     /// that comes early is asked for; but none where a turn is far more than there is room for: then as many pieces
     /// travel as possible, and what comes was sent when it was asked for.
@@ -84,7 +84,7 @@ pub struct LinearLinear {
     root: u32,
     size: u32,
     from_root: u32,
-    turns: Turns,
+    turns: PieceCounts,
     on_one_node: bool,
     cut: Partition,
     short: EagerLimit,
@@ -92,14 +92,14 @@ pub struct LinearLinear {
 
 /// How a vector is dealt out in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turns {
+pub(crate) struct PieceCounts {
     /// Pieces of each rank but the root.
     pub(crate) each: u32,
     /// Pieces that are left: not more than each has.
     pub(crate) left: u32,
 }
 
-impl Turns {
+impl PieceCounts {
     /// So many blocks; more of them where what is left would be many pieces, or long ones, or would go to other nodes,
     /// and fewer where these would be empty.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
@@ -110,9 +110,9 @@ impl Turns {
         let (each, left) = (blocks / others, blocks % others);
         let on_one_node = is_on_one_node(call, parameters);
         if on_one_node && is_short && (1..=most).contains(&blocks) && left <= each {
-            return Turns { each, left };
+            return PieceCounts { each, left };
         }
-        Turns {
+        PieceCounts {
             each: blocks.div_ceil(others).min(most / others).max(1),
             left: 0,
         }
@@ -129,7 +129,7 @@ const fn is_on_one_node(call: &Call, parameters: &Parameters) -> bool {
 
 impl LinearLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let turns = Turns::of(call, parameters);
+        let turns = PieceCounts::of(call, parameters);
         LinearLinear {
             root: call.root,
             size: call.size,
@@ -143,7 +143,7 @@ impl LinearLinear {
 
     /// The rounds at most.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let turns = Turns::of(call, parameters).each;
+        let turns = PieceCounts::of(call, parameters).each;
         4 * u64::from(turns) * u64::from(call.size - 1)
     }
 
@@ -160,8 +160,8 @@ impl LinearLinear {
         self.cut.longest() <= self.short.elements()
     }
 
-    const fn asking(&self) -> Asking {
-        Asking {
+    const fn asking(&self) -> ReceivesAhead {
+        ReceivesAhead {
             peers: self.peers(),
             turns: self.turns.each,
             is_short: self.is_short(),

@@ -16,7 +16,7 @@ pub use composed::{
     Composed, KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll,
     LinearBruck, LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
-pub(crate) use linear_linear::{Asking, Turns, under_way};
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
+pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, under_way};
 pub use scatter_allgather::ScatterAllgather;
 pub use tree::{Knomial, Tree};

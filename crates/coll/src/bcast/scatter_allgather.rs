@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, Own};
+use crate::circulant::{Gather, OwnBlock};
 use crate::partition::piece;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
@@ -42,7 +42,7 @@ impl ScatterAllgather {
                 ring: self.ring,
                 blocks: Division::Partition(self.count),
             },
-            own: Own::Rooted(self.root),
+            own: OwnBlock::Rooted(self.root),
         }
     }
 

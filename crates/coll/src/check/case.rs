@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
-use super::fault::{Fault, Kind};
-use super::{Ranks, Report, check, check_plans};
+use super::fault::{Fault, FaultKind};
+use super::{ProofReport, Ranks, check, check_plans};
 use crate::call::{Algorithm, Call, Collective, PROC_NULL, Parameters, SharedMemory};
 use crate::catalog::AnyPlan;
 
@@ -55,7 +55,7 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check(&self, algorithm: Algorithm) -> Result<Report, Fault> {
+    pub fn check(&self, algorithm: Algorithm) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         check(algorithm, &self.calls(&arrays), &arrays, &self.parameters)
     }
@@ -65,7 +65,11 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check_following(&self, algorithm: Algorithm, ranks: &Ranks) -> Result<Report, Fault> {
+    pub fn check_following(
+        &self,
+        algorithm: Algorithm,
+        ranks: &Ranks,
+    ) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
@@ -91,7 +95,7 @@ impl Case {
             plan.map_err(|why| Fault {
                 rank: call.rank,
                 step: 0,
-                kind: Kind::Unsuited(why),
+                kind: FaultKind::Unsuited(why),
             })
         };
         calls.iter().map(plan).collect()
@@ -102,7 +106,10 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check_plans<P: crate::plan::Plan + Clone>(&self, plans: &[P]) -> Result<Report, Fault> {
+    pub fn check_plans<P: crate::plan::Plan + Clone>(
+        &self,
+        plans: &[P],
+    ) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         let contract = Contract::of(&self.calls(&arrays), &arrays);
         check_plans(plans, &self.placed(contract))

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use core::ops::Range;
 
 use super::contract::Task;
-use super::fault::{Fault, Kind};
+use super::fault::{Fault, FaultKind};
 use super::memory::{ResolvedPart, buffer, resolve};
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
@@ -146,14 +146,14 @@ pub(super) fn check<P: Plan>(
             return Ok(false);
         };
         if needs > step {
-            return Err(fault(Kind::Needs { needs }));
+            return Err(fault(FaultKind::Needs { needs }));
         }
         let before_last = acts.split_last().map_or(&[][..], |(_, before)| before);
         if before_last
             .iter()
             .any(|act| matches!(act, Act::IntraNode(_)))
         {
-            return Err(fault(Kind::Unfinished));
+            return Err(fault(FaultKind::Unfinished));
         }
         running.finish(needs);
         let is_alone = acts.len() == 1 && running.alone.is_none() && running.touches.is_empty();
@@ -169,7 +169,7 @@ pub(super) fn check<P: Plan>(
             if let Some(other) = other {
                 let mut others = Acts::new();
                 plan.step(other.step, &inputs, &mut others);
-                return Err(fault(Kind::Conflict {
+                return Err(fault(FaultKind::Conflict {
                     other: other.step,
                     acts: Box::new((others[other.act as usize], *act)),
                 }));

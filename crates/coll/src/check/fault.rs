@@ -17,14 +17,14 @@ pub struct Fault {
     /// The step of that rank's plan; the number of its steps if the fault shows at the end.
     pub step: u32,
     /// The kind of fault.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// A kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant explains its fields")]
-pub enum Kind {
+pub enum FaultKind {
     /// The algorithm does not support the call.
     #[error(transparent)]
     Unsuited(#[from] Unsuited),

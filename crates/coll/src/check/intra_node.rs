@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use std::collections::HashMap;
 
-use super::fault::Kind;
+use super::fault::FaultKind;
 use super::memory::joined;
 use super::message::Message;
 use super::sums::{State, Sums};
@@ -25,49 +25,49 @@ pub(super) struct Member {
 
 /// A phase that some ranks of a node have entered.
 #[derive(Debug)]
-struct Meeting {
+struct PendingOp {
     act: IntraNodeOp,
     members: Vec<Member>,
 }
 
 /// All phases that some but not all ranks have entered.
 #[derive(Debug, Default)]
-pub(super) struct Meetings(HashMap<NodeRanks, Meeting, State>);
+pub(super) struct PendingOps(HashMap<NodeRanks, PendingOp, State>);
 
-impl Meetings {
+impl PendingOps {
     /// A rank enters its phase. Returns all ranks of the phase, in the order of their numbers, once the
     /// last has entered.
-    pub(super) fn come(
+    pub(super) fn join(
         &mut self,
         act: &IntraNodeOp,
         number: u32,
         request: Request,
         gives: Message,
-    ) -> Result<Option<Vec<Member>>, Kind> {
-        let none = || Meeting {
+    ) -> Result<Option<Vec<Member>>, FaultKind> {
+        let none = || PendingOp {
             act: *act,
             members: Vec::new(),
         };
-        let meeting = self.0.entry(act.ranks).or_insert_with(none);
-        if !act.agrees(&meeting.act) {
-            return Err(Kind::Apart);
+        let pending = self.0.entry(act.ranks).or_insert_with(none);
+        if !act.agrees(&pending.act) {
+            return Err(FaultKind::Apart);
         }
-        meeting.members.push(Member {
+        pending.members.push(Member {
             number,
             request,
             gives,
         });
-        if meeting.members.len() < act.ranks.size as usize {
+        if pending.members.len() < act.ranks.size as usize {
             return Ok(None);
         }
-        let meeting = self.0.remove(&act.ranks);
-        let mut members = meeting.map_or(Vec::new(), |meeting| meeting.members);
+        let pending = self.0.remove(&act.ranks);
+        let mut members = pending.map_or(Vec::new(), |pending| pending.members);
         members.sort_unstable_by_key(|member| member.number);
         // The count is right, so every rank has entered unless one entered twice.
         let has_come = |(member, number): (&Member, u32)| member.number == number;
         match members.iter().zip(0..).all(has_come) {
             true => Ok(Some(members)),
-            false => Err(Kind::Apart),
+            false => Err(FaultKind::Apart),
         }
     }
 }
@@ -77,7 +77,7 @@ impl Meetings {
 /// # Errors
 ///
 /// If the rank's parts have other lengths than the act says.
-pub(super) fn given(act: &IntraNodeOp, number: u32) -> Result<Part, Kind> {
+pub(super) fn given(act: &IntraNodeOp, number: u32) -> Result<Part, FaultKind> {
     let [gives, gets] = act.lengths(number);
     let is_in_place = act.from.is_empty() && gives > 0;
     let holds = match act.collective {
@@ -87,7 +87,7 @@ pub(super) fn given(act: &IntraNodeOp, number: u32) -> Result<Part, Kind> {
     };
     let length = |has: u64, must: u64| match has == must {
         true => Ok(()),
-        false => Err(Kind::Length {
+        false => Err(FaultKind::Length {
             from: has,
             into: must,
         }),
@@ -115,7 +115,7 @@ pub(super) fn results(
     act: &IntraNodeOp,
     members: &[Member],
     sums: &mut Sums,
-) -> Result<Vec<Message>, Kind> {
+) -> Result<Vec<Message>, FaultKind> {
     let (count, root) = (act.count, act.root as usize);
     let block = |of: &Message, number: u64| of.part(&(number * count..(number + 1) * count));
     let whole = |of: &dyn Fn(&Member) -> Message| {

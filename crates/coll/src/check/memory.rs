@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::ops::Range;
 
 use super::contract::{Blocks, Contract, Task};
-use super::fault::Kind;
+use super::fault::FaultKind;
 use super::message::{ElementRun, Message, push};
 use super::rotation::Rotation;
 use super::sums::{Name, Sums};
@@ -235,7 +235,7 @@ impl Memory {
     }
 
     /// The elements of the part, or an error if it exceeds its buffer.
-    fn resolve(&mut self, part: Part) -> Result<ResolvedPart, Kind> {
+    fn resolve(&mut self, part: Part) -> Result<ResolvedPart, FaultKind> {
         let len = self.field(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
         let inside = |place: &ResolvedPart| {
@@ -247,7 +247,7 @@ impl Memory {
                         .all(|block| block.end <= len && block.start <= block.end),
                 }
         };
-        whole.filter(inside).ok_or(Kind::Outside { part, len })
+        whole.filter(inside).ok_or(FaultKind::Outside { part, len })
     }
 
     /// The runs of the output within the range, in ascending order.
@@ -257,13 +257,13 @@ impl Memory {
     }
 
     /// The contents of the part, as a message.
-    pub(super) fn read(&mut self, part: Part) -> Result<Message, Kind> {
+    pub(super) fn read(&mut self, part: Part) -> Result<Message, FaultKind> {
         let whole = self.resolve(part)?;
         let field = self.field(part.buf);
         let mut message = Message::default();
         whole
             .each(|block, at| field.read(block, &mut message, at))
-            .map_err(|element| Kind::Undefined {
+            .map_err(|element| FaultKind::Undefined {
                 buf: whole.plain.buf,
                 element,
             })?;
@@ -282,10 +282,10 @@ impl Memory {
     }
 
     /// Writes a message of the part's length into the part.
-    pub(super) fn write(&mut self, part: Part, message: &[ElementRun]) -> Result<(), Kind> {
+    pub(super) fn write(&mut self, part: Part, message: &[ElementRun]) -> Result<(), FaultKind> {
         let whole = self.resolve(part)?;
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
-            return Err(Kind::WritesInput { part });
+            return Err(FaultKind::WritesInput { part });
         }
         let field = self.field(part.buf);
         whole.each(|block, at| {
@@ -301,7 +301,7 @@ impl Memory {
         into: Part,
         side: Side,
         sums: &mut Sums,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), FaultKind> {
         let mut join = |a: ElementRun, b: ElementRun| match side {
             Side::Left => join(a, b, sums),
             Side::Right => join(b, a, sums),
@@ -319,8 +319,8 @@ impl Memory {
         &mut self,
         from: Part,
         into: Part,
-        join: &mut impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, Kind>,
-    ) -> Option<Result<(), Kind>> {
+        join: &mut impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
+    ) -> Option<Result<(), FaultKind>> {
         let ((source, from), (target, into)) = (self.range(&from)?, self.range(&into)?);
         if target == Buf::In {
             return None;
@@ -345,9 +345,9 @@ impl Memory {
 }
 
 /// The reduction of two runs of the same length, `left` being the left operand.
-fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, Kind> {
+fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, FaultKind> {
     if left.source != right.source {
-        return Err(Kind::Mixed {
+        return Err(FaultKind::Mixed {
             one: left.source,
             other: right.source,
         });
@@ -360,8 +360,8 @@ fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementR
 fn each_pair(
     one: &Message,
     other: &Message,
-    mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, Kind>,
-) -> Result<Message, Kind> {
+    mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
+) -> Result<Message, FaultKind> {
     let mut result = Message::default();
     for a in one.iter() {
         let range = a.first..a.end();
@@ -377,7 +377,11 @@ fn each_pair(
 }
 
 /// The reduction of two messages, `left` being the left operand.
-pub(super) fn joined(left: &Message, right: &Message, sums: &mut Sums) -> Result<Message, Kind> {
+pub(super) fn joined(
+    left: &Message,
+    right: &Message,
+    sums: &mut Sums,
+) -> Result<Message, FaultKind> {
     each_pair(left, right, |a, b| join(a, b, sums))
 }
 

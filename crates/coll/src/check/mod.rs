@@ -13,7 +13,7 @@
 //!   operation commutes, and with the same bits on all ranks where the contract says so;
 //! - no rank leaves a barrier that another rank has not entered.
 //!
-//! A [`Report`] has the rounds and the volume, to be compared with lower bounds.
+//! A [`ProofReport`] has the rounds and the volume, to be compared with lower bounds.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
@@ -49,7 +49,7 @@ pub use arrays::{Arrays, Lengths};
 pub use case::{Case, draw};
 pub use cases::{cases, least_volume, plain, promises_rounds};
 pub use contract::{Blocks, Contract, Expected, Task};
-pub use fault::{Fault, Kind};
+pub use fault::{Fault, FaultKind};
 pub use ranks::Ranks;
 
 use crate::call::{Algorithm, Call, Parameters};
@@ -64,7 +64,7 @@ use tail::{Head, Tail};
 
 /// What a proved collective costs, in rounds, messages and elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ProofReport {
     /// Rounds until the last rank is done. In a round a rank sends one message and receives one, of any
     /// length; local work takes no time.
     pub rounds: u32,
@@ -87,12 +87,12 @@ pub fn check(
     calls: &[Call],
     arrays: &[Arrays],
     parameters: &Parameters,
-) -> Result<Report, Fault> {
+) -> Result<ProofReport, Fault> {
     let plan = |(rank, call)| {
         let unsuited = |why| Fault {
             rank,
             step: 0,
-            kind: Kind::Unsuited(why),
+            kind: FaultKind::Unsuited(why),
         };
         algorithm.plan(call, parameters).map_err(unsuited)
     };
@@ -106,7 +106,10 @@ pub fn check(
 /// # Errors
 ///
 /// The first fault found.
-pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<Report, Fault> {
+pub fn check_plans<P: Plan + Clone>(
+    plans: &[P],
+    contract: &Contract,
+) -> Result<ProofReport, Fault> {
     prove(plans, plans.len() as u32, None, contract)
 }
 
@@ -117,7 +120,7 @@ fn prove<P: Plan + Clone>(
     size: u32,
     turn: Option<Rotation>,
     contract: &Contract,
-) -> Result<Report, Fault> {
+) -> Result<ProofReport, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
     let tail = tail.and_then(|(plan, task)| Tail::of(plan, task));
     // The step at which each rank's tail begins, if its tail equals the first rank's.
@@ -158,7 +161,7 @@ fn prove<P: Plan + Clone>(
         tail.run(ends.map(|(rank, _)| rank), &mut world)?;
     }
     check_results(plans, size, contract, &mut world)?;
-    Ok(Report {
+    Ok(ProofReport {
         rounds: world.rounds,
         messages: world.messages * u64::from(turn.map_or(1, |turn| turn.size / turn.period)),
         volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
@@ -185,9 +188,9 @@ fn run<P: Plan>(
             done[rank as usize] = match progress {
                 Ok(progress) => progress == Progress::Done,
                 Err(Failure::Driver(kind)) => return Err(world.fault(rank, kind)),
-                Err(Failure::Slots { .. }) => return Err(world.fault(rank, Kind::Slots)),
+                Err(Failure::Slots { .. }) => return Err(world.fault(rank, FaultKind::Slots)),
                 Err(Failure::Stuck { .. } | Failure::Unsupported { .. }) => {
-                    return Err(world.fault(rank, Kind::Stuck));
+                    return Err(world.fault(rank, FaultKind::Stuck));
                 }
             };
         }
@@ -198,7 +201,7 @@ fn run<P: Plan>(
     let waiting = done.iter().filter(|&&done| !done).count() as u32;
     match (0..).zip(done).find(|&(_, done)| !done) {
         None => Ok(()),
-        Some((rank, _)) => Err(world.fault(rank, Kind::Deadlock { waiting })),
+        Some((rank, _)) => Err(world.fault(rank, FaultKind::Deadlock { waiting })),
     }
 }
 
@@ -219,7 +222,7 @@ fn check_results<P: Plan>(
             kind,
         };
         if contract.barrier && *rank.heard_at_end() != all_ranks {
-            return Err(fault(Kind::Early {
+            return Err(fault(FaultKind::Early {
                 heard: rank.heard_at_end().clone(),
             }));
         }
@@ -244,7 +247,7 @@ fn check_results<P: Plan>(
                 }
             };
             if let Some(run) = other {
-                return Err(fault(Kind::Bits { element: run.first }));
+                return Err(fault(FaultKind::Bits { element: run.first }));
             }
         }
     }
@@ -252,7 +255,7 @@ fn check_results<P: Plan>(
 }
 
 /// Compares some elements of a rank's output with what they must hold.
-fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), Kind> {
+fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), FaultKind> {
     let Range { start, end } = expected.elements;
     let mut next = start;
     for run in rank.memory.output(&expected.elements) {
@@ -263,17 +266,17 @@ fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), K
         let (element, source) = (run.first, expected.source + (run.first - start));
         let sum = sums.get(run.sum);
         if sum.counts {
-            return Err(Kind::Numbers);
+            return Err(FaultKind::Numbers);
         }
         if sum.ranks != expected.ranks {
-            return Err(Kind::Wrong {
+            return Err(FaultKind::Wrong {
                 element,
                 found: sum.ranks.clone(),
                 expected: expected.ranks.clone(),
             });
         }
         if run.source != source {
-            return Err(Kind::Misplaced {
+            return Err(FaultKind::Misplaced {
                 found: run.source,
                 expected: source,
             });
@@ -281,7 +284,7 @@ fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), K
     }
     match next {
         _ if next == end => Ok(()),
-        element => Err(Kind::Undefined {
+        element => Err(FaultKind::Undefined {
             buf: Buf::Out,
             element,
         }),

@@ -7,15 +7,15 @@ use core::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::contract::Contract;
-use super::fault::{Fault, Kind};
-use super::intra_node::{self, Meetings, Member, Request};
+use super::fault::{Fault, FaultKind};
+use super::intra_node::{self, Member, PendingOps, Request};
 use super::memory::Memory;
 use super::message::Message;
 use super::rank::Rank;
 use super::ranks::Ranks;
 use super::rotation::Rotation;
 use super::sums::{State, Sums};
-use crate::exec::{Driver, IntraNodeStart, Size};
+use crate::exec::{Driver, IntraNodeStart, MessageSize};
 use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 
 /// The sender, receiver and tag of a message.
@@ -82,7 +82,7 @@ pub(super) struct World<'a> {
     pairs: BinaryHeap<Reverse<(Due, Request, Request)>>,
     order: u32,
     /// Intra-node phases that some ranks have entered.
-    meetings: Meetings,
+    pending_ops: PendingOps,
     /// Ranks that may be able to continue.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
@@ -122,7 +122,7 @@ impl<'a> World<'a> {
             sized: HashSet::default(),
             pairs: BinaryHeap::new(),
             order: 0,
-            meetings: Meetings::default(),
+            pending_ops: PendingOps::default(),
             rounds: 0,
             messages: 0,
         }
@@ -139,7 +139,7 @@ impl<'a> World<'a> {
     }
 
     /// A fault of a rank in the step that it started last.
-    pub(super) fn fault(&self, rank: u32, kind: Kind) -> Fault {
+    pub(super) fn fault(&self, rank: u32, kind: FaultKind) -> Fault {
         Fault {
             rank,
             step: self.ranks[rank as usize].step,
@@ -232,12 +232,12 @@ impl<'a> World<'a> {
     }
 
     /// Delivers a message in a round.
-    fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), Kind> {
+    fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), FaultKind> {
         let [(from, sent), (to, into)] = [sender, receiver]
             .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
         let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end as usize].step);
         if sent.len() != into.len() {
-            return Err(Kind::Length {
+            return Err(FaultKind::Length {
                 from: sent.len(),
                 into: into.len(),
             });
@@ -265,7 +265,7 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Completes an intra-node phase: writes each member's result. It takes no round, as only messages
     /// count.
-    fn act_together(&mut self, act: &IntraNodeOp, members: &[Member]) -> Result<(), Kind> {
+    fn act_together(&mut self, act: &IntraNodeOp, members: &[Member]) -> Result<(), FaultKind> {
         let since = |member: &Member| self.ends[member.request as usize].since;
         let round = members.iter().map(since).max().unwrap_or(0);
         let results = intra_node::results(act, members, &mut self.sums)?;
@@ -293,11 +293,11 @@ impl View<'_, '_> {
         self.world.rank(self.rank)
     }
 
-    fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), Kind> {
+    fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), FaultKind> {
         match () {
-            () if peer == self.rank || peer >= self.world.size => Err(Kind::Peer { peer }),
-            () if tag >= TAGS => Err(Kind::Tag { tag }),
-            () if part.is_empty() && part != Part::EMPTY => Err(Kind::Empty),
+            () if peer == self.rank || peer >= self.world.size => Err(FaultKind::Peer { peer }),
+            () if tag >= TAGS => Err(FaultKind::Tag { tag }),
+            () if part.is_empty() && part != Part::EMPTY => Err(FaultKind::Empty),
             () => Ok(()),
         }
     }
@@ -328,13 +328,13 @@ impl View<'_, '_> {
 
 impl Driver for View<'_, '_> {
     type Request = Request;
-    type Error = Kind;
+    type Error = FaultKind;
 
     fn starting(&mut self, step: u32, needs: u32) {
         self.me().start(step, needs);
     }
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, Kind> {
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, FaultKind> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
@@ -361,25 +361,25 @@ impl Driver for View<'_, '_> {
         Ok(Some(self.end(key, from, Some(letter))))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, Kind> {
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, FaultKind> {
         self.admit(from, tag, into)?;
         Ok(Some(self.end((from, self.rank, tag), into, None)))
     }
 
-    fn copy(&mut self, from: Part, into: Part) -> Result<(), Kind> {
+    fn copy(&mut self, from: Part, into: Part) -> Result<(), FaultKind> {
         same_length(from, into)?;
         let message = self.me().memory.read(from)?;
         self.me().memory.write(into, &message)
     }
 
-    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
+    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), FaultKind> {
         same_length(from, into)?;
         let World { ranks, sums, .. } = &mut *self.world;
         let memory = &mut ranks[self.rank as usize].memory;
         memory.reduce(from, into, side, sums)
     }
 
-    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Kind> {
+    fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize, FaultKind> {
         self.admit(from, tag, Part::new(Buf::Out, 0, 1))?;
         let key = (from, self.rank, tag);
         let next = self
@@ -388,54 +388,54 @@ impl Driver for View<'_, '_> {
             .get(&key)
             .map(|queue| &self.world.ends[queue.first as usize]);
         Ok(match next.filter(|end| end.letter.is_some()) {
-            Some(sent) => Size::Elements(sent.part.len()),
+            Some(sent) => MessageSize::Elements(sent.part.len()),
             None => {
                 self.world.sized.insert(key);
-                Size::Pending
+                MessageSize::Pending
             }
         })
     }
 
-    fn sum(&mut self, from: Part) -> Result<Option<u64>, Kind> {
+    fn sum(&mut self, from: Part) -> Result<Option<u64>, FaultKind> {
         let mut sum = 0;
         for run in self.me().memory.read(from)?.iter() {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
             let held = self.world.sums.get(run.sum);
             let numbers = start.zip(end).filter(|_| held.counts);
-            let (start, end) = numbers.ok_or(Kind::Numbers)?;
+            let (start, end) = numbers.ok_or(FaultKind::Numbers)?;
             let tasks = &self.world.contract.tasks;
             let owner = held.ranks.first().and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
             let sends = sends
                 .filter(|sends| end <= sends.len())
-                .ok_or(Kind::Numbers)?;
+                .ok_or(FaultKind::Numbers)?;
             let lengths = (start..end).map(|index| sends.length(index));
             sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
         Ok(Some(sum))
     }
 
-    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, Kind> {
-        let number = act.number(self.rank).ok_or(Kind::Apart)?;
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, FaultKind> {
+        let number = act.number(self.rank).ok_or(FaultKind::Apart)?;
         if !self.world.contract.are_of_node(act.ranks, self.rank) {
-            return Err(Kind::Strangers { ranks: act.ranks });
+            return Err(FaultKind::Strangers { ranks: act.ranks });
         }
         let given = intra_node::given(act, number)?;
         let gives = self.me().memory.read(given)?;
         let request = self.keep(act.into, None);
-        if let Some(members) = self.world.meetings.come(act, number, request, gives)? {
+        if let Some(members) = self.world.pending_ops.join(act, number, request, gives)? {
             self.world.act_together(act, &members)?;
         }
         Ok(IntraNodeStart::Pending(request))
     }
 
-    fn grow(&mut self, elements: u64) -> Result<bool, Kind> {
+    fn grow(&mut self, elements: u64) -> Result<bool, FaultKind> {
         self.me().memory.grow(elements);
         Ok(true)
     }
 
-    fn done(&mut self, request: &mut Request) -> Result<bool, Kind> {
+    fn done(&mut self, request: &mut Request) -> Result<bool, FaultKind> {
         let met = self.world.ends[*request as usize].met;
         if met {
             self.world.free.push(*request);
@@ -444,11 +444,11 @@ impl Driver for View<'_, '_> {
     }
 }
 
-fn same_length(from: Part, into: Part) -> Result<(), Kind> {
+fn same_length(from: Part, into: Part) -> Result<(), FaultKind> {
     if from.len() == into.len() {
         Ok(())
     } else {
-        Err(Kind::Length {
+        Err(FaultKind::Length {
             from: from.len(),
             into: into.len(),
         })

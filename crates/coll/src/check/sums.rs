@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::hash::{BuildHasherDefault, Hash, Hasher};
 use std::collections::HashMap;
 
-use super::fault::Kind;
+use super::fault::FaultKind;
 use super::ranks::Ranks;
 
 /// A reduced value: the contributing ranks, and the tree of operations that combined them.
@@ -115,7 +115,7 @@ impl Sums {
     }
 
     /// The reduction of two operands.
-    pub(super) fn join(&mut self, left: Name, right: Name) -> Result<Name, Kind> {
+    pub(super) fn join(&mut self, left: Name, right: Name) -> Result<Name, FaultKind> {
         if let Some(&joined) = self.joined.get(&(left, right)) {
             return Ok(joined);
         }
@@ -125,12 +125,12 @@ impl Sums {
         Ok(joined)
     }
 
-    fn joint(&self, left: &Sum, right: &Sum) -> Result<Sum, Kind> {
+    fn joint(&self, left: &Sum, right: &Sum) -> Result<Sum, FaultKind> {
         if left.counts || right.counts {
-            return Err(Kind::Numbers);
+            return Err(FaultKind::Numbers);
         }
         if !left.ranks.is_disjoint(&right.ranks) {
-            return Err(Kind::Twice {
+            return Err(FaultKind::Twice {
                 one: left.ranks.clone(),
                 other: right.ranks.clone(),
             });

@@ -20,11 +20,11 @@ use core::ops::Range;
 
 use super::case::Case;
 use super::contract::Task;
-use super::fault::{Fault, Kind};
+use super::fault::{Fault, FaultKind};
 use super::memory::{plain, resolve};
 
 use super::rotation::Rotation;
-use super::{Contract, Report, prove};
+use super::{Contract, ProofReport, prove};
 use crate::call::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
@@ -287,14 +287,14 @@ impl Case {
     ///
     /// Every rank's plan is asked for all its steps, except most of those whose plans hold no rank. Only
     /// the messages of a few ranks are delivered.
-    pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
+    pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<ProofReport, Fault>> {
         let arrays = self.arrays();
         self.check_plans_alike(|rank| {
             let plan = algorithm.plan(&self.call(rank, &arrays), &self.parameters);
             plan.map_err(|why| Fault {
                 rank,
                 step: 0,
-                kind: Kind::Unsuited(why),
+                kind: FaultKind::Unsuited(why),
             })
         })
     }
@@ -307,7 +307,7 @@ impl Case {
     pub fn check_plans_alike<P: Plan + Clone>(
         &self,
         plan: impl Fn(u32) -> Result<P, Fault>,
-    ) -> Option<Result<Report, Fault>> {
+    ) -> Option<Result<ProofReport, Fault>> {
         // One rank, even and odd ranks, or the ranks of a node.
         let periods = [1, 2, self.parameters.per_node.max(1)];
         // Where a period of 1 is impossible, all periods are.

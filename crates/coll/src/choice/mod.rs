@@ -2,7 +2,7 @@
 //! result on every rank.
 //!
 //! Every supported algorithm is a candidate with each of its parameters, and the one with the least
-//! [cost](crate::cost) is chosen. This is done once for all sizes: a [`Table`] lists from which size on a
+//! [cost](crate::cost) is chosen. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a
 //! candidate is used. Its inputs are equal on all ranks: the group, the machine, the properties of the
 //! operation, and only such lengths as all ranks know.
 
@@ -21,9 +21,9 @@ mod tests;
 pub use json::{BadRules, read_rules};
 pub use reproducible::Reproducible;
 pub use rules::{RULES, Rule, Rules};
-pub use table::{STEPS, Step, Table};
+pub use table::{ChoiceStep, ChoiceTable, STEPS};
 #[cfg(feature = "alloc")]
-pub use tables::Tables;
+pub use tables::ChoiceTables;
 
 use self::candidates::{Candidates, candidates};
 use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
@@ -205,11 +205,11 @@ impl Choice {
 ///
 /// # Cost
 ///
-/// It makes a [`Table`] and reads it once. To choose often, keep the table, or
-#[cfg_attr(feature = "alloc", doc = "[`Tables`].")]
+/// It makes a [`ChoiceTable`] and reads it once. To choose often, keep the table, or
+#[cfg_attr(feature = "alloc", doc = "[`ChoiceTables`].")]
 #[cfg_attr(not(feature = "alloc"), doc = "several.")]
 pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
-    Table::new(call, tuning).map(|table| *table.choice(call.bytes()))
+    ChoiceTable::new(call, tuning).map(|table| *table.choice(call.bytes()))
 }
 
 /// The candidates for a call, each with its expected time in picoseconds, in the order of the catalog.

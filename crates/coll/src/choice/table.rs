@@ -31,7 +31,7 @@ const UNKNOWN: u64 = 1 << 10;
 
 /// A choice and the size from which on it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChoiceStep {
     /// The smallest size of a vector or block, in bytes.
     pub from: u64,
     /// The choice.
@@ -42,11 +42,11 @@ pub struct Step {
 ///
 /// Without rules by the user, the expected time never falls with the length.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    steps: heapless::Vec<Step, STEPS>,
+pub struct ChoiceTable {
+    steps: heapless::Vec<ChoiceStep, STEPS>,
 }
 
-impl Table {
+impl ChoiceTable {
     /// The table for calls like this one. Calls of one collective have the same table if they agree in
     /// group size, properties of the operation, placement and, in an alltoall, in place. Their rank,
     /// root, length and elements do not count, so all ranks have the same table.
@@ -61,20 +61,20 @@ impl Table {
     /// a million, with 16 per node; a reduce_scatter_block at most half of that, an allgather a tenth; a
     /// gather 0.7 ms on 64 ranks, and a fourth of that on more than 72. At most 200 KiB of stack; nothing
     /// is allocated.
-    pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.of(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
-            return Ok(Table::of(tuning.choice(forced, call.size)));
+            return Ok(ChoiceTable::of(tuning.choice(forced, call.size)));
         }
         // An intra-node phase needs no comparison: it matches no message and copies nothing twice.
         let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
         let mut all = call.collective.algorithms();
         if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
-            return Ok(Table::of(tuning.choice(team, call.size)));
+            return Ok(ChoiceTable::of(tuning.choice(team, call.size)));
         }
-        let mut table = Table::by_cost(call, tuning)?;
+        let mut table = ChoiceTable::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
             if rule.meets(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
@@ -84,11 +84,11 @@ impl Table {
         Ok(table)
     }
 
-    fn of(choice: Choice) -> Table {
+    fn of(choice: Choice) -> ChoiceTable {
         let mut steps = heapless::Vec::new();
         // The capacity is at least 1.
-        let _ = steps.push(Step { from: 0, choice });
-        Table { steps }
+        let _ = steps.push(ChoiceStep { from: 0, choice });
+        ChoiceTable { steps }
     }
 
     /// The choice for a vector or block of this many bytes.
@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// The choices and the sizes from which on they are used; the first is used from 0.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ChoiceStep] {
         &self.steps
     }
 
@@ -112,11 +112,11 @@ impl Table {
     /// # Errors
     ///
     /// If no algorithm supports such calls.
-    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let mut all = Candidates::new();
         candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
-            return Ok(Table::of(only));
+            return Ok(ChoiceTable::of(only));
         }
         let comparison = Comparison {
             call,
@@ -128,18 +128,19 @@ impl Table {
         }
         let cost = |choice: &&Choice| comparison.cost(choice, UNKNOWN);
         let best = comparison.candidates.iter().min_by_key(cost);
-        best.map(|&best| Table::of(best)).ok_or(Unsuited::None {
-            collective: call.collective,
-        })
+        best.map(|&best| ChoiceTable::of(best))
+            .ok_or(Unsuited::None {
+                collective: call.collective,
+            })
     }
 
     /// Replaces the choices for a range of sizes.
     fn overlay(&mut self, bytes: (u64, u64), choice: Choice) {
-        let mut steps = heapless::Vec::<Step, STEPS>::new();
-        let mut add = |step: Step| {
+        let mut steps = heapless::Vec::<ChoiceStep, STEPS>::new();
+        let mut add = |step: ChoiceStep| {
             if steps
                 .last()
-                .is_none_or(|last: &Step| last.choice != step.choice)
+                .is_none_or(|last: &ChoiceStep| last.choice != step.choice)
             {
                 // The capacity allows two more per rule, and a collective has at most RULES rules.
                 let _ = steps.push(step);
@@ -148,12 +149,12 @@ impl Table {
         let (first, last) = bytes;
         let before = self.steps.iter().filter(|step| step.from < first);
         before.for_each(|&step| add(step));
-        add(Step {
+        add(ChoiceStep {
             from: first,
             choice,
         });
         if let Some(next) = last.checked_add(1) {
-            add(Step {
+            add(ChoiceStep {
                 from: next,
                 choice: *self.choice(next),
             });
@@ -175,7 +176,7 @@ pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &m
         };
         stages::calls(&whole)
     };
-    let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
+    let tables = calls(0).map(|stage| ChoiceTable::by_cost(&stage, tuning));
     let [Ok(up), Ok(down)] = &tables else { return };
     // How many bytes each has for one of the whole.
     let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
@@ -219,10 +220,10 @@ impl Comparison<'_> {
     ///
     /// As costs do not fall with the length, a candidate that previous too expensive at one size is not
     /// evaluated at the next while its known cost is too high.
-    fn table(&self) -> Table {
+    fn table(&self) -> ChoiceTable {
         let mut inputs = [0; MOST];
         let mut best = 0;
-        let mut table = Table::of(self.candidates[best]);
+        let mut table = ChoiceTable::of(self.candidates[best]);
         for at in 0..SIZES {
             let before = best;
             let mut least = self.cost(&self.candidates[before], size(at));
@@ -240,11 +241,11 @@ impl Comparison<'_> {
             }
             let [previous, now] = [before, best].map(|index| &self.candidates[index]);
             if at == 0 {
-                table = Table::of(*now);
+                table = ChoiceTable::of(*now);
             } else if best != before {
                 let from = self.crossing(previous, now, (size(at - 1), size(at)));
                 // There are no more sizes than the capacity.
-                let _ = table.steps.push(Step { from, choice: *now });
+                let _ = table.steps.push(ChoiceStep { from, choice: *now });
             }
         }
         table

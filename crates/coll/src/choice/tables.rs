@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Choice, Table, Tuning};
+use super::{Choice, ChoiceTable, Tuning};
 use crate::call::{Call, Collective, SharedMemory};
 use crate::catalog::Unsuited;
 
@@ -14,15 +14,15 @@ const SHARINGS: usize = SharedMemory::All as usize + 1;
 
 /// The choice tables of all collectives for one group.
 #[derive(Clone, Debug)]
-pub struct Tables {
+pub struct ChoiceTables {
     tuning: Tuning,
-    by_kind: [Option<Box<Table>>; Collective::ALL.len() * KINDS],
+    by_kind: [Option<Box<ChoiceTable>>; Collective::ALL.len() * KINDS],
 }
 
-impl Tables {
+impl ChoiceTables {
     /// An empty cache.
     pub fn new(tuning: Tuning) -> Self {
-        Tables {
+        ChoiceTables {
             tuning,
             by_kind: [const { None }; Collective::ALL.len() * KINDS],
         }
@@ -32,11 +32,11 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// As [`Table::new`].
+    /// As [`ChoiceTable::new`].
     ///
     /// # Cost
     ///
-    /// A few comparisons; for the first call of its kind that of [`Table::new`] and an allocation.
+    /// A few comparisons; for the first call of its kind that of [`ChoiceTable::new`] and an allocation.
     #[inline]
     pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
         let slot = &mut self.by_kind[kind(call)];
@@ -50,11 +50,11 @@ impl Tables {
 
 #[cold]
 fn make<'a>(
-    slot: &'a mut Option<Box<Table>>,
+    slot: &'a mut Option<Box<ChoiceTable>>,
     call: &Call,
     tuning: &Tuning,
-) -> Result<&'a mut Box<Table>, Unsuited> {
-    Table::new(call, tuning).map(|table| slot.insert(Box::new(table)))
+) -> Result<&'a mut Box<ChoiceTable>, Unsuited> {
+    ChoiceTable::new(call, tuning).map(|table| slot.insert(Box::new(table)))
 }
 
 /// The index of a call's table; calls with the same index have equal tables.

@@ -1,7 +1,7 @@
 //! Tests of the choice: tables, rules and requirements.
 
 use super::candidates::radixes;
-use super::{Rule, Table, Tables, Tuning, choose};
+use super::{ChoiceTable, ChoiceTables, Rule, Tuning, choose};
 use crate::call::{Algorithm, Call, Collective, Parameters};
 use crate::catalog::Unsuited;
 use crate::machine::Machine;
@@ -32,7 +32,7 @@ fn a_longer_vector_never_costs_less() {
         for collective in Collective::ALL {
             for size in [1, 2, 3, 4, 7, 8, 16, 17, 48, 100, 1000, 4096] {
                 let call = call(collective, size);
-                let Ok(table) = Table::new(&call, &tuning) else {
+                let Ok(table) = ChoiceTable::new(&call, &tuning) else {
                     continue;
                 };
                 let steps = table.steps();
@@ -48,7 +48,7 @@ fn a_longer_vector_never_costs_less() {
                         .algorithm
                         .cost(&call, &choice.parameters, &tuning.model(size))
                 };
-                let around = |step: &super::Step| [step.from.saturating_sub(1), step.from];
+                let around = |step: &super::ChoiceStep| [step.from.saturating_sub(1), step.from];
                 for [before, after] in steps[1..].iter().map(around) {
                     let (less, more) = (cost(before), cost(after));
                     assert!(less <= more, "{collective}, {size} ranks, {after} B");
@@ -80,7 +80,7 @@ fn no_candidate_costs_less_than_the_chosen_one() {
         for collective in Collective::ALL {
             for size in [2, 3, 5, 8, 17, 33, 66, 128, 1000] {
                 let call = call(collective, size);
-                let Ok(table) = Table::new(&call, &tuning) else {
+                let Ok(table) = ChoiceTable::new(&call, &tuning) else {
                     continue;
                 };
                 if !collective.has_known_length() {
@@ -147,7 +147,7 @@ fn calls_of_one_kind_have_the_same_table() {
                     call(collective, size).exactly(),
                     call(collective, size).with_commutative(false),
                 ] {
-                    let table = Table::new(&one, &tuning);
+                    let table = ChoiceTable::new(&one, &tuning);
                     for element_bytes in [0, 2, 8, 1000, 1 << 20] {
                         let other = Call {
                             rank: size - 1,
@@ -160,7 +160,7 @@ fn calls_of_one_kind_have_the_same_table() {
                             cartesian: true,
                             ..one
                         };
-                        assert_eq!(Table::new(&other, &tuning), table, "{other:?}");
+                        assert_eq!(ChoiceTable::new(&other, &tuning), table, "{other:?}");
                     }
                 }
             }
@@ -170,7 +170,7 @@ fn calls_of_one_kind_have_the_same_table() {
 
 #[test]
 fn a_non_commutative_operation_is_not_exact() {
-    let mut tables = Tables::new(Tuning::default());
+    let mut tables = ChoiceTables::new(Tuning::default());
     for call in [
         Call::allreduce(0, 6, 8, 8),
         Call::allreduce(0, 6, 8, 8)
@@ -201,7 +201,7 @@ fn a_rule_for_unknown_lengths_applies_to_all_lengths() {
         rules: RULES.into(),
         ..Tuning::default()
     };
-    let mut tables = Tables::new(tuning.clone());
+    let mut tables = ChoiceTables::new(tuning.clone());
     for bytes in [0, 150, 1 << 20] {
         let chosen = tables.choose(&Call::gatherv(1, 8, 0, bytes));
         assert_eq!(chosen.map(|one| one.parameters.window), Ok(3), "{bytes} B");
@@ -214,7 +214,7 @@ fn a_rule_for_unknown_lengths_applies_to_all_lengths() {
 #[test]
 fn cached_tables_give_the_same_choice() {
     let tuning = Tuning::default();
-    let mut tables = Tables::new(tuning.clone());
+    let mut tables = ChoiceTables::new(tuning.clone());
     for _ in 0..2 {
         for bytes in [0, 8, 1 << 10, 1 << 14, 1 << 24] {
             for call in [

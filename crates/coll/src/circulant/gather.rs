@@ -18,12 +18,12 @@ const FIRST_TAG: u32 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
     pub(crate) view: RotatedBlocks,
-    pub(crate) own: Own,
+    pub(crate) own: OwnBlock,
 }
 
 /// Where a rank finds its own block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Own {
+pub(crate) enum OwnBlock {
     /// Alone in `In`; the allgather brings it to `Out`.
     Input,
     /// In its place in `Out`.
@@ -55,9 +55,9 @@ impl Gather {
     /// The rank's own block, where it is not yet in its place.
     fn alone(&self, inputs: &PlanInputs<'_>) -> Option<Part> {
         let buf = match self.own {
-            Own::Input => Buf::In,
-            Own::Apart(buf) => buf,
-            Own::Output | Own::Rooted(_) => return None,
+            OwnBlock::Input => Buf::In,
+            OwnBlock::Apart(buf) => buf,
+            OwnBlock::Output | OwnBlock::Rooted(_) => return None,
         };
         Some(Part::new(buf, 0, self.view.len(0, 1, inputs)))
     }
@@ -65,7 +65,7 @@ impl Gather {
     /// Where the blocks are gathered.
     const fn home(&self) -> Buf {
         match self.own {
-            Own::Apart(_) => Buf::Scratch,
+            OwnBlock::Apart(_) => Buf::Scratch,
             _ => Buf::Out,
         }
     }
@@ -105,13 +105,13 @@ impl Gather {
 
     /// Whether the rank of the view has all blocks from the start.
     fn has_all(&self, rank: u32) -> bool {
-        rank == 0 && matches!(self.own, Own::Rooted(_))
+        rank == 0 && matches!(self.own, OwnBlock::Rooted(_))
     }
 
     /// The rank of the group that stands at a rank of the view.
     fn peer(&self, rank: u32) -> u32 {
         match self.own {
-            Own::Rooted(root) => RankRing::new(rank, self.view.ring.size()).above(root),
+            OwnBlock::Rooted(root) => RankRing::new(rank, self.view.ring.size()).above(root),
             _ => rank,
         }
     }

@@ -23,8 +23,8 @@ mod skips;
 pub use scatter::Scatter;
 pub use schedule::Schedule;
 
-pub(crate) use gather::{Gather, Own};
+pub(crate) use gather::{Gather, OwnBlock};
 pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};
-pub(crate) use scatter::Result;
+pub(crate) use scatter::ScatterResult;
 pub(crate) use skips::Skips;

@@ -21,13 +21,13 @@ pub struct Scatter {
     pub(crate) blocks: Division,
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,
-    pub(crate) result: Result,
+    pub(crate) result: ScatterResult,
     pub(crate) short: EagerLimit,
 }
 
 /// Where partial sums are kept and the result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Result {
+pub(crate) enum ScatterResult {
     /// All in their places in `Out`.
     Home,
     /// Sums in scratch, the result to the start of `Out`.
@@ -36,7 +36,11 @@ pub(crate) enum Result {
 
 impl Scatter {
     /// What the caller does where it stands in its group.
-    pub(crate) const fn placed(call: &Call, blocks: Division, result: Result) -> AtRank<Self> {
+    pub(crate) const fn placed(
+        call: &Call,
+        blocks: Division,
+        result: ScatterResult,
+    ) -> AtRank<Self> {
         let scatter = Scatter {
             blocks,
             in_place: call.in_place,
@@ -63,24 +67,24 @@ impl Scatter {
     /// Partial sums of blocks `from` to `to`.
     fn kept(&self, from: u32, to: u32, around: &RelativeView<'_>) -> RelativePart {
         match self.result {
-            Result::Home => around.natural(Buf::Out, self.blocks, from..to),
-            Result::Start => around.owns_first(Buf::Scratch, self.blocks, from..to),
+            ScatterResult::Home => around.natural(Buf::Out, self.blocks, from..to),
+            ScatterResult::Start => around.owns_first(Buf::Scratch, self.blocks, from..to),
         }
     }
 
     /// Where scratch is free of partial sums.
     fn base(&self, around: &RelativeView<'_>) -> u64 {
         match self.result {
-            Result::Home => 0,
-            Result::Start => around.len(self.blocks, 0..around.size().div_ceil(2)),
+            ScatterResult::Home => 0,
+            ScatterResult::Start => around.len(self.blocks, 0..around.size().div_ceil(2)),
         }
     }
 
     /// Where the result belongs.
     fn result(&self, around: &RelativeView<'_>) -> RelativePart {
         match self.result {
-            Result::Home => self.kept(0, 1, around),
-            Result::Start => RelativePart::fixed(Buf::Out, 0, around.len(self.blocks, 0..1)),
+            ScatterResult::Home => self.kept(0, 1, around),
+            ScatterResult::Start => RelativePart::fixed(Buf::Out, 0, around.len(self.blocks, 0..1)),
         }
     }
 
@@ -94,8 +98,8 @@ impl Scatter {
         } else {
             lower
         };
-        let is_in_place = self.in_place && self.result == Result::Home;
-        let ends = self.result == Result::Start && k == 0 && !(is_first && self.in_place);
+        let is_in_place = self.in_place && self.result == ScatterResult::Home;
+        let ends = self.result == ScatterResult::Start && k == 0 && !(is_first && self.in_place);
         let (room, sum_in_room) = if ends {
             (self.result(around), true)
         } else if is_first && !is_in_place {
@@ -147,7 +151,7 @@ impl Scatter {
     fn deliver(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let from = match around.size() {
             1 if !self.in_place => self.input(0, 1, around),
-            2 if self.in_place && self.result == Result::Start => self.kept(0, 1, around),
+            2 if self.in_place && self.result == ScatterResult::Start => self.kept(0, 1, around),
             _ => return,
         };
         acts.copy(from, self.result(around));
@@ -162,7 +166,7 @@ impl SymmetricPlan for Scatter {
     fn scratch(&self, around: &RelativeView<'_>) -> u64 {
         let size = around.size();
         let half = size.div_ceil(2);
-        let first = if self.result == Result::Home && self.in_place {
+        let first = if self.result == ScatterResult::Home && self.in_place {
             around.len(self.blocks, 0..size - half)
         } else {
             0

@@ -5,7 +5,7 @@
 //! node receives both ways and starts after the last rank of the node before. Once it is a latency and an
 //! offer later, its request finds the adapter of that node sending a block and waits for all of it.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::machine::Machine;
 use crate::placement::Order;
 
@@ -51,7 +51,7 @@ fn two_rounds(model: &Model, bytes: u64) -> u64 {
         .saturating_add(bytes.saturating_mul(network.byte));
     let copied = bytes.saturating_mul(node.byte);
     (carried.saturating_mul(2))
-        .saturating_add(model.both(Way::Network, 0) + node.send)
+        .saturating_add(model.both(Reach::Network, 0) + node.send)
         .saturating_add(copied)
         .saturating_add(network.send + node.recv + node.latency)
 }

@@ -4,7 +4,7 @@
 use super::exchanges::share;
 use super::lines::Line;
 use super::rooted::AtRoot;
-use super::{Cost, Model, Way};
+use super::{Cost, Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 
@@ -32,7 +32,7 @@ pub(super) fn passed_on(
     let line = Line::down(model, last);
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
-    let [near_hop, far_hop] = [Way::Node, Way::Network].map(|way| model.hop(way, block));
+    let [near_hop, far_hop] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, block));
     let along = |rank| {
         let Line { near, far, .. } = Line::down(model, rank);
         (near_hop.saturating_mul(near)).saturating_add(far_hop.saturating_mul(far))
@@ -44,7 +44,7 @@ pub(super) fn passed_on(
         ),
         Order::Cyclic => (0, call.size),
     };
-    let tail = |way| model.hop(way, block) - model.send(way, block);
+    let tail = |reach| model.hop(reach, block) - model.send(reach, block);
     // A late rank has many blocks to forward before the root's own block, which then goes on to the end.
     let mut late = 0;
     let mut comes_late = |rank: u32, time: u64| {
@@ -64,7 +64,7 @@ pub(super) fn passed_on(
     let own = root.sent.saturating_add(along(last));
     let queued = match place.nodes() {
         1 => 0,
-        _ => (root.carried.saturating_add(tail(Way::Network)))
+        _ => (root.carried.saturating_add(tail(Reach::Network)))
             .saturating_add(inside.saturating_mul((edge + 1).into()))
             .saturating_add(along(last) - along(edge + 1)),
     };
@@ -76,7 +76,7 @@ pub(super) fn passed_on(
         .saturating_add(along(root.last_child - 1));
     // The latest rank forwards all that comes after its own block; so does, for longer, the latest one at
     // the end of a node.
-    let near = model.way(1);
+    let near = model.reach(1);
     let passed = |scattered: u64, pace| {
         scattered.saturating_add(all(pace).saturating_sub(model.receive(near, block)))
     };
@@ -90,13 +90,13 @@ pub(super) fn passed_on(
     }
     let behind = pace.saturating_mul((last - edge - 1).into());
     let beyond = (along(last) - along(edge))
-        .saturating_sub(behind + model.send(Way::Network, block))
-        .max(tail(Way::Network));
+        .saturating_sub(behind + model.send(Reach::Network, block))
+        .max(tail(Reach::Network));
     let of_root = root.sent.saturating_add(tail(near));
     let least = least.max(passed(of_root, pace).saturating_add(beyond));
     // The ranks before the last node are not later than all ranks, so their lateness need not be asked
     // for as often.
-    let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Way::Network));
+    let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Reach::Network));
     match at_last(all_scattered) > least {
         true => least.max(at_last(scattered(before_last_node).min(all_scattered))),
         false => least,

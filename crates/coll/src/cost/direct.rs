@@ -4,7 +4,7 @@
 use super::exchanges::block_of;
 use super::peers::Peers;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
-use super::{HALF, Model, Share, Way};
+use super::{HALF, Model, Reach, Share};
 use crate::bcast;
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -26,8 +26,8 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             .saturating_mul(peers.far * u64::from(ranks));
         let flight = peers.flight(
             window,
-            model.hop(Way::Node, bytes),
-            model.hop(Way::Network, bytes),
+            model.hop(Reach::Node, bytes),
+            model.hop(Reach::Network, bytes),
         );
         let end = model.end(peers.last());
         // A message that arrives before its receive is copied once more, unless copies are serial.
@@ -37,10 +37,10 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             _ if model.serial_copies => 0,
             _ => beyond.saturating_mul(model.copy(bytes.min(model.machine.eager))),
         };
-        let each = peers.processor(|way| model.both(way, bytes));
+        let each = peers.processor(|reach| model.both(reach, bytes));
         let each = each.saturating_add(early);
         // Eager messages travel while others arrive.
-        let sent = peers.processor(|way| model.send(way, bytes));
+        let sent = peers.processor(|reach| model.send(reach, bytes));
         let processor = match ends {
             1 if window > 1 => each.max(sent.saturating_add(end)),
             _ => each.saturating_add(end),
@@ -86,7 +86,7 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
 /// behind messages of other ranks of the node.
 fn in_turn(model: &Model, bytes: u64) -> u64 {
     let (place, peers) = (model.place, Peers::of(model));
-    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
+    let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let ranks = peers.near + 1;
     let (own, leaving) = (model.load_both_ways(bytes), peers.far * ranks);
     let network = model.machine.network;
@@ -102,7 +102,7 @@ fn in_turn(model: &Model, bytes: u64) -> u64 {
         .saturating_add(behind.saturating_mul(leaving))
         .saturating_add(nearest.saturating_mul(peers.near));
     let load = own.saturating_mul(leaving);
-    paced.max(load.saturating_add(model.end(Way::Network)))
+    paced.max(load.saturating_add(model.end(Reach::Network)))
 }
 
 /// Alltoall with a window of exchanges.
@@ -113,14 +113,14 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
 /// Bcast in pieces dealt by the root to the ranks and forwarded by each to all others: the slower of the
 /// two sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let dealt = bcast::Turns::of(call, parameters);
-    let bcast::Turns { each: turns, left } = dealt;
+    let dealt = bcast::PieceCounts::of(call, parameters);
+    let bcast::PieceCounts { each: turns, left } = dealt;
     let others = u64::from(call.size) - 1;
     let piece = call.bytes().div_ceil(dealt.pieces(call.size).into());
     let is_short = piece <= model.machine.eager;
     let peers = call.size.max(2) - 2;
     let on_one_node = model.place.nodes() == 1;
-    let asking = bcast::Asking {
+    let asking = bcast::ReceivesAhead {
         peers,
         turns,
         is_short,
@@ -141,16 +141,16 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     if on_one_node && model.serial_copies && !is_short && call.size > 2 {
         return copied_in_turn(model, piece, others, turns.into());
     }
-    let first = model.hop(model.way(1), piece);
+    let first = model.hop(model.reach(1), piece);
     // An eager message completes at once.
-    let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
+    let turn = |reach| if is_short { 0 } else { model.hop(reach, piece) };
     let last = Peers::of(model).last();
     let far = model.hop(last, piece);
     let by_root = |times: u32| {
         let root = Peers::of(model).each(times);
-        let flight = root.flight(IN_FLIGHT as u32, turn(Way::Node), turn(Way::Network));
+        let flight = root.flight(IN_FLIGHT as u32, turn(Reach::Node), turn(Reach::Network));
         let load = model.load(piece).saturating_mul(root.far);
-        let sent = root.processor(|way| model.send(way, piece));
+        let sent = root.processor(|reach| model.send(reach, piece));
         flight.max(load).max(sent.saturating_add(far))
     };
     let given = by_root(turns);
@@ -187,17 +187,17 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     // The last rank of a node sends beyond its node first; before that the root sends to all.
     let edge = match (model.place.order(), Peers::of(model)) {
         (Order::Block, Peers { near, far: 1.. }) => {
-            near.saturating_sub(1) * model.send(Way::Node, piece)
+            near.saturating_sub(1) * model.send(Reach::Node, piece)
         }
         _ => 0,
     };
     let onward = |ranks: u32| {
         let peers = Peers::on(model, ranks).each(turns);
-        let come = peers.processor(|way| model.receive(way, piece));
-        let gone = peers.processor(|way| model.send(way, piece));
+        let come = peers.processor(|reach| model.receive(reach, piece));
+        let gone = peers.processor(|reach| model.send(reach, piece));
         let gone = gone / others * (others - 1);
-        let hop = |way| model.hop(way, piece);
-        let flight = peers.flight(window, hop(Way::Node), hop(Way::Network));
+        let hop = |reach| model.hop(reach, piece);
+        let flight = peers.flight(window, hop(Reach::Node), hop(Reach::Network));
         let load = model
             .load(piece)
             .saturating_mul(peers.far * u64::from(ranks))
@@ -223,14 +223,14 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
 /// [`bcast_linear_linear`] with long pieces on a node with serial copies, where the root's pieces compete
 /// with the forwarded ones.
 fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
-    let (room, send) = (IN_FLIGHT as u64, model.send(Way::Node, piece));
-    let hop = model.hop(Way::Node, piece);
+    let (room, send) = (IN_FLIGHT as u64, model.send(Reach::Node, piece));
+    let hop = model.hop(Reach::Node, piece);
     let given = match others > room {
         true => hop.saturating_mul(others.div_ceil(room / 2)),
         false => hop.saturating_add((others - 1) * send),
     };
     let come = model
-        .receive(Way::Node, piece)
+        .receive(Reach::Node, piece)
         .saturating_mul(turns * others - 1);
     let gone = send.saturating_mul(turns * (others - 1));
     given.saturating_add(come).saturating_add(gone)
@@ -244,23 +244,23 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
 
 /// The time of short blocks exchanged with others on one kind of path, two exchanges at a time: each
 /// waits for the message and the reduction of the one before, or the processor is always busy.
-fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
-    let (send, work) = (model.send(way, bytes), model.reduce(bytes));
-    let busy = model.both(way, bytes).saturating_add(work);
+fn in_two_rows(model: &Model, reach: Reach, bytes: u64, others: u64) -> u64 {
+    let (send, work) = (model.send(reach, bytes), model.reduce(bytes));
+    let busy = model.both(reach, bytes).saturating_add(work);
     // The second row starts when its message can follow the first one's, and continues after a turn of
     // the first.
     let behind = match others {
-        2 => model.gap(way, bytes),
+        2 => model.gap(reach, bytes),
         _ if others.is_multiple_of(2) => busy,
         _ => 0,
     };
-    let hop = model.hop(way, bytes);
+    let hop = model.hop(reach, bytes);
     let row = hop.saturating_add(work);
     let rows = row
         .saturating_mul(others.div_ceil(2))
         .saturating_add(behind);
     // Before the first message arrives, the processor has sent two.
-    let idle = hop.saturating_sub(model.receive(way, bytes).saturating_add(2 * send));
+    let idle = hop.saturating_sub(model.receive(reach, bytes).saturating_add(2 * send));
     rows.max(busy.saturating_mul(others).saturating_add(idle))
 }
 
@@ -286,9 +286,9 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             .saturating_add(joined);
     }
     // A long message is requested when its receiver has reduced the one before.
-    let turn = |way| {
-        let busy = model.both(way, block).saturating_add(work);
-        let half = model.hop(way, block) / 2;
+    let turn = |reach| {
+        let busy = model.both(reach, block).saturating_add(work);
+        let half = model.hop(reach, block) / 2;
         busy.max(if is_long {
             half.saturating_add(work)
         } else {
@@ -310,9 +310,9 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
 /// A message for each neighbour.
 pub(crate) fn neighbors(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let most = u64::from(call.sources.max(call.destinations));
-    let way = model.way(1);
-    let hop = model.hop(way, call.bytes());
+    let reach = model.reach(1);
+    let hop = model.hop(reach, call.bytes());
     let waves = most.div_ceil(parameters.window.max(1).into());
     let flight = hop.saturating_mul(waves);
-    flight.max(most.saturating_mul(model.gap(way, call.bytes())))
+    flight.max(most.saturating_mul(model.gap(reach, call.bytes())))
 }

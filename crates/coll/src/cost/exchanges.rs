@@ -2,7 +2,7 @@
 
 use super::round::Round;
 use super::rounds::Rounds;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::allreduce;
 use crate::call::{Call, Parameters};
 use crate::circulant::Skips;
@@ -196,7 +196,7 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
             messages: parts - 1,
             bytes,
             ends: [bytes; 2],
-            work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
+            work: work.saturating_add(model.send(Reach::Node, bytes).saturating_mul(left_over)),
         });
         if longer > 0 || !call.size.is_multiple_of(radix.pow(cuts)) {
             rounds.fall_out_of_step();
@@ -275,8 +275,8 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
         reached
     };
     let had = (0..last).take_while(had).count() as u32;
-    let way = model.way(apart.into());
-    let found = (model.ends(way, bytes).recv)
+    let reach = model.reach(apart.into());
+    let found = (model.ends(reach, bytes).recv)
         .saturating_add(model.copy(bytes))
         .saturating_add(reduce);
     let latest = match had == last {
@@ -288,7 +288,7 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
     match (0..count).map(leaving).sum::<u64>() {
         0 => latest,
         messages => (model.load(bytes).saturating_mul(messages))
-            .saturating_add(model.end(Way::Network))
+            .saturating_add(model.end(Reach::Network))
             .saturating_add(reduce)
             .max(latest),
     }
@@ -313,7 +313,7 @@ pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64
 
 /// Exscan by a shift and a scan.
 pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let first = model.both(Way::Node, 0);
+    let first = model.both(Reach::Node, 0);
     let distance = |round: u32| 1 << round.saturating_sub(1).min(31);
     prefix(call, exscan::Shift::rounds(call.size), distance, model).saturating_add(first)
 }

@@ -2,7 +2,7 @@
 
 use super::round::Round;
 use super::rounds::Rounds;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::fold::Fold;
 use crate::placement::Order;
@@ -46,7 +46,7 @@ impl Places {
     }
 
     /// The most ranks folded onto a leader, within a node and across the end of a node.
-    fn followers(self, model: &Model) -> [(Way, u32); 2] {
+    fn followers(self, model: &Model) -> [(Reach, u32); 2] {
         let place = model.place;
         let most = Fold::most(place.size(), self.count) - 1;
         let across = |start: u32| {
@@ -61,7 +61,7 @@ impl Places {
             Order::Block => starts(model).map(across).into_iter().max().unwrap_or(0),
             Order::Cyclic => most,
         };
-        [(Way::Node, most), (Way::Network, afar)]
+        [(Reach::Node, most), (Reach::Network, afar)]
     }
 
     /// The time that a late leader with folded ranks on another node does not wait in a first phase of
@@ -74,7 +74,7 @@ impl Places {
             return 0;
         }
         let [near, afar] = self.handed_back(call, model);
-        let each = (model.copy(call.bytes())).saturating_add(model.send(Way::Node, call.bytes()));
+        let each = (model.copy(call.bytes())).saturating_add(model.send(Reach::Node, call.bytes()));
         let found = each.saturating_mul(u64::from(radix) - 1);
         phase.saturating_sub(found).min(afar.saturating_sub(near))
     }
@@ -130,12 +130,12 @@ fn parted(on_node: u64, (apart, radix): (u32, u32)) -> u64 {
 }
 
 /// The time of whole vectors between a leader and its folded ranks, one after another.
-fn passed(call: &Call, model: &Model, (way, followers): (Way, u32)) -> u64 {
+fn passed(call: &Call, model: &Model, (reach, followers): (Reach, u32)) -> u64 {
     match followers.checked_sub(1) {
         None => 0,
         Some(more) => {
-            let gap = model.gap(way, call.bytes());
-            (model.hop(way, call.bytes())).saturating_add(gap.saturating_mul(more.into()))
+            let gap = model.gap(reach, call.bytes());
+            (model.hop(reach, call.bytes())).saturating_add(gap.saturating_mul(more.into()))
         }
     }
 }
@@ -170,7 +170,7 @@ pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
     let [done, handed] = multiply(call, 2, model);
     let (bytes, is_single) = (call.bytes(), (call.size - 1).is_power_of_two());
     let waited = match is_single && bytes <= model.machine.eager {
-        true => model.hop(Way::Network, bytes) - model.send(Way::Network, bytes),
+        true => model.hop(Reach::Network, bytes) - model.send(Reach::Network, bytes),
         false => 0,
     };
     [done.max(handed), done.saturating_sub(waited).max(handed)]
@@ -189,13 +189,13 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
         _ => count,
     };
     let among_late = levels_of(late.max(1), radix);
-    let way = match model.place.nodes() {
-        1 => Way::Node,
-        _ => Way::Network,
+    let reach = match model.place.nodes() {
+        1 => Reach::Node,
+        _ => Reach::Network,
     };
     let messages = u64::from(radix - 1);
     let work = model.reduce(call.bytes()).saturating_mul(messages);
-    let busy = (model.both(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
+    let busy = (model.both(reach, call.bytes()).saturating_mul(messages)).saturating_add(work);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places);
     let folded = rounds.latest();
@@ -277,11 +277,11 @@ pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) ->
         let active = u64::from(model.place.per_node()).min(u64::from(distance));
         let leave = model.parting(distance).min(active);
         let bytes = call.bytes() >> (level + 1);
-        let way = match first.cut_off(model, 2 << level) {
-            0 => Way::Node,
-            _ => Way::Network,
+        let reach = match first.cut_off(model, 2 << level) {
+            0 => Reach::Node,
+            _ => Reach::Network,
         };
-        (model.hop(way, bytes)).max(model.load(bytes).saturating_mul(leave))
+        (model.hop(reach, bytes)).max(model.load(bytes).saturating_mul(leave))
     };
     let gathered = (0..levels).map(gather);
     gathered.fold(halve(call, count, model), u64::saturating_add)

@@ -10,10 +10,10 @@ use super::nodes::{by_leaders, down_nodes, gather_by_leaders, scatter_by_leaders
 use super::{Model, allreduce_splitting, bcast, reduce};
 use crate::call::{Call, Collective, Parameters};
 use crate::hierarchy::NodeLeaders;
-use crate::machine::Path;
+use crate::machine::PathCosts;
 
 /// The time after the last of `size` ranks has entered, for vectors or blocks of `bytes` bytes.
-pub(crate) fn intra_node_op(node: Path, does: Collective, size: u32, bytes: u64) -> u64 {
+pub(crate) fn intra_node_op(node: PathCosts, does: Collective, size: u32, bytes: u64) -> u64 {
     let others = u64::from(size.saturating_sub(1));
     if others == 0 {
         return 0;

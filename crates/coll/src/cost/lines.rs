@@ -3,7 +3,7 @@
 use super::alternating::alternate;
 use super::exchanges::{block_of, share};
 use super::peers::{across_edge, got_by_last, to_last};
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
@@ -79,9 +79,9 @@ impl Line {
             false => 0,
         };
         let across = model
-            .hop(Way::Network, piece)
+            .hop(Reach::Network, piece)
             .saturating_add(work.saturating_add(waits));
-        let inside = model.hop(Way::Node, bytes).saturating_add(work);
+        let inside = model.hop(Reach::Node, bytes).saturating_add(work);
         // A message in pieces goes on in pieces, or when the last has arrived and all are worked on.
         let gathered = if self.near > 0 || work > 0 {
             self.far
@@ -95,7 +95,7 @@ impl Line {
 
     /// The time between the first and the last piece of a message between nodes.
     fn others(&self, model: &Model, bytes: u64) -> u64 {
-        let gap = model.gap(Way::Network, self.piece(bytes));
+        let gap = model.gap(Reach::Network, self.piece(bytes));
         gap.saturating_mul(self.pieces - 1)
     }
 
@@ -103,9 +103,9 @@ impl Line {
     /// edge of a node a rank has one message over the network, or two if it is alone there.
     pub(super) fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
-        let each = |way, time: &dyn Fn(u64) -> u64| match way {
-            Way::Node => time(bytes),
-            Way::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
+        let each = |reach, time: &dyn Fn(u64) -> u64| match reach {
+            Reach::Node => time(bytes),
+            Reach::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
         };
         let stop = |from, to| {
             let come = each(from, &|bytes| model.receive(from, bytes));
@@ -117,19 +117,19 @@ impl Line {
         };
         let inside = match self.near {
             0 => 0,
-            _ => stop(Way::Node, Way::Node),
+            _ => stop(Reach::Node, Reach::Node),
         };
         // A long message that is worked on is copied after the previous one has been sent.
         let copied = match work > 0 && bytes > model.machine.eager && !model.serial_copies {
             true => bytes.saturating_mul(model.machine.node.byte),
             false => 0,
         };
-        let leaves = stop(Way::Node, Way::Network).saturating_add(copied);
-        let enters = stop(Way::Network, Way::Node);
+        let leaves = stop(Reach::Node, Reach::Network).saturating_add(copied);
+        let enters = stop(Reach::Network, Reach::Node);
         // A rank alone on the second of two nodes is the end of the line.
         let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
-            _ if self.near == 0 => stop(Way::Network, Way::Network),
+            _ if self.near == 0 => stop(Reach::Network, Reach::Network),
             Course::Down if ends => leaves,
             Course::Up if ends => enters,
             _ => leaves.max(enters),
@@ -145,7 +145,7 @@ impl Line {
                     Course::Around => model.load_both_ways(bytes),
                     Course::Down | Course::Up => model.load(bytes),
                 };
-                let carried = each(Way::Network, &load).saturating_add(self.behind(model, bytes));
+                let carried = each(Reach::Network, &load).saturating_add(self.behind(model, bytes));
                 inside.max(edge).max(carried.saturating_mul(rails))
             }
         };
@@ -189,25 +189,25 @@ impl Line {
             return 0;
         }
         let (place, piece) = (model.place, self.piece(bytes));
-        let seen = model.hop(Way::Node, bytes) + model.machine.node.latency;
+        let seen = model.hop(Reach::Node, bytes) + model.machine.node.latency;
         let near = match self.near {
             0 => 0,
             _ => seen.saturating_add(work),
         };
         let last = model.place.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;
-        let hop = model.hop(Way::Network, piece);
+        let hop = model.hop(Reach::Network, piece);
         let far = match self.course {
             _ if self.far == 0 || piece <= model.machine.eager => 0,
             Course::Up => hop.saturating_add(work),
-            _ if work > 0 => (hop - model.end(Way::Network))
+            _ if work > 0 => (hop - model.end(Reach::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
             Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
-                hop - model.end(Way::Network)
+                hop - model.end(Reach::Network)
             }
             _ => {
-                (hop - model.end(Way::Network)).saturating_mul(self.pieces)
+                (hop - model.end(Reach::Network)).saturating_mul(self.pieces)
                     / u64::from(1 + Parameters::AHEAD)
             }
         };
@@ -242,13 +242,14 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 
 /// The time of messages around a ring until every rank has each of them; `longest` is the longest path.
 fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
-    let [line, way] = [Course::Around, longest].map(|course| Line {
+    let [line, reach] = [Course::Around, longest].map(|course| Line {
         pieces,
         ..Line::of(model, course)
     });
     let rounds = u64::from(model.place.size()) - 1;
     let steady = line.pace(model, bytes, work).saturating_mul(rounds);
-    way.along(model, bytes, work)
+    reach
+        .along(model, bytes, work)
         .max(steady)
         .max(past_one_alone(model, line.piece(bytes), rounds * pieces))
 }
@@ -260,7 +261,7 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
         place.order() == Order::Block && place.nodes() > 1 && place.size() % place.per_node() == 1;
     match is_there {
         true => model
-            .both(Way::Network, bytes)
+            .both(Reach::Network, bytes)
             .saturating_mul(messages)
             .saturating_add(2 * model.machine.network.latency),
         false => 0,
@@ -302,7 +303,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let rounds = rounds_of_pairs(call);
     // The folded rank's partner may have another block to copy before.
     let copied = match to_last(model) {
-        Way::Node if model.serial_copies && rounds > 0 => {
+        Reach::Node if model.serial_copies && rounds > 0 => {
             block.saturating_mul(model.machine.node.byte)
         }
         _ => 0,
@@ -315,9 +316,9 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         Order::Block => rounds.div_ceil(place.per_node().into()),
         Order::Cyclic => rounds,
     };
-    let near = model.hop(Way::Node, three).saturating_mul(rounds - edges);
-    let far = model.hop(Way::Network, three).saturating_mul(edges);
-    let handed_on = (given.max(model.hop(model.way(1), block)))
+    let near = model.hop(Reach::Node, three).saturating_mul(rounds - edges);
+    let far = model.hop(Reach::Network, three).saturating_mul(edges);
+    let handed_on = (given.max(model.hop(model.reach(1), block)))
         .saturating_add(near.saturating_add(far))
         .saturating_add(model.copy(block));
     between_neighbors(call, Some(given), model).max(handed_on)
@@ -353,9 +354,9 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         1 => (0, 0),
         _ => (load.saturating_mul(3), 0),
     };
-    let two_rounds = (2 * model.hop(Way::Node, bytes)).max(edges.saturating_add(beside));
+    let two_rounds = (2 * model.hop(Reach::Node, bytes)).max(edges.saturating_add(beside));
     let pace = two_rounds.saturating_mul(rounds_of_pairs(call)) / 2;
-    let first = model.hop(model.way(1), block);
+    let first = model.hop(model.reach(1), block);
     let got = match has_folded_rank {
         true => got_by_last(model, block),
         false => 0,
@@ -370,7 +371,7 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
 /// unless it is alone on its node.
 fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let (place, is_long) = (model.place, bytes > model.machine.eager);
-    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
+    let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let load = model.load_both_ways(bytes);
     let is_one_alone = place.per_node() > 1 && ranks % place.per_node() == 1;
     match place.order() {
@@ -425,22 +426,22 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     }
     let rounds = u64::from(call.size) - 1;
     let line = Line::of(model, Course::Around);
-    let way = if line.far > 0 {
-        Way::Network
+    let reach = if line.far > 0 {
+        Reach::Network
     } else {
-        Way::Node
+        Reach::Node
     };
     // A processor that reduces requests nothing meanwhile.
-    let step = model.hop(Way::Node, segment).saturating_add(reduce);
+    let step = model.hop(Reach::Node, segment).saturating_add(reduce);
     let first = step
-        .max(model.hop(way, segment))
+        .max(model.hop(reach, segment))
         .saturating_mul(rounds * segments);
     let busy = model
-        .both(Way::Node, segment)
+        .both(Reach::Node, segment)
         .saturating_mul(rounds * segments);
-    let load = match way {
-        Way::Network => model.load(chunk).saturating_mul(rounds),
-        Way::Node => 0,
+    let load = match reach {
+        Reach::Network => model.load(chunk).saturating_mul(rounds),
+        Reach::Node => 0,
     };
     let waves = segments.div_ceil(IN_FLIGHT as u64 / 2);
     let passed = line.along(model, segment, 0).saturating_mul(waves);

@@ -72,7 +72,7 @@ pub(crate) use rooted::{gather_linear, scatter_linear};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
 use crate::call::{Call, Parameters};
-use crate::machine::{Machine, Path};
+use crate::machine::{Machine, PathCosts};
 use crate::placement::{Order, Placement};
 
 /// A machine and the placement of ranks on it.
@@ -95,7 +95,7 @@ type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
 /// The kind of path between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Reach {
     /// Inside a node.
     Node,
     /// Between two nodes.
@@ -148,23 +148,23 @@ impl Model {
         Model { flags, ..self }
     }
 
-    const fn path(&self, way: Way) -> Path {
-        match way {
-            Way::Node => self.machine.node,
-            Way::Network => self.machine.network,
+    const fn path(&self, reach: Reach) -> PathCosts {
+        match reach {
+            Reach::Node => self.machine.node,
+            Reach::Network => self.machine.network,
         }
     }
 
     /// The time of one message until its receiver has it. A long one is announced, and fetched after one
     /// more message.
-    fn hop(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.ends(way, bytes);
-        let once = self.bare(way, bytes);
+    fn hop(&self, reach: Reach, bytes: u64) -> u64 {
+        let path = self.ends(reach, bytes);
+        let once = self.bare(reach, bytes);
         let travel = bytes.saturating_mul(path.byte);
-        let before = match way {
+        let before = match reach {
             _ if bytes <= self.machine.eager => 0,
-            Way::Node => path.recv,
-            Way::Network => once + path.send + path.latency,
+            Reach::Node => path.recv,
+            Reach::Network => once + path.send + path.latency,
         };
         travel.saturating_add(once + before)
     }
@@ -175,10 +175,10 @@ impl Model {
     }
 
     /// The path with the overheads of processors for a message of this length.
-    const fn ends(&self, way: Way, bytes: u64) -> Path {
-        let (path, node) = (self.path(way), self.machine.node);
+    const fn ends(&self, reach: Reach, bytes: u64) -> PathCosts {
+        let (path, node) = (self.path(reach), self.machine.node);
         if self.is_flag(bytes) {
-            Path {
+            PathCosts {
                 send: node.send,
                 recv: node.recv,
                 ..path
@@ -189,23 +189,23 @@ impl Model {
     }
 
     /// The time from when a receiver has a message until its waiting sender is done.
-    fn told(&self, way: Way, bytes: u64) -> u64 {
+    fn told(&self, reach: Reach, bytes: u64) -> u64 {
         let node = self.machine.node;
-        match way {
-            Way::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
+        match reach {
+            Reach::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
             _ => 0,
         }
     }
 
     /// The time of a message besides the overheads of processors, if it is eager.
-    const fn bare(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.ends(way, bytes);
+    const fn bare(&self, reach: Reach, bytes: u64) -> u64 {
+        let path = self.ends(reach, bytes);
         path.send + path.latency + path.recv
     }
 
     /// The rest of a message's time after sender and adapter are done with it.
-    fn end(&self, way: Way) -> u64 {
-        let path = self.path(way);
+    fn end(&self, reach: Reach) -> u64 {
+        let path = self.path(reach);
         path.latency + path.recv
     }
 
@@ -231,39 +231,39 @@ impl Model {
 
     /// The receiver's processor time for one message, including the announcement and request of a long
     /// one.
-    fn receive(&self, way: Way, bytes: u64) -> u64 {
-        let copied = match way {
-            Way::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
+    fn receive(&self, reach: Reach, bytes: u64) -> u64 {
+        let copied = match reach {
+            Reach::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
             _ => 0,
         };
-        let path = self.path(way);
-        let fetched = match way {
+        let path = self.path(reach);
+        let fetched = match reach {
             _ if bytes <= self.machine.eager => 0,
-            Way::Node => path.recv,
-            Way::Network => path.send + path.recv,
+            Reach::Node => path.recv,
+            Reach::Network => path.send + path.recv,
         };
         copied
-            .saturating_add(self.ends(way, bytes).recv)
+            .saturating_add(self.ends(reach, bytes).recv)
             .saturating_add(fetched)
     }
 
     /// The sender's processor time for one message.
-    const fn send(&self, way: Way, bytes: u64) -> u64 {
-        self.ends(way, bytes).send
+    const fn send(&self, reach: Reach, bytes: u64) -> u64 {
+        self.ends(reach, bytes).send
     }
 
     /// The processor time for one message sent and one received.
-    fn both(&self, way: Way, bytes: u64) -> u64 {
-        self.receive(way, bytes)
-            .saturating_add(self.send(way, bytes))
+    fn both(&self, reach: Reach, bytes: u64) -> u64 {
+        self.receive(reach, bytes)
+            .saturating_add(self.send(reach, bytes))
     }
 
     /// The time from the start of one message to the start of the next on the same path.
-    fn gap(&self, way: Way, bytes: u64) -> u64 {
-        let processor = self.send(way, bytes).max(self.receive(way, bytes));
-        match way {
-            Way::Node => processor,
-            Way::Network => processor.max(self.load(bytes)),
+    fn gap(&self, reach: Reach, bytes: u64) -> u64 {
+        let processor = self.send(reach, bytes).max(self.receive(reach, bytes));
+        match reach {
+            Reach::Node => processor,
+            Reach::Network => processor.max(self.load(bytes)),
         }
     }
 
@@ -322,11 +322,11 @@ impl Model {
     }
 
     /// The path from the first rank of a node to the rank at this distance.
-    const fn way(&self, distance: u64) -> Way {
+    const fn reach(&self, distance: u64) -> Reach {
         let beyond = match self.place.order() {
             Order::Block => distance >= self.place.per_node() as u64,
             Order::Cyclic => !distance.is_multiple_of(self.place.nodes() as u64),
         };
-        if beyond { Way::Network } else { Way::Node }
+        if beyond { Reach::Network } else { Reach::Node }
     }
 }

@@ -4,7 +4,7 @@
 use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
 use super::nodes::{gather_node_aware, inside, scatter_node_aware};
 use super::rounds::Rounds;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::call::{Call, Collective, Parameters};
 use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
@@ -99,7 +99,7 @@ impl<'a> Nodes<'a> {
             true => carried / 4,
             false => 0,
         };
-        (model.hop(Way::Network, bytes))
+        (model.hop(Reach::Network, bytes))
             .saturating_add(carried)
             .saturating_add(waits)
             .saturating_add(merged)
@@ -125,10 +125,10 @@ impl<'a> Nodes<'a> {
     fn handed_on(&self, phase: &Phase, work: Work) -> u64 {
         let (model, bytes) = (self.model, phase.bytes);
         let taken =
-            u64::from(phase.messages - 1).saturating_mul(model.receive(Way::Network, bytes));
+            u64::from(phase.messages - 1).saturating_mul(model.receive(Reach::Network, bytes));
         let carried = (phase.far - 1).saturating_mul(model.load(bytes));
         let merged = work(model, bytes).saturating_mul(phase.messages.into());
-        let hop = model.hop(Way::Network, bytes);
+        let hop = model.hop(Reach::Network, bytes);
         hop.saturating_add(taken.max(carried))
             .saturating_add(merged)
     }
@@ -136,7 +136,7 @@ impl<'a> Nodes<'a> {
     /// The time at which a node's ranks are done with a phase that they begin at `begun`, with messages
     /// that arrive at `came`.
     fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
-        let each = self.model.both(Way::Network, phase.bytes);
+        let each = self.model.both(Reach::Network, phase.bytes);
         let busy = each.saturating_mul(phase.messages.into());
         begun.saturating_add(busy).max(came)
     }
@@ -274,11 +274,11 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             };
             let sent = if merged == 0 { values - filled } else { 0 };
             rounds.shift(weight, messages, longest, merged);
-            rounds.work(u64::from(sent).saturating_mul(near.send(Way::Node, longest)));
+            rounds.work(u64::from(sent).saturating_mul(near.send(Reach::Node, longest)));
         }
         // Wrapped shares take two messages, unless only the first of few shares are filled.
         if weight > 1 && owners.saturating_add(weight.into()) > u64::from(near.place.size()) {
-            rounds.work(near.both(Way::Node, 0));
+            rounds.work(near.both(Reach::Node, 0));
         }
     }
     rounds.time()

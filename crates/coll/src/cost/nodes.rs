@@ -6,8 +6,8 @@ use super::round::Round;
 use super::rounds::Rounds;
 use super::trees::{gather_in_place, is_short, postal_down, postal_up, with_length};
 use super::{
-    Cost, Model, Way, allreduce_splitting, barrier_knomial, bcast, dissemination, exscan_doubling,
-    gather, gather_linear, reduce, scan, scatter, scatter_linear,
+    Cost, Model, Reach, allreduce_splitting, barrier_knomial, bcast, dissemination,
+    exscan_doubling, gather, gather_linear, reduce, scan, scatter, scatter_linear,
 };
 use crate::call::{Call, Collective, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -61,13 +61,13 @@ fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
 fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
     if bytes > far.machine.eager {
         let both = ready[0].max(ready[1]);
-        return [both.saturating_add(far.hop(Way::Network, bytes)); 2];
+        return [both.saturating_add(far.hop(Reach::Network, bytes)); 2];
     }
     let (send, receive) = (
-        far.send(Way::Network, bytes),
-        far.receive(Way::Network, bytes),
+        far.send(Reach::Network, bytes),
+        far.receive(Reach::Network, bytes),
     );
-    let comes = far.hop(Way::Network, bytes) - receive;
+    let comes = far.hop(Reach::Network, bytes) - receive;
     let done = |own: u64, other: u64| {
         let both = own.saturating_add(send).max(other.saturating_add(comes));
         both.saturating_add(receive)
@@ -84,18 +84,18 @@ fn later(leaders: [u64; 2], ranks: [u64; 2]) -> u64 {
 /// The times at which two leaders continue, the first of which sends to the other; it is done with a
 /// short message at once.
 fn given(far: &Model, bytes: u64) -> [u64; 2] {
-    let hop = far.hop(Way::Network, bytes);
+    let hop = far.hop(Reach::Network, bytes);
     match bytes > far.machine.eager {
         true => [hop; 2],
-        false => [far.send(Way::Network, bytes), hop],
+        false => [far.send(Reach::Network, bytes), hop],
     }
 }
 
 /// The time at which the root's node is done with its own work and with the message of another, smaller
 /// node's leader.
 fn taken(far: &Model, bytes: u64, [home, there]: [u64; 2]) -> u64 {
-    let receive = far.receive(Way::Network, bytes);
-    let comes = far.hop(Way::Network, bytes) - receive;
+    let receive = far.receive(Reach::Network, bytes);
+    let comes = far.hop(Reach::Network, bytes) - receive;
     home.max(there.saturating_add(comes))
         .saturating_add(receive)
 }
@@ -103,10 +103,10 @@ fn taken(far: &Model, bytes: u64, [home, there]: [u64; 2]) -> u64 {
 /// Barrier by leaders, with trees inside the nodes.
 pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
-    let way = [node, last].map(|(call, near)| barrier_knomial(&call, parameters, &near) / 2);
+    let reach = [node, last].map(|(call, near)| barrier_knomial(&call, parameters, &near) / 2);
     match leaders.size {
-        2 => later(meet(&far, 0, way), way),
-        _ => 2 * way[0] + dissemination(&leaders, parameters, &far),
+        2 => later(meet(&far, 0, reach), reach),
+        _ => 2 * reach[0] + dissemination(&leaders, parameters, &far),
     }
 }
 
@@ -159,7 +159,7 @@ pub(super) fn up_nodes(
     match leaders.size {
         // A long message starts when its receiver has room, as nothing remains to be reduced.
         2 if bytes > model.machine.eager => {
-            let hop = far.hop(Way::Network, bytes);
+            let hop = far.hop(Reach::Network, bytes);
             up[0].max(up[1]).saturating_add(hop).saturating_add(merged)
         }
         2 => taken(&far, bytes, up).saturating_add(merged),
@@ -356,7 +356,9 @@ pub(super) fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
         return 0;
     }
     let path = model.machine.node;
-    let each = model.both(Way::Node, bytes).saturating_mul(messages.into());
+    let each = model
+        .both(Reach::Node, bytes)
+        .saturating_mul(messages.into());
     let waves = if bytes > model.machine.eager {
         u64::from(messages).div_ceil(8)
     } else {

@@ -1,6 +1,6 @@
 //! The messages between one rank and all others, inside its node and on other nodes.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::placement::Order;
 
 /// The number of a rank's messages inside its node and to other nodes.
@@ -33,16 +33,16 @@ impl Peers {
     }
 
     /// The processor's time for all messages.
-    pub(super) fn processor(&self, each: impl Fn(Way) -> u64) -> u64 {
-        let near = each(Way::Node).saturating_mul(self.near);
-        near.saturating_add(each(Way::Network).saturating_mul(self.far))
+    pub(super) fn processor(&self, each: impl Fn(Reach) -> u64) -> u64 {
+        let near = each(Reach::Node).saturating_mul(self.near);
+        near.saturating_add(each(Reach::Network).saturating_mul(self.far))
     }
 
-    pub(super) const fn last(&self) -> Way {
+    pub(super) const fn last(&self) -> Reach {
         if self.far > 0 {
-            Way::Network
+            Reach::Network
         } else {
-            Way::Node
+            Reach::Node
         }
     }
 
@@ -61,14 +61,14 @@ impl Peers {
 pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
     let peers = Peers::on(model, model.place.on_last_node());
     let load = model.load(bytes).saturating_mul(peers.far);
-    let got = peers.processor(|way| model.receive(way, bytes));
+    let got = peers.processor(|reach| model.receive(reach, bytes));
     got.max(load)
 }
 
 /// The time of two exchanges of a rank at the end of a node, one of which crosses nodes.
 pub(super) fn across_edge(model: &Model, bytes: u64) -> u64 {
-    let far = model.hop(Way::Network, bytes);
-    let near = model.send(Way::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
+    let far = model.hop(Reach::Network, bytes);
+    let near = model.send(Reach::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
     match model.place.per_node() {
         1 => far.saturating_mul(2),
         2 => far.saturating_add(near).saturating_add(model.load(bytes)),
@@ -77,10 +77,10 @@ pub(super) fn across_edge(model: &Model, bytes: u64) -> u64 {
 }
 
 /// The path to the last rank from the rank below it.
-pub(super) fn to_last(model: &Model) -> Way {
+pub(super) fn to_last(model: &Model) -> Reach {
     match model.place.order() {
-        Order::Block if model.place.on_last_node() > 1 => Way::Node,
-        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
-        _ => Way::Network,
+        Order::Block if model.place.on_last_node() > 1 => Reach::Node,
+        Order::Cyclic if model.place.nodes() == 1 => Reach::Node,
+        _ => Reach::Network,
     }
 }

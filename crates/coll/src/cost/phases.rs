@@ -82,10 +82,10 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         return 0;
     };
     let bytes = block.saturating_mul(weight.min(size - above).into());
-    let way = model.way((size - above).into());
-    let taken = (model.path(way).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
+    let reach = model.reach((size - above).into());
+    let taken = (model.path(reach).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
     // The processor may be idle until the last message of the first phase arrives.
-    let (near, first) = (model.way(1), u64::from(digits.values(0)));
+    let (near, first) = (model.reach(1), u64::from(digits.values(0)));
     let arrived =
         (model.hop(near, block)).saturating_add((first - 1).saturating_mul(model.gap(near, block)));
     let busy = first.saturating_mul(model.both(near, block));

@@ -51,8 +51,8 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 /// messages of others arrive meanwhile and are copied once more; long ones wait.
 pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let others = without_folded_rank(call);
-    let taken = |way, bytes| model.hop(way, bytes).saturating_add(model.reduce(bytes));
-    let welcomed = taken(model.way(others.size.into()), call.bytes());
+    let taken = |reach, bytes| model.hop(reach, bytes).saturating_add(model.reduce(bytes));
+    let welcomed = taken(model.reach(others.size.into()), call.bytes());
     if others.size == 1 {
         return welcomed;
     }
@@ -60,11 +60,11 @@ pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model)
     let block = call
         .bytes()
         .div_ceil(Pipeline::blocks_of(call, parameters).into());
-    let way = model.way(1);
+    let reach = model.reach(1);
     let each = match block > model.machine.eager {
-        true => taken(way, block),
+        true => taken(reach, block),
         false => model
-            .receive(way, block)
+            .receive(reach, block)
             .saturating_add(model.reduce(block))
             .saturating_add(model.copy(block)),
     };
@@ -77,8 +77,8 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     let skips = Skips::new(call.size);
     if bytes > model.machine.eager && call.collective.reduces() {
         // In the last rounds no rank waits for the completion of its sends.
-        let distances = (0..skips.rounds()).map(|k| model.way(skips.skip(k).into()));
-        return distances.map(|way| model.told(way, bytes)).sum();
+        let distances = (0..skips.rounds()).map(|k| model.reach(skips.skip(k).into()));
+        return distances.map(|reach| model.told(reach, bytes)).sum();
     }
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;
@@ -89,7 +89,7 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     let round = |distance: u32| {
         let mut waited = Rounds::new(model);
         waited.shift(distance, 1, bytes, work);
-        let ends = model.ends(model.way(distance.into()), bytes);
+        let ends = model.ends(model.reach(distance.into()), bytes);
         let goes_on = match call.collective.reduces() {
             true if is_mixed => model.copy(bytes) + work,
             true => ends.recv + model.copy(bytes) + work,

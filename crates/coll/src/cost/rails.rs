@@ -6,7 +6,7 @@ use super::exchanges::{
 };
 use super::nodes::{among, in_node, inside, leaders};
 use super::{
-    Model, Way, allreduce_circulant, bcast, chain, linear, pipeline, reduce_scatter_circulant,
+    Model, Reach, allreduce_circulant, bcast, chain, linear, pipeline, reduce_scatter_circulant,
     reduce_scatter_pairwise, ring, scatter_linear,
 };
 use crate::call::{Call, Parameters};
@@ -75,7 +75,7 @@ fn beside(
     shared.machine.network.recv = 0;
     shared.machine.network.latency = 0;
     let messages = time(rail, &shared);
-    [alone, messages.saturating_add(model.hop(Way::Network, 0))]
+    [alone, messages.saturating_add(model.hop(Reach::Network, 0))]
 }
 
 /// Reduce-scatter inside the nodes in pairs, then over the circulant graph in rails.
@@ -109,7 +109,7 @@ pub(crate) fn allreduce_rail_circulant(call: &Call, parameters: &Parameters, mod
         Some(more) => {
             let bytes = call.bytes();
             let visit = model
-                .hop(Way::Network, bytes)
+                .hop(Reach::Network, bytes)
                 .saturating_add(model.load(bytes).saturating_mul(more.into()));
             let found = model.copy(bytes.min(model.machine.eager.saturating_mul(2)));
             let late = visit
@@ -177,8 +177,8 @@ fn bcast_in_rails(
         let gathered = match bytes > model.machine.eager {
             true => last.saturating_add(told),
             false => {
-                let sent = model.send(Way::Node, bytes).saturating_mul(ranks.into());
-                let of_last = sent.saturating_add(model.hop(Way::Node, bytes)).min(told);
+                let sent = model.send(Reach::Node, bytes).saturating_mul(ranks.into());
+                let of_last = sent.saturating_add(model.hop(Reach::Node, bytes)).min(told);
                 (first.saturating_add(told)).max(last.saturating_add(of_last))
             }
         };
@@ -211,8 +211,8 @@ pub(crate) fn rail_chain(call: &Call, parameters: &Parameters, model: &Model) ->
         let blocks = u64::from(parameters.blocks).min(rail.count).max(1);
         let bytes = rail.bytes().div_ceil(blocks);
         let carried = model.load(bytes).saturating_mul(all.into());
-        let taken = (model.receive(Way::Network, bytes)).saturating_mul(of_one.into());
-        let hops = u64::from(rail.size - 1).saturating_mul(model.hop(Way::Network, bytes));
+        let taken = (model.receive(Reach::Network, bytes)).saturating_mul(of_one.into());
+        let hops = u64::from(rail.size - 1).saturating_mul(model.hop(Reach::Network, bytes));
         let [taken, all] =
             [taken, carried].map(|each| hops.saturating_add(each.saturating_mul(blocks)));
         let alone = chain(rail, parameters, &leaders(model, rail.size));
@@ -231,9 +231,9 @@ pub(crate) fn rail_circulant(call: &Call, parameters: &Parameters, model: &Model
     let in_turn = |rail: &Call, of_one: u32| {
         let blocks = u64::from(parameters.blocks).min(rail.count).max(1);
         let bytes = rail.bytes().div_ceil(blocks);
-        let each = (model.both(Way::Network, bytes)).max(model.load_both_ways(bytes));
+        let each = (model.both(Reach::Network, bytes)).max(model.load_both_ways(bytes));
         let others = each.saturating_mul(u64::from(of_one) - 1);
-        let round = model.hop(Way::Network, bytes).saturating_add(others);
+        let round = model.hop(Reach::Network, bytes).saturating_add(others);
         round.saturating_mul(Pipeline::rounds_of(rail, parameters))
     };
     let between = |rail: &Call, [all, of_one]: [u32; 2]| {

@@ -1,7 +1,7 @@
 //! The cost of linear gather and scatter between the root and all others, and of the root of a scatter.
 
 use super::peers::Peers;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
@@ -22,25 +22,25 @@ pub(super) struct Root {
 impl Root {
     /// Sends a message of this many bytes and returns the time of its arrival. The root waits for a long
     /// message.
-    pub(super) fn send(&mut self, model: &Model, way: Way, bytes: u64) -> u64 {
-        let (start, path) = (self.sent, model.path(way));
+    pub(super) fn send(&mut self, model: &Model, reach: Reach, bytes: u64) -> u64 {
+        let (start, path) = (self.sent, model.path(reach));
         let is_long = bytes > model.machine.eager;
-        self.sent = start.saturating_add(model.send(way, bytes));
-        if way == Way::Network {
+        self.sent = start.saturating_add(model.send(reach, bytes));
+        if reach == Reach::Network {
             let ready = match is_long {
-                true => start.saturating_add(model.bare(way, 0) + path.send + path.latency),
+                true => start.saturating_add(model.bare(reach, 0) + path.send + path.latency),
                 false => self.sent,
             };
             self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
         }
-        let come = match way {
-            Way::Network => self.carried.saturating_add(model.end(way)),
-            Way::Node => start.saturating_add(model.hop(way, bytes)),
+        let come = match reach {
+            Reach::Network => self.carried.saturating_add(model.end(reach)),
+            Reach::Node => start.saturating_add(model.hop(reach, bytes)),
         };
-        let seen = match way {
+        let seen = match reach {
             _ if !is_long => self.sent,
-            Way::Network => self.carried,
-            Way::Node => come.saturating_add(model.told(way, bytes)),
+            Reach::Network => self.carried,
+            Reach::Node => come.saturating_add(model.told(reach, bytes)),
         };
         self.done = self.done.max(seen);
         come
@@ -60,11 +60,11 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     let ask = u64::from(asked && beyond > 0);
     // An eager message completes at once.
     let held = asked || bytes > model.machine.eager;
-    let turn = |way| {
+    let turn = |reach| {
         if held {
             model
-                .hop(way, bytes)
-                .saturating_add(ask * model.hop(way, 0))
+                .hop(reach, bytes)
+                .saturating_add(ask * model.hop(reach, 0))
         } else {
             0
         }
@@ -76,14 +76,14 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     };
     let flight = match peers.far {
         // Messages that start together end together.
-        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(window.into())),
-        _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
+        0 => turn(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
+        _ => peers.flight(parameters.window, turn(Reach::Node), turn(Reach::Network)),
     };
     let load = model.load(bytes).saturating_mul(peers.far);
     let signals = ask * beyond * model.path(peers.last()).send;
-    let each = |way| match asked {
-        true => model.receive(way, bytes),
-        false => model.send(way, bytes),
+    let each = |reach| match asked {
+        true => model.receive(reach, bytes),
+        false => model.send(reach, bytes),
     };
     let processor = peers.processor(each).saturating_add(signals);
     let end = model.end(peers.last());
@@ -110,20 +110,20 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
 fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
     let peers = Peers::of(model);
     let beyond = (peers.near + peers.far).saturating_sub(window.into());
-    let asked = [Way::Node, Way::Network].map(|way| beyond.min(1) * model.hop(way, 0));
-    let received = peers.processor(|way| model.receive(way, bytes));
+    let asked = [Reach::Node, Reach::Network].map(|reach| beyond.min(1) * model.hop(reach, 0));
+    let received = peers.processor(|reach| model.receive(reach, bytes));
     let signals = beyond * model.path(peers.last()).send;
     let busy = received.saturating_add(model.bare(peers.last(), 0) + signals);
     if !model.serial_copies {
         return in_windows(peers, bytes, (window, asked), model).max(busy);
     }
     // Requests of blocks from other nodes wait while the processor copies those of its own node.
-    let one = model.receive(Way::Node, bytes);
+    let one = model.receive(Reach::Node, bytes);
     let copied = match peers.near {
         0 => 0,
         near => one.saturating_mul(near).saturating_add(model.copy(bytes)),
     };
-    let first = model.bare(Way::Node, 0).saturating_add(copied);
+    let first = model.bare(Reach::Node, 0).saturating_add(copied);
     let others = across(copied, peers.far, bytes, window, model);
     first.max(others).max(busy)
 }
@@ -135,7 +135,7 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
     if model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, false);
     }
-    let (near, far) = ((Way::Node, peers.near), (Way::Network, peers.far));
+    let (near, far) = ((Reach::Node, peers.near), (Reach::Network, peers.far));
     let given = match bytes > model.machine.eager {
         true => in_windows(
             peers,
@@ -146,7 +146,7 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
         false if parameters.per_node > 0 => at_once([far, near], bytes, model),
         false => at_once([near, far], bytes, model),
     };
-    let sent = peers.processor(|way| model.send(way, bytes));
+    let sent = peers.processor(|reach| model.send(reach, bytes));
     given.max(sent.saturating_add(model.copy(bytes)))
 }
 
@@ -158,7 +158,7 @@ pub(super) fn scattering(
     _: &mut dyn FnMut(u32, u64),
 ) -> Root {
     let (peers, bytes) = (Peers::of(model), call.bytes());
-    let sent = peers.processor(|way| model.send(way, bytes));
+    let sent = peers.processor(|reach| model.send(reach, bytes));
     Root {
         sent,
         carried: model.load(bytes).saturating_mul(peers.far),
@@ -168,17 +168,17 @@ pub(super) fn scattering(
 }
 
 /// The time of short messages of one kind of path, then of another: all are eager.
-fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
-    let one_way = |start: u64, (way, messages): (Way, u64)| match messages.checked_sub(1) {
+fn at_once([first, last]: [(Reach, u64); 2], bytes: u64, model: &Model) -> u64 {
+    let one_way = |start: u64, (reach, messages): (Reach, u64)| match messages.checked_sub(1) {
         None => 0,
         Some(before) => {
-            let pace = match way {
-                Way::Node => model.send(way, bytes),
-                Way::Network => model.send(way, bytes).max(model.load(bytes)),
+            let pace = match reach {
+                Reach::Node => model.send(reach, bytes),
+                Reach::Network => model.send(reach, bytes).max(model.load(bytes)),
             };
             start
                 .saturating_add(pace.saturating_mul(before))
-                .saturating_add(model.hop(way, bytes))
+                .saturating_add(model.hop(reach, bytes))
         }
     };
     let sent = model.send(first.0, bytes).saturating_mul(first.1);
@@ -189,7 +189,7 @@ fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
 /// of them for either path.
 fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
-    let turn = model.hop(Way::Node, bytes).saturating_add(between[0]);
+    let turn = model.hop(Reach::Node, bytes).saturating_add(between[0]);
     let turns = |of: u64| turn.saturating_mul(of);
     let last = peers.near % room;
     let beside = match last {
@@ -204,7 +204,7 @@ fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), mode
     } else {
         last
     };
-    let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
+    let others = together.saturating_sub(1) * model.send(Reach::Node, bytes);
     let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
     let begun = turns(peers.near / room);
     // The adapter carries the others after those.
@@ -223,13 +223,13 @@ fn across(start: u64, messages: u64, bytes: u64, window: u32, model: &Model) -> 
     let Some(more) = messages.checked_sub(1) else {
         return 0;
     };
-    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
+    let (load, hop) = (model.load(bytes), model.hop(Reach::Network, bytes));
     let (room, window) = (IN_FLIGHT as u64, u64::from(window.max(1)));
     let carried = match window > room {
         true => load.max(hop / room).saturating_mul(more),
         false => {
             let alone = hop - bytes.saturating_mul(model.machine.network.byte);
-            let inputs = model.end(Way::Network) + model.send(Way::Network, bytes);
+            let inputs = model.end(Reach::Network) + model.send(Reach::Network, bytes);
             let asked = alone.saturating_sub(inputs).saturating_mul(more / window);
             load.saturating_mul(more).saturating_add(asked)
         }

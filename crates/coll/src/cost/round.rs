@@ -1,6 +1,6 @@
 //! One round of [`Rounds`](super::rounds::Rounds): a rank's messages in it.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
 /// The messages and the work of every rank in a round.
@@ -25,7 +25,7 @@ pub(super) struct Round {
 impl Round {
     /// The path that ranks wait for: with several messages that of most of them, with one that of nearly
     /// all ranks.
-    pub(super) fn way(&self, model: &Model) -> Way {
+    pub(super) fn reach(&self, model: &Model) -> Reach {
         let node = u64::from(model.place.per_node().min(model.place.size()));
         let all = u64::from(self.messages) * node;
         let is_far = match (self.messages, self.span) {
@@ -34,13 +34,13 @@ impl Round {
             (_, span) => span >= node,
         };
         match is_far && self.far > 0 {
-            true => Way::Network,
-            false => Way::Node,
+            true => Reach::Network,
+            false => Reach::Node,
         }
     }
 
     /// The time of `messages` messages on the path, beside `others` on the rank's node.
-    pub(super) fn along(&self, model: &Model, way: Way, messages: u32, others: u32) -> u64 {
+    pub(super) fn along(&self, model: &Model, reach: Reach, messages: u32, others: u32) -> u64 {
         let &Round { bytes, ends, .. } = self;
         // A long message stays under way until the received one is complete.
         let at_a_time = match bytes > model.machine.eager {
@@ -48,22 +48,23 @@ impl Round {
             false => u32::MAX,
         };
         let (one, more) = (messages.min(1), messages.saturating_sub(1));
-        let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
+        let (send, receive) = (model.send(reach, bytes), model.receive(reach, bytes));
         // Messages are copied one after another, or are under way together once announced.
-        let ([most, last], next) = match way {
-            Way::Node if model.serial_copies => ([bytes; 2], receive),
-            Way::Node => (ends, model.machine.node.recv),
-            Way::Network => (ends, receive),
+        let ([most, last], next) = match reach {
+            Reach::Node if model.serial_copies => ([bytes; 2], receive),
+            Reach::Node => (ends, model.machine.node.recv),
+            Reach::Network => (ends, receive),
         };
         let waves = u64::from(messages.div_ceil(at_a_time));
-        let after =
-            |bytes, others: u32| waves * model.hop(way, bytes) + u64::from(others) * send.max(next);
+        let after = |bytes, others: u32| {
+            waves * model.hop(reach, bytes) + u64::from(others) * send.max(next)
+        };
         let flight = match most > last {
             true => after(most, more.saturating_sub(1)).max(after(last, more)),
             false => after(last, more),
         };
         let busy = u64::from(messages) * (send + receive)
-            + u64::from(others) * model.both(Way::Node, bytes);
-        flight.max(busy) + u64::from(one) * model.told(way, bytes)
+            + u64::from(others) * model.both(Reach::Node, bytes);
+        flight.max(busy) + u64::from(one) * model.told(reach, bytes)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::latest::{Crossings, Latest, RoundCost};
 use super::round::Round;
-use super::{HALF, Model, Way};
+use super::{HALF, Model, Reach};
 use crate::placement::Order;
 
 /// The accumulated times of consecutive rounds.
@@ -88,11 +88,11 @@ impl<'a> Rounds<'a> {
             ..
         } = round;
         let model = self.model;
-        let way = match self.down {
-            Some(_) => model.way(distance.into()),
-            None => round.way(model),
+        let reach = match self.down {
+            Some(_) => model.reach(distance.into()),
+            None => round.reach(model),
         };
-        if way == Way::Network && self.starts_anew {
+        if reach == Reach::Network && self.starts_anew {
             self.time = self.time.saturating_add(self.crossings());
             self.crossing = Crossings::NONE;
             self.covered = 0;
@@ -104,13 +104,13 @@ impl<'a> Rounds<'a> {
         let own = model.load_both_ways(bytes);
         let load = far.saturating_mul(own);
         let carried = load.saturating_add(self.kept_waiting(&round));
-        let alone = round.along(model, way, messages, 0).saturating_add(work);
+        let alone = round.along(model, reach, messages, 0).saturating_add(work);
         let last = round
-            .along(model, way, messages.min(1), 0)
+            .along(model, reach, messages.min(1), 0)
             .saturating_add(work)
             .min(alone);
-        let after_carried = match way {
-            Way::Network if round.span > 0 => last.saturating_sub(own),
+        let after_carried = match reach {
+            Reach::Network if round.span > 0 => last.saturating_sub(own),
             _ => work,
         };
         let added = match is_long {
@@ -125,7 +125,7 @@ impl<'a> Rounds<'a> {
             _ => model.uneven(bytes, [alone, load], HALF),
         };
         self.time = self.time.saturating_add(added);
-        self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
+        self.tail = (load.saturating_sub(own)).min(model.bare(Reach::Network, bytes));
         self.mixes_nodes |= distance > model.place.per_node() && !self.keeps_places(distance);
         let all_wait = is_long && !is_paced;
         if all_wait {
@@ -141,10 +141,10 @@ impl<'a> Rounds<'a> {
                 false => model.copy(bytes).saturating_mul(messages.into()),
             },
         });
-        if way == Way::Node && far > 0 {
+        if reach == Reach::Node && far > 0 {
             let met = messages.min(self.on_other(distance, messages));
             let crossed = round
-                .along(model, Way::Network, met, messages - met)
+                .along(model, Reach::Network, met, messages - met)
                 .saturating_add(work);
             let beyond = match is_long && !is_halved {
                 true => crossed.saturating_add(carried - own),
@@ -154,7 +154,7 @@ impl<'a> Rounds<'a> {
             if model.place.nodes() > 2 {
                 // A late rank meets an adapter that is done with the others' messages.
                 let queued =
-                    (load.saturating_sub(own)).saturating_add(model.hop(Way::Network, bytes));
+                    (load.saturating_sub(own)).saturating_add(model.hop(Reach::Network, bytes));
                 self.tail = self.tail.min(queued.saturating_sub(crossed));
             }
             self.crossing.add(beyond);
@@ -189,11 +189,11 @@ impl<'a> Rounds<'a> {
     /// carries one after another.
     fn given_by_one_alone(&self, copied_all: u64, load: u64, bytes: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
-        let copied = copied_all.saturating_sub(model.receive(Way::Node, bytes));
+        let copied = copied_all.saturating_sub(model.receive(Reach::Node, bytes));
         let asked = copied.saturating_add(network.send + network.latency);
         asked
             .saturating_add(load)
-            .saturating_add(model.end(Way::Network))
+            .saturating_add(model.end(Reach::Network))
     }
 
     /// Whether the ranks of each of equal nodes have their peers at this distance on one other node.

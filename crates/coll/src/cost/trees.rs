@@ -6,7 +6,7 @@ mod straddling;
 
 use super::exchanges::{regather, share};
 use super::rooted::Root;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::call::{Call, Collective, Parameters};
 use crate::tree::levels_of;
 
@@ -54,21 +54,21 @@ impl Tree<'_> {
             } else {
                 (weight, below, 0)
             };
-            let way = self.model.way(child * weight);
-            let start = match way {
-                Way::Node if !self.copies_in_turn(ranks) => turn,
+            let reach = self.model.reach(child * weight);
+            let start = match reach {
+                Reach::Node if !self.copies_in_turn(ranks) => turn,
                 _ => turn.max(adapter),
             };
-            adapter = start.saturating_add(self.load(way, ranks));
+            adapter = start.saturating_add(self.load(reach, ranks));
             let done = start
-                .saturating_add(self.edge(way, ranks))
+                .saturating_add(self.edge(reach, ranks))
                 .saturating_add(rest);
             time = time.max(done);
-            turn = turn.saturating_add(self.processor(way, ranks) - less);
+            turn = turn.saturating_add(self.processor(reach, ranks) - less);
         }
-        let free = match self.model.way(weight - weight / u64::from(self.radix)) {
-            Way::Network => turn.max(adapter),
-            Way::Node => turn,
+        let free = match self.model.reach(weight - weight / u64::from(self.radix)) {
+            Reach::Network => turn.max(adapter),
+            Reach::Node => turn,
         };
         time.max(free.saturating_add(below))
     }
@@ -82,39 +82,43 @@ impl Tree<'_> {
             0 => 0,
             work => work.saturating_add(self.model.copy(bytes)),
         };
-        let way = self.model.way(children * weight);
-        let gap = self.gap(way, last);
+        let reach = self.model.reach(children * weight);
+        let gap = self.gap(reach, last);
         let waiting = match level.checked_sub(1) {
             _ if !self.up || self.work > 0 && bytes > self.model.machine.eager => return 0,
             // Spent on another child of this level, or on those of the level below.
             _ if children > 1 => {
-                let way = self.model.way((children - 1) * weight);
-                let comes = self.edge(way, weight).saturating_sub(self.gap(way, weight));
+                let reach = self.model.reach((children - 1) * weight);
+                let comes = self
+                    .edge(reach, weight)
+                    .saturating_sub(self.gap(reach, weight));
                 [below, below.saturating_add(comes)]
             }
             Some(lower) => {
                 let weight = u64::from(self.radix).pow(lower);
-                let gap = self.gap(self.model.way(weight), weight);
+                let gap = self.gap(self.model.reach(weight), weight);
                 let all = gap.saturating_mul(u64::from(self.radix) - 1);
                 [self.full(lower), below.saturating_sub(all)]
             }
             None => return 0,
         };
-        let comes = cut.saturating_add(self.edge(way, last)).saturating_sub(gap);
+        let comes = cut
+            .saturating_add(self.edge(reach, last))
+            .saturating_sub(gap);
         waiting[1]
             .saturating_sub(waiting[0].max(comes))
-            .min(self.processor(way, last).saturating_sub(in_turn))
+            .min(self.processor(reach, last).saturating_sub(in_turn))
     }
 
     /// The time of the message to or from a child with `ranks` ranks.
-    fn edge(&self, way: Way, ranks: u64) -> u64 {
-        let hop = self.model.hop(way, self.bytes(ranks));
+    fn edge(&self, reach: Reach, ranks: u64) -> u64 {
+        let hop = self.model.hop(reach, self.bytes(ranks));
         hop.saturating_add(self.work)
     }
 
     /// The time from one child to the next on the same path.
-    fn gap(&self, way: Way, ranks: u64) -> u64 {
-        self.load(way, ranks).max(self.processor(way, ranks))
+    fn gap(&self, reach: Reach, ranks: u64) -> u64 {
+        self.load(reach, ranks).max(self.processor(reach, ranks))
     }
 
     /// Whether the root's processor copies a child's data of its own node before it requests long
@@ -125,23 +129,23 @@ impl Tree<'_> {
     }
 
     /// The time that a child's message occupies the adapter.
-    fn load(&self, way: Way, ranks: u64) -> u64 {
-        match way {
-            Way::Network => self.model.load(self.bytes(ranks)),
-            Way::Node => 0,
+    fn load(&self, reach: Reach, ranks: u64) -> u64 {
+        match reach {
+            Reach::Network => self.model.load(self.bytes(ranks)),
+            Reach::Node => 0,
         }
     }
 
     /// The root's processor time for one child; long messages that are reduced are requested one after
     /// another.
-    fn processor(&self, way: Way, ranks: u64) -> u64 {
+    fn processor(&self, reach: Reach, ranks: u64) -> u64 {
         let bytes = self.bytes(ranks);
         let message = match self.up {
             true if self.work > 0 && bytes > self.model.machine.eager => {
-                self.model.hop(way, bytes) - self.model.bare(way, 0)
+                self.model.hop(reach, bytes) - self.model.bare(reach, 0)
             }
-            true => self.model.receive(way, bytes),
-            false => self.model.send(way, bytes),
+            true => self.model.receive(reach, bytes),
+            false => self.model.send(reach, bytes),
         };
         message.saturating_add(self.work)
     }
@@ -160,7 +164,7 @@ impl Tree<'_> {
         let last = (u64::from(size) - weight).min(weight);
         match self.up {
             true => {
-                let told = self.model.told(self.model.way(weight), self.bytes(last));
+                let told = self.model.told(self.model.reach(weight), self.bytes(last));
                 told.saturating_sub(self.work)
             }
             false => 0,
@@ -264,8 +268,8 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
             }
             let up = tree.time();
             // The root copies its own block before the first message arrives.
-            let way = model.way(1);
-            let comes = model.bare(way, 0) - model.path(way).recv;
+            let reach = model.reach(1);
+            let comes = model.bare(reach, 0) - model.path(reach).recv;
             up.saturating_add(model.copy(call.bytes()).saturating_sub(comes))
         }
         false => super::gather_linear(call, parameters, model),
@@ -312,8 +316,8 @@ pub(super) fn scattering(
 ) -> Root {
     let (radix, size, block) = (radix(parameters), call.size, with_length(call));
     let (send, hop) = (
-        model.send(model.way(1), block),
-        model.hop(model.way(1), block),
+        model.send(model.reach(1), block),
+        model.hop(model.reach(1), block),
     );
     let mut root = Root::default();
     for level in (0..levels_of(size, radix)).rev() {
@@ -324,7 +328,7 @@ pub(super) fn scattering(
             let ranks = weight.min(size - child);
             let come = root.send(
                 model,
-                model.way(child.into()),
+                model.reach(child.into()),
                 block.saturating_mul(ranks.into()),
             );
             match ranks {

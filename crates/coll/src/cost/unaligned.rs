@@ -5,7 +5,7 @@ use super::around::scattered;
 use super::exchanges::share;
 use super::peers::{across_edge, got_by_last, to_last};
 use super::rooted::AtRoot;
-use super::{Cost, Model, Way};
+use super::{Cost, Model, Reach};
 use crate::allgather::NeighborExchange;
 use crate::call::{Call, Parameters};
 
@@ -21,8 +21,8 @@ pub(super) fn exchanged(
     let block = share(call, members);
     let rounds = u64::from(members / 2).saturating_sub(1);
     let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
-    let first = model.hop(model.way(1), block);
-    let inside = model.hop(Way::Node, 2 * block);
+    let first = model.hop(model.reach(1), block);
+    let inside = model.hop(Reach::Node, 2 * block);
     let (begun, last) = match rounds {
         0 => (0, first),
         _ => (
@@ -44,7 +44,7 @@ pub(super) fn exchanged(
     // The last node starts when its first rank has its block: after the adapter has carried all that the
     // root sends, and after all ranks have theirs.
     let before = (members.div_ceil(per_node) - 1) * per_node;
-    let come = (root.carried).saturating_add(model.hop(Way::Network, block));
+    let come = (root.carried).saturating_add(model.hop(Reach::Network, block));
     let pace = across_edge(model, 2 * block).saturating_mul(rounds) / 2;
     let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
     match before > 0 && at_edge(all_scattered) > least {
@@ -56,10 +56,10 @@ pub(super) fn exchanged(
 /// The time that a folded rank adds: in each round two ranks send it their blocks.
 fn beside_folded_rank(model: &Model, block: u64) -> u64 {
     let place = model.place;
-    let way = match place.nodes() {
-        1 => Way::Node,
-        _ => Way::Network,
+    let reach = match place.nodes() {
+        1 => Reach::Node,
+        _ => Reach::Network,
     };
     let middle = place.size() / 2 - 1;
-    model.send(way, block).saturating_mul(middle.into()) / 2
+    model.send(reach, block).saturating_mul(middle.into()) / 2
 }

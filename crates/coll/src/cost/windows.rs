@@ -3,7 +3,7 @@
 //! All ranks act in step, so receives are posted in time. Either the processor is always busy, or an
 //! exchange waits for the one that frees its slot in the window.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
 /// The short exchanges that can be under way: a step starts when there is room for its receive and its
@@ -27,17 +27,17 @@ pub(super) fn inside(model: &Model, bytes: u64, others: u64, window: u32, own_fi
         true => short(model, bytes, [others, window], own * u64::from(own_first)),
         false => long(model, bytes, [others, window], own),
     };
-    let busy = model.both(Way::Node, bytes).saturating_mul(others);
+    let busy = model.both(Reach::Node, bytes).saturating_mul(others);
     time.max(busy.saturating_add(own))
 }
 
 /// The time of short exchanges: the last one waits for its slot, or for the processor.
 fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 {
-    let hop = model.hop(Way::Node, bytes);
-    let both = model.both(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
+    let both = model.both(Reach::Node, bytes);
     let one = model
-        .send(Way::Node, bytes)
-        .max(model.receive(Way::Node, bytes));
+        .send(Reach::Node, bytes)
+        .max(model.receive(Reach::Node, bytes));
     let last = others - 1;
     let after = |waves: u64| {
         let before = last - waves * window;
@@ -63,10 +63,10 @@ pub(super) fn in_pieces(
 ) -> u64 {
     let [turns, left] = turns.map(u64::from);
     let (send, receive) = (
-        model.send(Way::Node, bytes),
-        model.receive(Way::Node, bytes),
+        model.send(Reach::Node, bytes),
+        model.receive(Reach::Node, bytes),
     );
-    let hop = model.hop(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
     let given = |pieces: u64| ((pieces - 1) * send).saturating_add(hop);
     if turns == 1 && left == 0 {
         return given(others).saturating_add(handed_on(model, bytes, others - 1, ahead));
@@ -106,10 +106,10 @@ pub(super) fn in_pieces(
 /// has theirs, with `ahead` receives posted before.
 fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
     let (send, receive) = (
-        model.send(Way::Node, bytes),
-        model.receive(Way::Node, bytes),
+        model.send(Reach::Node, bytes),
+        model.receive(Reach::Node, bytes),
     );
-    let (hop, both) = (model.hop(Way::Node, bytes), send + receive);
+    let (hop, both) = (model.hop(Reach::Node, bytes), send + receive);
     let busy = others.saturating_mul(both);
     // First the receives that take the free slots, then the last sends.
     let waits = others.saturating_sub(SHORT_AT_A_TIME);
@@ -136,7 +136,7 @@ pub(super) fn in_long_pieces(
     [early, ahead]: [u64; 2],
 ) -> u64 {
     let node = model.machine.node;
-    let hop = model.hop(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
     let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
     let given = under_way.max((others * node.send).saturating_add(hop));
     let (exchanges, room) = (turns * (others - 1), IN_FLIGHT as u64 - ahead);

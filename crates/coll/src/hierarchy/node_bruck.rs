@@ -15,7 +15,7 @@
 //! On nodes that are filled one after another; else each rank is a node of its own.
 
 use super::node_ports::{BlockRange, HeldBlocks, NodeExchange, NodePorts};
-use crate::allgather::Exchange;
+use crate::allgather::BruckExchange;
 use crate::blocks::Blocks;
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
@@ -88,12 +88,12 @@ impl NodeBruck {
     /// the exchanges of earlier phases of Bruck's algorithm.
     fn tell(&self, held: HeldBlocks, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
         let ring = self.ports.ring();
-        let Exchange {
+        let BruckExchange {
             phase,
             source,
             destination,
             blocks,
-        } = Exchange::of(ring, self.inside, i);
+        } = BruckExchange::of(ring, self.inside, i);
         let shares = |first| {
             let runs = self.ports.shares(held, first, blocks);
             runs.map(|run| self.run(inputs, run))

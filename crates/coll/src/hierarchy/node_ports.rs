@@ -9,7 +9,7 @@
 //! one more.
 
 use super::one_after_another;
-use crate::allgather::Exchange;
+use crate::allgather::BruckExchange;
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::partition::{Partition, piece};
@@ -284,7 +284,7 @@ impl NodePorts {
     pub(super) fn crossing(&self, phase: u32, i: u32) -> Option<NodeExchange> {
         let (digits, parts, node) = (self.digits(), self.parts(phase), self.node());
         let port = self.served(phase).nth(i as usize)?;
-        let exchange = Exchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
+        let exchange = BruckExchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
         let of_port = |node| {
             let (first, part) = (self.place.rank(node, 0), port % parts);
             BlockRange::cut(

@@ -11,7 +11,7 @@ use super::full_nodes;
 use crate::allreduce::Circulant;
 use crate::blocks::Division;
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, Own, Result, Scatter};
+use crate::circulant::{Gather, OwnBlock, Scatter, ScatterResult};
 use crate::placement::Placement;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
@@ -42,7 +42,7 @@ impl RailAllreduce {
             in_place: false,
             ..*call
         };
-        let scatter = Scatter::placed(&node, Division::Partition(call.count), Result::Start);
+        let scatter = Scatter::placed(&node, Division::Partition(call.count), ScatterResult::Start);
         let share = gather(scatter).view.len(0, 1, &PlanInputs::NOTHING);
         let inside = (place.per_node() > 1).then_some(scatter);
         let rail = Call {
@@ -138,6 +138,6 @@ impl Plan for RailAllreduce {
 const fn gather(scatter: AtRank<Scatter>) -> Gather {
     Gather {
         view: scatter.symmetric().view(scatter.place()),
-        own: Own::Input,
+        own: OwnBlock::Input,
     }
 }

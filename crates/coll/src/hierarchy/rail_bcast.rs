@@ -11,7 +11,7 @@ use crate::phase::{Phase, Shorten};
 use crate::placement::Placement;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Part, Plan, PlanInputs};
-use crate::scattered_vector::Vector;
+use crate::scattered_vector::ScatteredVector;
 use crate::{allgather, bcast, scatter};
 use core::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct RailBcast<B> {
     place: Placement,
     node: u32,
     /// The vector as the ranks of the node share it.
-    share: Vector,
+    share: ScatteredVector,
     /// The plan of a rail whose part of it is not shorter than others.
     whole: B,
 }
@@ -84,7 +84,7 @@ impl<B: Shorten> RailBcast<B> {
         RailBcast {
             place,
             node,
-            share: Vector {
+            share: ScatteredVector {
                 rank: place.local(call.rank),
                 size: place.ranks_on(node),
                 block: u64::from(rails_of_one(place, node)) * first.count,

@@ -71,7 +71,7 @@ impl NodeRanks {
 /// start what it gives, where `from` would lie in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IntraNodeOp {
-    /// Which one: see [`IntraNodeOp::is_done`].
+    /// Which one: see [`IntraNodeOp::is_supported`].
     pub collective: Collective,
     /// Who.
     pub ranks: NodeRanks,
@@ -87,7 +87,7 @@ pub struct IntraNodeOp {
 
 impl IntraNodeOp {
     /// Whether ranks of a node do such a collective together.
-    pub const fn is_done(collective: Collective) -> bool {
+    pub const fn is_supported(collective: Collective) -> bool {
         matches!(
             collective,
             Collective::Bcast
@@ -110,8 +110,10 @@ impl IntraNodeOp {
     /// The number of a rank in what a team can do; `None` where it cannot, or the rank is not of the team.
     pub fn number(&self, rank: u32) -> Option<u32> {
         let NodeRanks { size, .. } = self.ranks;
-        let is_one =
-            IntraNodeOp::is_done(self.collective) && size > 1 && self.root < size && self.count > 0;
+        let is_one = IntraNodeOp::is_supported(self.collective)
+            && size > 1
+            && self.root < size
+            && self.count > 0;
         self.ranks.number(rank).filter(|_| is_one)
     }
 

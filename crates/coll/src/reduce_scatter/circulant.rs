@@ -8,7 +8,7 @@
 
 use crate::blocks::Division;
 use crate::call::{Call, Collective, Parameters};
-use crate::circulant::{Result, Scatter};
+use crate::circulant::{Scatter, ScatterResult};
 use crate::symmetric::AtRank;
 
 /// One rank's part in reduce-scatter over the circulant graph.
@@ -24,6 +24,6 @@ impl Circulant {
             Collective::ReduceScatter => Division::Sends(call.count),
             _ => Division::Equal(call.count),
         };
-        Scatter::placed(call, blocks, Result::Start)
+        Scatter::placed(call, blocks, ScatterResult::Start)
     }
 }

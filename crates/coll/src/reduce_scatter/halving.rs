@@ -9,7 +9,7 @@
 
 use core::ops::Range;
 
-use super::vector::Vector;
+use super::vector::DividedVector;
 use crate::call::{Call, Parameters};
 use crate::eager::{EagerLimit, copy};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
@@ -23,7 +23,7 @@ use crate::tree::levels;
 pub struct Halving {
     rank: u32,
     size: u32,
-    vector: Vector,
+    vector: DividedVector,
     short: EagerLimit,
 }
 
@@ -32,7 +32,7 @@ impl Halving {
         Halving {
             rank: call.rank,
             size: call.size,
-            vector: Vector::of(call),
+            vector: DividedVector::of(call),
             short: EagerLimit::of(call),
         }
     }

@@ -9,14 +9,14 @@ use crate::plan::{Buf, Part, PlanInputs};
 
 /// Where the vector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Vector {
+pub(super) struct DividedVector {
     pub(super) blocks: Blocks,
     pub(super) in_place: bool,
 }
 
-impl Vector {
+impl DividedVector {
     pub(super) const fn of(call: &Call) -> Self {
-        Vector {
+        DividedVector {
             blocks: Blocks::of(call),
             in_place: call.in_place,
         }
@@ -39,7 +39,7 @@ impl Vector {
     ///
     /// # Cost
     ///
-    /// As [`Vector::len`]; in place also of all blocks before them.
+    /// As [`DividedVector::len`]; in place also of all blocks before them.
     pub(super) fn blocks(&self, inputs: &PlanInputs<'_>, ranks: Range<u32>) -> Part {
         let count = self.len(inputs, ranks.clone());
         if self.in_place {

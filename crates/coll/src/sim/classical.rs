@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::driver::{Request, View};
 use super::error::Error;
-use super::{Program, Report, Simulation};
+use super::{Program, SimReport, Simulation};
 use crate::exec::Driver;
 use crate::plan::{Buf, CallArrays, Part};
 
@@ -68,7 +68,7 @@ impl Simulation<'_> {
     /// # Errors
     ///
     /// None that a caller could cause.
-    pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<Report, Error> {
+    pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<SimReport, Error> {
         let program = |_| Linear {
             algorithm,
             block: Part::new(Buf::In, 0, count),

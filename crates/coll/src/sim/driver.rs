@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::world::World;
-use crate::exec::{Driver, IntraNodeStart, Size};
+use crate::exec::{Driver, IntraNodeStart, MessageSize};
 use crate::plan::{IntraNodeOp, Part, Side};
 
 /// An act under way.
@@ -71,10 +71,10 @@ impl Driver for View<'_, '_> {
         Ok(())
     }
 
-    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Error> {
+    fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize, Error> {
         let bytes = self.world.announced(self.rank, from, tag);
-        Ok(bytes.map_or(Size::Pending, |bytes| {
-            Size::Elements(bytes / self.world.element)
+        Ok(bytes.map_or(MessageSize::Pending, |bytes| {
+            MessageSize::Elements(bytes / self.world.element)
         }))
     }
 
@@ -86,7 +86,7 @@ impl Driver for View<'_, '_> {
     }
 
     fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, Error> {
-        let joined = self.world.come(self.rank, act)?;
+        let joined = self.world.join(self.rank, act)?;
         Ok(IntraNodeStart::Pending(Request::IntraNodeOp(joined)))
     }
 

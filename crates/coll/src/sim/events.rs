@@ -19,12 +19,12 @@ pub(super) struct Event {
     pub(super) tie: u64,
     /// The index of the message; for [`What::Met`] the rank.
     pub(super) message: u32,
-    pub(super) what: What,
+    pub(super) kind: EventKind,
 }
 
 /// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
+pub(super) enum EventKind {
     /// The message is handed to the sending node's adapter.
     Inject,
     /// The first byte reaches the receiving node's adapter.
@@ -100,7 +100,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, Events, What};
+    use super::{Event, EventKind, Events};
     use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ mod tests {
             let (mut events, mut oracle, mut now) = (Events::new(), BTreeSet::new(), 0);
             for (message, (delay, tie, near)) in (0..).zip(steps) {
                 let time = now + if near { delay % 3 } else { delay };
-                let event = Event { time, tie, message, what: What::Inject };
+                let event = Event { time, tie, message, kind: EventKind::Inject };
                 events.push(event);
                 oracle.insert(event);
                 if message % 3 == 2 {

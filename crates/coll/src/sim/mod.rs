@@ -53,7 +53,7 @@ mod world;
 
 use alloc::vec::Vec;
 
-pub use crate::machine::{Machine, Path};
+pub use crate::machine::{Machine, PathCosts};
 pub use crate::placement::{Order, Placement};
 pub use classical::Classical;
 pub use error::Error;
@@ -61,7 +61,7 @@ pub use goal::write_goal;
 pub use offload::Offload;
 pub use symmetry::shifts;
 pub use workload::Workload;
-pub use world::Counts;
+pub use world::MessageCounts;
 
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
@@ -215,14 +215,14 @@ impl Setup {
 
 /// The result of a simulation. Times are picoseconds from the common start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct SimReport {
     /// The time at which each simulated rank was done.
     pub times: Vec<u64>,
     /// The counts of all ranks.
-    pub counts: Counts,
+    pub counts: MessageCounts,
 }
 
-impl Report {
+impl SimReport {
     /// The time at which the last rank was done.
     pub fn last(&self) -> u64 {
         self.times.iter().copied().max().unwrap_or(0)
@@ -306,7 +306,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     ///
     /// If a plan cannot be made, or the plans do not match each other.
-    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<Report, Error> {
+    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<SimReport, Error> {
         let mut executions = self.executions(plan)?;
         self.simulate(&mut executions)
     }
@@ -332,7 +332,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs every simulated rank's program to its end.
-    fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<Report, Error> {
+    fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
         let mut world = World::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
@@ -356,7 +356,7 @@ impl<'a> Simulation<'a> {
             return Err(Error::Deadlock { rank, others });
         }
         let times = world.ranks.iter().map(|rank| rank.cpu);
-        Ok(Report {
+        Ok(SimReport {
             times: times.collect(),
             counts: world.counts.times(self.setup.stands_for()),
         })

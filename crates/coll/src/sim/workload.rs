@@ -6,7 +6,7 @@ use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use crate::plan::CallArrays;
 
 use super::error::Error;
-use super::{Placement, Report, Simulation};
+use super::{Placement, SimReport, Simulation};
 
 /// A collective call of all ranks with equal contributions: one block in gather, scatter, allgather,
 /// alltoall and reduce_scatter, the whole vector in the others. The root is rank 0.
@@ -132,7 +132,7 @@ impl<'a> Simulation<'a> {
         work: &'a Workload,
         algorithm: Algorithm,
         parameters: &Parameters,
-    ) -> Result<Report, Error> {
+    ) -> Result<SimReport, Error> {
         let place = self.setup.placement;
         let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
         call(0)?;

@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 
 use super::Setup;
 use super::error::Error;
-use super::events::{Event, Events, What};
-use super::intra_node::Meetings;
+use super::events::{Event, EventKind, Events};
+use super::intra_node::PendingOps;
 use super::message::{Leg, Message, Receive};
 use super::queue::{Linked, NONE, Queue};
 use crate::cost::intra_node_op;
-use crate::machine::{Machine, Path};
+use crate::machine::{Machine, PathCosts};
 use crate::plan::IntraNodeOp;
 use slab::Slab;
 
@@ -39,7 +39,7 @@ struct Adapter {
 
 /// The counts of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MessageCounts {
     /// Messages.
     pub messages: u64,
     /// Messages between nodes.
@@ -52,10 +52,10 @@ pub struct Counts {
     pub unexpected: u32,
 }
 
-impl Counts {
+impl MessageCounts {
     /// The counts of this many nodes like the simulated ones.
     pub(super) const fn times(self, nodes: u64) -> Self {
-        Counts {
+        MessageCounts {
             messages: self.messages * nodes,
             remote: self.remote * nodes,
             remote_bytes: self.remote_bytes * nodes,
@@ -76,9 +76,9 @@ pub(super) struct World<'a> {
     adapters: Vec<Adapter>,
     pub(super) messages: Slab<Message>,
     pub(super) receives: Slab<Receive>,
-    pub(super) meetings: Meetings,
+    pub(super) pending_ops: PendingOps,
     events: Events,
-    pub(super) counts: Counts,
+    pub(super) counts: MessageCounts,
 }
 
 impl<'a> World<'a> {
@@ -102,9 +102,9 @@ impl<'a> World<'a> {
             adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
             messages: Slab::new(),
             receives: Slab::new(),
-            meetings: Meetings::default(),
+            pending_ops: PendingOps::default(),
             events: Events::new(),
-            counts: Counts::default(),
+            counts: MessageCounts::default(),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> World<'a> {
     }
 
     /// The costs of the message's path.
-    fn path(&self, message: &Message) -> Path {
+    fn path(&self, message: &Message) -> PathCosts {
         if message.remote {
             self.setup.machine.network
         } else {
@@ -273,8 +273,8 @@ impl<'a> World<'a> {
             record.leg = Leg::Data;
             let start = self.rank(target).cpu;
             let end = start + self.copying(target, bytes);
-            self.happens(message, end, What::Deliver);
-            self.happens(message, end + machine.node.latency, What::Sent);
+            self.happens(message, end, EventKind::Deliver);
+            self.happens(message, end + machine.node.latency, EventKind::Sent);
         }
     }
 
@@ -290,14 +290,14 @@ impl<'a> World<'a> {
 
     fn launch(&mut self, message: u32, time: u64) {
         if self.messages[message as usize].remote {
-            self.happens(message, time, What::Inject);
+            self.happens(message, time, EventKind::Inject);
         } else {
             let Message { leg, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
             let travels = leg == Leg::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
             let due = self.in_order(message, time + node.latency + copy);
-            self.happens(message, due, What::Deliver);
+            self.happens(message, due, EventKind::Deliver);
         }
     }
 
@@ -315,23 +315,23 @@ impl<'a> World<'a> {
         due
     }
 
-    fn happens(&mut self, message: u32, time: u64, what: What) {
+    fn happens(&mut self, message: u32, time: u64, kind: EventKind) {
         let tie = self.messages[message as usize].tie;
         self.events.push(Event {
             time,
             tie,
             message,
-            what,
+            kind,
         });
     }
 
     /// Adds an event of a rank that concerns no message.
-    pub(super) fn passes(&mut self, rank: u32, time: u64, what: What) {
+    pub(super) fn passes(&mut self, rank: u32, time: u64, kind: EventKind) {
         self.events.push(Event {
             time,
             tie: rank.into(),
             message: rank,
-            what,
+            kind,
         });
     }
 
@@ -339,17 +339,17 @@ impl<'a> World<'a> {
     /// when no event is left.
     pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
         let event = self.events.pop()?;
-        Some(match event.what {
-            What::Inject => {
+        Some(match event.kind {
+            EventKind::Inject => {
                 self.inject(event);
                 Ok(None)
             }
-            What::Arrive => {
+            EventKind::Arrive => {
                 self.arrive(event);
                 Ok(None)
             }
-            What::Deliver => self.deliver(event),
-            What::Sent => {
+            EventKind::Deliver => self.deliver(event),
+            EventKind::Sent => {
                 let record = &mut self.messages[event.message as usize];
                 record.sent = true;
                 let source = record.source;
@@ -357,7 +357,7 @@ impl<'a> World<'a> {
                 me.cpu = me.cpu.max(event.time);
                 Ok(Some(source))
             }
-            What::Met => {
+            EventKind::Met => {
                 let me = self.rank(event.message);
                 me.cpu = me.cpu.max(event.time);
                 me.met += 1;
@@ -368,16 +368,16 @@ impl<'a> World<'a> {
 
     /// A rank enters an intra-node phase, which all its ranks leave as long after the last one enters as
     /// the [cost form](crate::cost) says. Returns the number of the phase among the rank's phases.
-    pub(super) fn come(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
+    pub(super) fn join(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
         let me = self.rank(rank);
         me.joined += 1;
         let (request, now) = (me.joined, me.cpu);
-        if let Some((ranks, last)) = self.meetings.come(rank, act, now)? {
+        if let Some((ranks, last)) = self.pending_ops.join(rank, act, now)? {
             let bytes = act.count * self.element;
             let node = self.setup.machine.node;
             let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
             for rank in ranks {
-                self.passes(rank, end, What::Met);
+                self.passes(rank, end, EventKind::Met);
             }
         }
         Ok(request)
@@ -400,9 +400,9 @@ impl<'a> World<'a> {
         let out = &mut self.adapters[node as usize].out;
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
-        self.happens(event.message, start + network.latency, What::Arrive);
+        self.happens(event.message, start + network.latency, EventKind::Arrive);
         if self.messages[event.message as usize].leg == Leg::Data {
-            self.happens(event.message, start + bytes * network.byte, What::Sent);
+            self.happens(event.message, start + bytes * network.byte, EventKind::Sent);
         }
     }
 
@@ -412,7 +412,11 @@ impl<'a> World<'a> {
         let into = &mut self.adapters[node as usize].into;
         let start = event.time.max(*into);
         *into = start + network.gap.max(bytes * network.byte);
-        self.happens(event.message, start + bytes * network.byte, What::Deliver);
+        self.happens(
+            event.message,
+            start + bytes * network.byte,
+            EventKind::Deliver,
+        );
     }
 
     /// A message's current stage has reached the receiver's memory.
@@ -423,7 +427,7 @@ impl<'a> World<'a> {
             Leg::Eager | Leg::Request => return self.meet(event),
             Leg::Grant => {
                 self.messages[event.message as usize].leg = Leg::Data;
-                self.happens(event.message, event.time, What::Inject);
+                self.happens(event.message, event.time, EventKind::Inject);
                 return Ok(None);
             }
             Leg::Data => {

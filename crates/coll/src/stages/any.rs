@@ -5,7 +5,7 @@ use crate::plan::{Plan, any_plan};
 use crate::{bcast, hierarchy, reduce, scatter};
 
 /// The plan of whichever algorithm of one collective.
-pub trait Any: Plan {
+pub trait StagePlan: Plan {
     /// One rank's plan by one of the collective's algorithms; another one is taken for its tree.
     fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self;
 }
@@ -25,7 +25,7 @@ macro_rules! any {
             const ALL: &[Algorithm] = &[$(Algorithm::$name),*];
         }
 
-        impl Any for $any {
+        impl StagePlan for $any {
             fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self {
                 match algorithm {
                     $(Algorithm::$name => $any::$name(<$plan>::of(call, parameters)),)*

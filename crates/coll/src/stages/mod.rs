@@ -9,7 +9,7 @@
 
 mod any;
 
-pub use any::{Any, Bcast, Reduce, Scatter};
+pub use any::{Bcast, Reduce, Scatter, StagePlan};
 
 use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
 use crate::plan::renamed;
@@ -92,7 +92,7 @@ pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
     rounds.iter().sum()
 }
 
-impl<D: Any> Staged<D> {
+impl<D: StagePlan> Staged<D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let [(up, to_root, up_by), (down, from_root, down_by)] = stage_calls(call, parameters);
         let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
@@ -127,7 +127,7 @@ impl<D: Any> Staged<D> {
     }
 }
 
-impl<D: Any> Plan for Staged<D> {
+impl<D: StagePlan> Plan for Staged<D> {
     fn steps(&self) -> u32 {
         self.up.steps() + self.down.steps()
     }

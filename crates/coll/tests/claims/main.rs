@@ -13,7 +13,7 @@ use std::{env, fs};
 use list::{CLAIMS, Claim, ClaimCell, Contender, Flags};
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Placement, Report, Setup, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload, shifts,
 };
 
 impl Contender {
@@ -46,7 +46,7 @@ impl ClaimCell {
         report.expect("the simulator runs the algorithm").last()
     }
 
-    fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<Report, Error> {
+    fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<SimReport, Error> {
         let setup = match setup.by_symmetry() {
             Ok(one_node) if shifts(algorithm) => one_node,
             _ => *setup,

@@ -2,7 +2,7 @@
 //! forms are too inexact there.
 
 use super::Tree;
-use crate::cost::{Model, Way};
+use crate::cost::{Model, Reach};
 use crate::tree::levels_of;
 
 /// The most ranks for which this is done: a choice table evaluates it hundreds of times.
@@ -18,7 +18,7 @@ const LONG: u64 = 1 << 20;
 #[derive(Clone, Copy)]
 struct Message {
     child: u64,
-    way: Way,
+    reach: Reach,
     bytes: u64,
     /// The arrival of the message or its announcement: at the parent's adapter, and at its processor.
     comes: u64,
@@ -91,9 +91,9 @@ impl Tree<'_> {
             let children = (1..radix).map(|child| rank + child * below);
             for child in children.take_while(|&child| child < size) {
                 let [here, there] = [rank, child].map(|rank| model.place.node(rank as u32));
-                let way = match here == there {
-                    true => Way::Node,
-                    false => Way::Network,
+                let reach = match here == there {
+                    true => Reach::Node,
+                    false => Reach::Network,
                 };
                 let begun = match below {
                     1 => [Parent::default(); 2],
@@ -101,12 +101,12 @@ impl Tree<'_> {
                 };
                 let of = |at: usize| {
                     let bytes = trees[at].bytes(below.min(size - child));
-                    let path = model.path(way);
-                    let sent = begun[at].cpu.saturating_add(model.send(way, bytes));
+                    let path = model.path(reach);
+                    let sent = begun[at].cpu.saturating_add(model.send(reach, bytes));
                     let comes = sent.saturating_add(path.latency);
                     Message {
                         child,
-                        way,
+                        reach,
                         bytes,
                         comes,
                     }
@@ -138,15 +138,18 @@ impl Parent {
     /// The time at which an arriving message has passed the adapter.
     fn carried(&mut self, model: &Model, message: Message) -> u64 {
         let Message {
-            way, bytes, comes, ..
+            reach,
+            bytes,
+            comes,
+            ..
         } = message;
-        let path = model.path(way);
+        let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
-        match way {
+        match reach {
             _ if bytes > model.machine.eager => comes,
-            Way::Node if model.serial_copies => comes,
-            Way::Node => comes.saturating_add(carried),
-            Way::Network => {
+            Reach::Node if model.serial_copies => comes,
+            Reach::Node => comes.saturating_add(carried),
+            Reach::Network => {
                 let start = comes.max(self.adapter);
                 self.adapter = start.saturating_add(path.gap.max(carried));
                 start.saturating_add(carried)
@@ -156,18 +159,21 @@ impl Parent {
 
     fn take(&mut self, model: &Model, message: Message) {
         let Message {
-            way, bytes, comes, ..
+            reach,
+            bytes,
+            comes,
+            ..
         } = message;
-        let path = model.path(way);
+        let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
-        let recv = model.ends(way, bytes).recv;
+        let recv = model.ends(reach, bytes).recv;
         self.cpu = self.cpu.max(comes).saturating_add(recv);
-        match (way, bytes > model.machine.eager) {
-            (Way::Node, false) if model.serial_copies => {
+        match (reach, bytes > model.machine.eager) {
+            (Reach::Node, false) if model.serial_copies => {
                 self.cpu = self.cpu.saturating_add(carried);
             }
             (_, false) => {}
-            (Way::Node, true) => {
+            (Reach::Node, true) => {
                 let end = self.cpu.saturating_add(carried);
                 if model.serial_copies {
                     self.cpu = end;
@@ -175,7 +181,7 @@ impl Parent {
                 self.arrives(end, path.recv);
                 self.seen = self.seen.max(end.saturating_add(path.latency));
             }
-            (Way::Network, true) => {
+            (Reach::Network, true) => {
                 self.cpu = self.cpu.saturating_add(path.send);
                 let asked = self.cpu.saturating_add(2 * path.latency);
                 let start = asked.max(self.adapter);

@@ -1,7 +1,7 @@
 //! The cost of postal trees of whole vectors.
 
 use super::Tree;
-use crate::cost::Way;
+use crate::cost::Reach;
 use crate::tree::postal::{MOST_CHILDREN, children, delay, rooms};
 
 /// A part of a tree: its root, some of whose children are done.
@@ -17,7 +17,7 @@ struct Part {
 impl Tree<'_> {
     /// The time of a postal tree of all ranks whose edges are all of one kind.
     pub(super) fn postal(&self) -> u64 {
-        let way = self.model.way(1);
+        let reach = self.model.reach(1);
         let size = self.model.place.size();
         let rooms = rooms(size, self.radix);
         let delay = delay(self.radix);
@@ -26,7 +26,7 @@ impl Tree<'_> {
         let _ = full.push(Part::default());
         for child in 0..rooms.len() {
             let below = full[(child + 1).saturating_sub(delay)].done;
-            let _ = full.push(self.with_child(way, full[child], below));
+            let _ = full.push(self.with_child(reach, full[child], below));
         }
         // Each farthest child may be incomplete.
         let mut farthest = heapless::Vec::<usize, MOST_CHILDREN>::new();
@@ -36,24 +36,24 @@ impl Tree<'_> {
             ranks -= rooms[child];
         }
         let innermost_first = farthest.into_iter().rev();
-        let cut = |below, child: usize| self.with_child(way, full[child], below).done;
+        let cut = |below, child: usize| self.with_child(reach, full[child], below).done;
         innermost_first.fold(0, cut)
     }
 
     /// The root with one more, farther child, whose part takes `below`.
-    fn with_child(&self, way: Way, others: Part, below: u64) -> Part {
+    fn with_child(&self, reach: Reach, others: Part, below: u64) -> Part {
         let (model, bytes) = (self.model, self.bytes(1));
-        let with_it = below.saturating_add(self.edge(way, 1));
+        let with_it = below.saturating_add(self.edge(reach, 1));
         if !self.up || bytes > model.machine.eager {
-            let done = with_it.max(others.done.saturating_add(self.gap(way, 1)));
+            let done = with_it.max(others.done.saturating_add(self.gap(reach, 1)));
             return Part { done, ..others };
         }
         // An earlier message is received while the root waits for another one, and copied in its turn.
-        let receive = model.receive(way, bytes);
+        let receive = model.receive(reach, bytes);
         let comes = with_it.saturating_sub(receive.saturating_add(self.work));
         let taken = match comes < others.last {
             true => {
-                let received = model.ends(way, bytes).recv;
+                let received = model.ends(reach, bytes).recv;
                 let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(comes));
                 // A flag is polled only when it is needed.
                 let idle: u64 = match model.is_flag(bytes) {

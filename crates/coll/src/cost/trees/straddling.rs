@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::Tree;
-use crate::cost::Way;
+use crate::cost::Reach;
 use crate::placement::Order;
 use crate::tree::levels_of;
 
@@ -46,8 +46,8 @@ impl Tree<'_> {
             }
             let children = (radix - first).min((size - child).div_ceil(weight));
             let ranks = weight.min(size - child);
-            let more = |time: fn(&Self, Way, u64) -> u64| {
-                time(self, Way::Network, ranks).saturating_sub(time(self, Way::Node, ranks))
+            let more = |time: fn(&Self, Reach, u64) -> u64| {
+                time(self, Reach::Network, ranks).saturating_sub(time(self, Reach::Node, ranks))
             };
             let added =
                 more(Self::edge).saturating_add(more(Self::gap).saturating_mul(children - 1));
@@ -71,7 +71,7 @@ impl Tree<'_> {
             let local = at % u64::from(place.per_node());
             let children = (radix - 1).min((size - at).div_ceil(weight) - 1);
             let next = (rank - at) / weight;
-            let way = |child| self.model.way(local + child * weight);
+            let reach = |child| self.model.reach(local + child * weight);
             let ranks = |child| weight.min(size - at - child * weight);
             let before = match (next, self.nearest_first) {
                 (0, _) => 1..children + 1,
@@ -79,10 +79,10 @@ impl Tree<'_> {
                 (_, false) => next + 1..children + 1,
             };
             time = before.fold(time, |time, child| {
-                time.saturating_add(self.gap(way(child), ranks(child)))
+                time.saturating_add(self.gap(reach(child), ranks(child)))
             });
             if next > 0 {
-                time = time.saturating_add(self.edge(way(next), ranks(next)));
+                time = time.saturating_add(self.edge(reach(next), ranks(next)));
                 at += next * weight;
             }
         }

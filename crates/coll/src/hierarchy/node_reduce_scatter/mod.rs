@@ -20,7 +20,7 @@ use super::node_ports::{BlockRange, HeldBlocks, NodePorts};
 use crate::allgather;
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Collective, Parameters};
-use crate::circulant::Result;
+use crate::circulant::ScatterResult;
 use crate::digits::Digits;
 use crate::eager::{EagerLimit, copy};
 use crate::partition::run;
@@ -43,7 +43,7 @@ pub struct NodeReduceScatter {
     inside: Digits,
     in_place: bool,
     /// Where the own block goes; sums are in scratch either way.
-    result: Result,
+    result: ScatterResult,
     short: EagerLimit,
 }
 
@@ -70,7 +70,7 @@ struct Exchange {
 }
 
 /// What a step does.
-enum Doing {
+enum StepKind {
     Exchange(GroupExchange),
     Merge(GroupExchange),
     Deliver,
@@ -82,7 +82,7 @@ impl NodeReduceScatter {
             Collective::ReduceScatter => Division::Sends(call.count),
             _ => Division::Equal(call.count),
         };
-        NodeReduceScatter::with(call, parameters, blocks, Result::Start)
+        NodeReduceScatter::with(call, parameters, blocks, ScatterResult::Start)
     }
 
     /// Of a vector that is cut into blocks, each of which is brought where it belongs in it.
@@ -91,11 +91,11 @@ impl NodeReduceScatter {
             call,
             parameters,
             Division::Partition(call.count),
-            Result::Home,
+            ScatterResult::Home,
         )
     }
 
-    fn with(call: &Call, parameters: &Parameters, blocks: Division, result: Result) -> Self {
+    fn with(call: &Call, parameters: &Parameters, blocks: Division, result: ScatterResult) -> Self {
         let ports = NodePorts::of(call, parameters);
         NodeReduceScatter {
             ports,
@@ -138,17 +138,17 @@ impl NodeReduceScatter {
     }
 
     /// What step `i` does, and the steps before it that it needs.
-    fn doing(&self, i: u32) -> (Doing, u32) {
+    fn doing(&self, i: u32) -> (StepKind, u32) {
         let phases = self.ports.phases();
         let (held, step) = match i.checked_sub(phases * self.in_phase()) {
-            Some(step) if step == self.steps_inside() => return (Doing::Deliver, i),
+            Some(step) if step == self.steps_inside() => return (StepKind::Deliver, i),
             Some(step) => (HeldBlocks::Own, step),
             None => {
                 let phase = phases - 1 - i / self.in_phase();
                 let step = i % self.in_phase();
                 if let Some(step) = step.checked_sub(self.steps_inside()) {
                     let crossings = self.ports.crossings_of_one();
-                    return Doing::of(Group::Across { phase }, crossings, step, i);
+                    return StepKind::of(Group::Across { phase }, crossings, step, i);
                 }
                 (HeldBlocks::Received { phase }, step)
             }
@@ -162,7 +162,7 @@ impl NodeReduceScatter {
         }
         let values = self.inside.values(digit);
         let step = step + 2 * (after + values) - self.steps_inside();
-        Doing::of(Group::Among { held, digit }, values, step, i)
+        StepKind::of(Group::Among { held, digit }, values, step, i)
     }
 
     /// The shares of some ranks of the node, counted from this one.
@@ -178,7 +178,7 @@ impl NodeReduceScatter {
         match group {
             Group::Among { held, digit } => {
                 let first = digit * (self.inside.radix() - 1);
-                let turned = allgather::Exchange::of(ring, self.inside, first + number);
+                let turned = allgather::BruckExchange::of(ring, self.inside, first + number);
                 Some(Exchange {
                     source: self.ports.neighbor(turned.destination),
                     destination: self.ports.neighbor(turned.source),
@@ -304,14 +304,14 @@ impl NodeReduceScatter {
             false => sums(&own),
         };
         let first = match self.result {
-            Result::Home => self.input(&own, inputs).first,
-            Result::Start => 0,
+            ScatterResult::Home => self.input(&own, inputs).first,
+            ScatterResult::Start => 0,
         };
         copy(acts, from, Part::new(Buf::Out, first, from.len()));
     }
 }
 
-impl Doing {
+impl StepKind {
     /// What step `i` does, that of number `step` in so many exchanges and what follows on them, and the steps it needs.
     fn of(group: Group, exchanges: u32, step: u32, i: u32) -> (Self, u32) {
         match step.checked_sub(exchanges) {
@@ -320,9 +320,9 @@ impl Doing {
                     group,
                     number: step,
                 };
-                (Doing::Exchange(turn), i - step)
+                (StepKind::Exchange(turn), i - step)
             }
-            Some(number) => (Doing::Merge(GroupExchange { group, number }), i),
+            Some(number) => (StepKind::Merge(GroupExchange { group, number }), i),
         }
     }
 }
@@ -359,9 +359,9 @@ impl Plan for NodeReduceScatter {
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (doing, needs) = self.doing(i);
         match doing {
-            Doing::Exchange(turn) => self.exchange(turn, inputs, acts),
-            Doing::Merge(turn) => self.merge(turn, inputs, acts),
-            Doing::Deliver => self.deliver(inputs, acts),
+            StepKind::Exchange(turn) => self.exchange(turn, inputs, acts),
+            StepKind::Merge(turn) => self.merge(turn, inputs, acts),
+            StepKind::Deliver => self.deliver(inputs, acts),
         }
         Some(needs)
     }
