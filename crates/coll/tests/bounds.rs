@@ -110,7 +110,7 @@ const SOME: [u32; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 48, 63];
 
 fn prove(algorithm: Algorithm, size: u32) -> ProofReport {
     let case = case(algorithm, size);
-    let checked = case.check_alike(algorithm);
+    let checked = case.check_by_symmetry(algorithm);
     let checked = checked.unwrap_or_else(|| case.check(algorithm));
     checked.unwrap_or_else(|fault| panic!("{algorithm}, {size} ranks: {fault}"))
 }

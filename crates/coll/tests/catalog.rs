@@ -86,7 +86,7 @@ fn one_representative_gives_the_report_of_all_ranks() {
         .filter(|&(algorithm, size)| !cases(algorithm, size).is_empty())
     {
         let case = plain(algorithm, size);
-        if let Some(checked) = case.check_alike(algorithm) {
+        if let Some(checked) = case.check_by_symmetry(algorithm) {
             assert_eq!(checked, case.check(algorithm), "{algorithm}, {size} ranks");
             alike += 1;
         }

@@ -151,7 +151,7 @@ fn unmatched_messages() {
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::Out, 0))), sender()),
-        FaultKind::Empty
+        FaultKind::EmptyPart
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::In, 4))), sender()),
@@ -175,14 +175,14 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
         fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
         { FaultKind::Length { from: 4, into: 5 } }
     );
-    let outside = FaultKind::Outside { part, len: 4 };
+    let outside = FaultKind::OutsideBuffer { part, len: 4 };
     assert_eq!(
         fault(
             script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
             sender()
         ),
         {
-            FaultKind::Outside {
+            FaultKind::OutsideBuffer {
                 part: all(Buf::In, 5),
                 len: 4,
             }
@@ -203,7 +203,7 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
         fault(script(0, &[&[send(1, below)]]), sender()),
-        FaultKind::Outside {
+        FaultKind::OutsideBuffer {
             part: below,
             len: 4
         }
@@ -275,7 +275,7 @@ fn wrong_results() {
             &[reduce(IN, OUT, Side::Left)],
         ],
     );
-    let kind = FaultKind::Twice {
+    let kind = FaultKind::CountedTwice {
         one: Ranks::one(0),
         other: Ranks::range(0..2),
     };
@@ -285,7 +285,7 @@ fn wrong_results() {
     let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
     assert_eq!(
         fault(mixed, sender()),
-        FaultKind::Mixed { one: 0, other: 2 }
+        FaultKind::MixedElements { one: 0, other: 2 }
     );
 
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
@@ -402,8 +402,8 @@ fn a_barrier_that_a_rank_leaves_early() {
         (fault.rank, fault.kind),
         (
             0,
-            FaultKind::Early {
-                heard: Ranks::one(0)
+            FaultKind::LeftEarly {
+                entered: Ranks::one(0)
             }
         )
     );
@@ -519,6 +519,6 @@ impl Plan for Hidden {
 #[test]
 fn a_rank_with_steps_that_rank_0_skips_is_unlike_rank_0() {
     let case = Case::new(Collective::Barrier, 5, 0);
-    let checked = case.check_plans_alike(|rank| Ok(Hidden { rank }));
+    let checked = case.check_plans_by_symmetry(|rank| Ok(Hidden { rank }));
     assert!(checked.is_none(), "{checked:?}");
 }

@@ -90,19 +90,28 @@ fn a_rank_with_another_phase_is_reported() {
         let plans: Vec<_> = (0..4).map(plan).collect();
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
-    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::Apart);
-    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::PhaseMismatch);
+    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::PhaseMismatch);
     assert_eq!(
         fault(|act| act.collective = Collective::Scan).kind,
-        FaultKind::Apart
+        FaultKind::PhaseMismatch
     );
-    assert_eq!(fault(|act| act.ranks.size = 1).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.ranks.size = 1).kind,
+        FaultKind::PhaseMismatch
+    );
     assert_eq!(
         fault(|act| act.collective = Collective::Reduce).kind,
         FaultKind::Length { from: 3, into: 0 }
     );
-    assert_eq!(fault(|act| act.ranks.first = 4).kind, FaultKind::Apart);
-    assert_eq!(fault(|act| act.ranks.size = 2).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.ranks.first = 4).kind,
+        FaultKind::PhaseMismatch
+    );
+    assert_eq!(
+        fault(|act| act.ranks.size = 2).kind,
+        FaultKind::PhaseMismatch
+    );
     assert_eq!(
         fault(|act| act.count = 2).kind,
         FaultKind::Length { from: 3, into: 2 }
@@ -143,7 +152,7 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let all = NodeRanks::of(4);
     assert_eq!(
         fault_with(|_| NodeRanks::of(4)),
-        FaultKind::Strangers { ranks: all }
+        FaultKind::PhaseRanks { ranks: all }
     );
     let across = NodeRanks {
         stride: 2,
@@ -154,7 +163,7 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
         stride: 2,
         size: 2,
     });
-    assert_eq!(fault_across, FaultKind::Strangers { ranks: across });
+    assert_eq!(fault_across, FaultKind::PhaseRanks { ranks: across });
     // These ranks share a node, but their sums leave out the other node.
     let on_nodes = fault_with(|rank| NodeRanks {
         first: rank / 2 * 2,
@@ -202,7 +211,7 @@ fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let late = check(&[step(0, &[Act::IntraNode(root)]), step(0, &[send])]);
     assert_eq!(late.unwrap_err().kind, FaultKind::Deadlock { waiting: 2 });
     let beside = check(&[step(0, &[Act::IntraNode(root), send])]);
-    assert_eq!(beside.unwrap_err().kind, FaultKind::Unfinished);
+    assert_eq!(beside.unwrap_err().kind, FaultKind::PhaseNotLast);
 }
 
 #[test]

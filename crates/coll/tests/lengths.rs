@@ -180,6 +180,6 @@ fn a_middle_rank_learns_lengths_from_a_message() {
     );
     // Rank 1 takes its own length for rank 2's, or reads bytes that are no length.
     assert_eq!(scattered(0), Err(FaultKind::Length { from: 7, into: 11 }));
-    assert_eq!(scattered(16), Err(FaultKind::Numbers));
-    assert_eq!(scattered(4), Err(FaultKind::Numbers));
+    assert_eq!(scattered(16), Err(FaultKind::CountsAsData));
+    assert_eq!(scattered(4), Err(FaultKind::CountsAsData));
 }

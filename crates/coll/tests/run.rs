@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{End, run};
+use common::{TestRank, run};
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 
 const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];
@@ -26,7 +26,7 @@ fn reduced(size: u32, count: u64) -> Vec<String> {
 }
 
 /// Runs `algorithm` on the calls of all ranks. In place, the input starts in the output buffer.
-fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<End> {
+fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<TestRank> {
     let parameters = Parameters {
         segment: 3,
         ..Parameters::NONE

@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
     Classical, Error, Machine, Order, PathCosts, Placement, Setup, SimReport, Simulation, Workload,
-    shifts,
+    is_node_symmetric,
 };
 
 /// Constants whose sums show which of them they consist of.
@@ -279,7 +279,7 @@ fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> SimReport {
 fn simulating_one_node_by_symmetry_gives_the_times_of_all() {
     for algorithm in Algorithm::ALL
         .into_iter()
-        .filter(|&algorithm| shifts(algorithm))
+        .filter(|&algorithm| is_node_symmetric(algorithm))
     {
         for (nodes, per_node) in [(1, 3), (2, 1), (3, 2), (5, 4), (8, 3), (13, 2)] {
             let placement = Placement::new(Order::Block, nodes * per_node, per_node);

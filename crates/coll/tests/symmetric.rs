@@ -65,7 +65,7 @@ fn one_rank_that_differs_is_detected() {
     for algorithm in symmetric(MANY) {
         let case = plain(algorithm, MANY);
         let right = plans(algorithm, &case);
-        let checked = case.check_plans_alike(|rank| Ok(right[rank as usize]));
+        let checked = case.check_plans_by_symmetry(|rank| Ok(right[rank as usize]));
         assert!(
             checked.is_some_and(|checked| checked.is_ok()),
             "{algorithm}"
@@ -109,7 +109,7 @@ fn one_rank_that_differs_is_detected() {
                         right[rank as usize]
                     })
                 };
-                let checked = case.check_plans_alike(spoilt);
+                let checked = case.check_plans_by_symmetry(spoilt);
                 assert!(
                     checked.is_none_or(|checked| checked.is_err()),
                     "{algorithm}: rank {unread} has {other:?}"
@@ -159,7 +159,7 @@ fn is_detected(algorithm: Algorithm, size: u32, false_rank: u32) -> bool {
             .expect("the algorithm supports the case"),
         is_spoilt: rank == false_rank,
     };
-    let checked = case.check_plans_alike(|rank| Ok(plan(rank)));
+    let checked = case.check_plans_by_symmetry(|rank| Ok(plan(rank)));
     checked.is_none_or(|checked| checked.is_err())
 }
 

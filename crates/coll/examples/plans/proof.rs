@@ -165,7 +165,7 @@ fn prove_near(algorithm: Algorithm, case: &Case, limit: StepLimit) -> Proved {
         return Ok(None);
     }
     let equivalent =
-        (case.size > FEW).then(|| case.check_plans_alike(|rank| Ok(plans[rank as usize])));
+        (case.size > FEW).then(|| case.check_plans_by_symmetry(|rank| Ok(plans[rank as usize])));
     Ok(match equivalent.flatten() {
         Some(checked) => Some((1, checked)),
         None if steps > limit.run => None,
@@ -179,7 +179,7 @@ fn prove_far(algorithm: Algorithm, case: &Case, limit: StepLimit) -> Proved {
     if steps > limit.equivalent {
         return Ok(None);
     }
-    Ok(match case.check_alike(algorithm) {
+    Ok(match case.check_by_symmetry(algorithm) {
         Some(checked) => Some((1, checked)),
         None if steps > limit.run => None,
         None if is_allgather(case) => {

@@ -70,7 +70,7 @@ impl Blocks {
 
     /// The elements of a part that skips blocks longer than its limit, from block `index` on. `None` if
     /// there are too few, or the part does not start at the start of a block.
-    pub(super) fn short(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
+    pub(super) fn short_blocks(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
         let Blocks::Given(lengths) = self else {
             return None;
         };
@@ -110,17 +110,17 @@ impl Contract {
     /// The contract of MPI for the calls of ranks 0, 1 and so on. `arrays` may be empty if the collective
     /// takes none.
     pub fn of(calls: &[Call], arrays: &[Arrays]) -> Self {
-        Contract::about(calls, arrays, None)
+        Contract::limited_to(calls, arrays, None)
     }
 
     /// The contract limited to the contributions of `ranks`. The contributions of other ranks have no
     /// value, may still be read, and are not checked. Where every rank gets a block of every other,
     /// following a few blocks is cheaper.
     pub fn following(calls: &[Call], arrays: &[Arrays], ranks: &Ranks) -> Self {
-        Contract::about(calls, arrays, Some(ranks))
+        Contract::limited_to(calls, arrays, Some(ranks))
     }
 
-    fn about(calls: &[Call], arrays: &[Arrays], followed: Option<&Ranks>) -> Self {
+    fn limited_to(calls: &[Call], arrays: &[Arrays], followed: Option<&Ranks>) -> Self {
         let first = calls.first();
         let is = |collective| first.is_some_and(|call| call.collective == collective);
         Contract {
@@ -244,13 +244,13 @@ impl Task {
             (task.expected).retain(|expected| !ranks.is_disjoint(&expected.ranks));
         }
         if in_place {
-            task.place(call);
+            task.move_input_to_output(call);
         }
         task
     }
 
     /// Moves the input to `Out`, as in a call in place.
-    fn place(&mut self, call: &Call) {
+    fn move_input_to_output(&mut self, call: &Call) {
         let at_root = call.rank == call.root;
         self.held = match call.collective {
             Collective::Gather | Collective::Gatherv if !at_root => return,
@@ -293,7 +293,7 @@ impl Task {
         let own = self.blocks[0].range(rank);
         match collective {
             Collective::Barrier => {}
-            Collective::Bcast => self.gets(0..self.output, 0, Ranks::one(root)),
+            Collective::Bcast => self.expect_elements(0..self.output, 0, Ranks::one(root)),
             Collective::Gather | Collective::Gatherv if rank != root => {}
             Collective::Gather
             | Collective::Gatherv
@@ -301,39 +301,41 @@ impl Task {
             | Collective::Allgatherv => {
                 let followed = followed.unwrap_or(&all_ranks).iter();
                 for from in followed.filter(|&from| from < size) {
-                    self.gets(self.blocks[1].range(from), 0, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), 0, Ranks::one(from));
                 }
             }
             Collective::Scatter => {
-                self.gets(0..count, u64::from(rank) * count, Ranks::one(root));
+                self.expect_elements(0..count, u64::from(rank) * count, Ranks::one(root));
             }
             Collective::Scatterv => {
                 let start = all.get(root as usize);
                 let start = start.and_then(|arrays| arrays.sends.start(rank as usize));
-                self.gets(0..count, start.unwrap_or(0), Ranks::one(root));
+                self.expect_elements(0..count, start.unwrap_or(0), Ranks::one(root));
             }
             Collective::Alltoall => {
                 for from in 0..size {
                     let source = u64::from(rank) * count;
-                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), source, Ranks::one(from));
                 }
             }
             Collective::Alltoallv => {
                 for (from, arrays) in (0..size).zip(all) {
                     let source = arrays.sends.start(rank as usize).unwrap_or(0);
-                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), source, Ranks::one(from));
                 }
             }
             Collective::Reduce | Collective::Allreduce => {
-                self.gets(0..self.output, 0, all_ranks);
+                self.expect_elements(0..self.output, 0, all_ranks);
             }
             Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-                self.gets(0..own.end - own.start, own.start, all_ranks);
+                self.expect_elements(0..own.end - own.start, own.start, all_ranks);
             }
-            Collective::Scan => self.gets(0..count, 0, Ranks::range(0..rank + 1)),
-            Collective::Exscan if rank > 0 => self.gets(0..count, 0, Ranks::range(0..rank)),
+            Collective::Scan => self.expect_elements(0..count, 0, Ranks::range(0..rank + 1)),
+            Collective::Exscan if rank > 0 => {
+                self.expect_elements(0..count, 0, Ranks::range(0..rank))
+            }
             // In place, rank 0 keeps its elements; else they are undefined.
-            Collective::Exscan if call.in_place => self.gets(0..count, 0, Ranks::one(0)),
+            Collective::Exscan if call.in_place => self.expect_elements(0..count, 0, Ranks::one(0)),
             Collective::Exscan => {}
             Collective::NeighborAllgather
             | Collective::NeighborAllgatherv
@@ -368,11 +370,11 @@ impl Task {
                 _ => 0,
             };
             let elements = self.blocks[1].range(index as u32);
-            self.gets(elements, source, Ranks::one(from));
+            self.expect_elements(elements, source, Ranks::one(from));
         }
     }
 
-    fn gets(&mut self, elements: Range<u64>, source: u64, ranks: Ranks) {
+    fn expect_elements(&mut self, elements: Range<u64>, source: u64, ranks: Ranks) {
         if !elements.is_empty() {
             self.expected.push(Expected {
                 elements,

@@ -39,22 +39,22 @@ pub enum FaultKind {
     Length { from: u64, into: u64 },
     /// A message whose part has no elements but is not [`Part::EMPTY`].
     #[error("sends or receives a part without elements that is not `Part::EMPTY`")]
-    Empty,
+    EmptyPart,
     /// An undefined element is read.
     #[error("reads element {element} of {buf:?}, which is undefined")]
     Undefined { buf: Buf, element: u64 },
     /// A part exceeds its buffer.
     #[error("accesses {part:?}, outside of its buffer of {len} elements")]
-    Outside { part: Part, len: u64 },
+    OutsideBuffer { part: Part, len: u64 },
     /// The input is written.
     #[error("writes {part:?}, which is input")]
     WritesInput { part: Part },
     /// A rank's contribution counts twice.
     #[error("reduces {one} with {other}, which counts a contribution twice")]
-    Twice { one: Ranks, other: Ranks },
+    CountedTwice { one: Ranks, other: Ranks },
     /// Elements of different indexes are reduced with each other.
     #[error("reduces elements {one} and {other} of the vectors with each other")]
-    Mixed { one: u64, other: u64 },
+    MixedElements { one: u64, other: u64 },
     /// Two acts that can run at the same time access the same elements, and one of them writes.
     #[error("conflicts with step {other}: {:?} and {:?}", acts.0, acts.1)]
     Conflict { other: u32, acts: Box<(Act, Act)> },
@@ -66,23 +66,23 @@ pub enum FaultKind {
     Deadlock { waiting: u32 },
     /// The plan waits for a length that no message under way brings.
     #[error("waits for a length that no act under way provides")]
-    Stuck,
+    UnknownLength,
     /// The plan learns more lengths than there are slots.
     #[error("learns more lengths than there are slots")]
     Slots,
     /// Counts are used as data, or data as counts.
     #[error("uses counts as data, or data as counts")]
-    Numbers,
+    CountsAsData,
     /// The rank enters an intra-node phase that differs from that of the other ranks, or does not include
     /// it.
     #[error("enters an intra-node phase that the other ranks of its node do not enter")]
-    Apart,
+    PhaseMismatch,
     /// The ranks of an intra-node phase are not exactly those of the rank's node.
     #[error("enters an intra-node phase of {ranks:?}, which are not the ranks of its node")]
-    Strangers { ranks: NodeRanks },
+    PhaseRanks { ranks: NodeRanks },
     /// An intra-node phase is followed by other acts in its step, which would wait for it.
     #[error("has an intra-node phase before the last act of its step")]
-    Unfinished,
+    PhaseNotLast,
     /// The rank ends with a wrong value.
     #[error("ends with {found} in element {element} of the output, not with {expected}")]
     Wrong {
@@ -97,6 +97,6 @@ pub enum FaultKind {
     #[error("ends with other bits than rank 0 in element {element} of the output")]
     Bits { element: u64 },
     /// The rank leaves a barrier that other ranks have not entered.
-    #[error("leaves the barrier when only {heard} are known to have entered")]
-    Early { heard: Ranks },
+    #[error("leaves the barrier when only {entered} are known to have entered")]
+    LeftEarly { entered: Ranks },
 }

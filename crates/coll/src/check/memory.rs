@@ -6,14 +6,14 @@ use core::ops::Range;
 
 use super::contract::{Blocks, Contract, Task};
 use super::fault::FaultKind;
-use super::message::{ElementRun, Message, push};
+use super::message::{ElementRun, SymbolMessage, push};
 use super::rotation::Rotation;
-use super::sums::{Name, Sums};
+use super::sums::{SumId, Sums};
 use crate::plan::{Buf, Part, Side};
 
 /// A buffer: runs in ascending order, and undefined elements between them.
 #[derive(Clone, Debug, Default)]
-struct Field {
+struct SymbolBuffer {
     len: u64,
     /// Whether undefined elements may be read, because not all contributions are followed.
     gaps: bool,
@@ -22,11 +22,11 @@ struct Field {
     near: Cell<usize>,
 }
 
-impl Field {
+impl SymbolBuffer {
     /// Defines the range as the rank's contribution. If rank 0 represents all and bits are compared, each
     /// block's leaf is named by the distance from the block to the rank, which is invariant under
     /// rotation.
-    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
+    fn define(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
         let Some(turn) = leaves else {
             return self.fill(range, sums.leaf(rank));
         };
@@ -43,7 +43,7 @@ impl Field {
     }
 
     /// Defines the range as the first elements of a rank's contribution.
-    fn fill(&mut self, range: Range<u64>, sum: Name) {
+    fn fill(&mut self, range: Range<u64>, sum: SumId) {
         let whole = ElementRun {
             first: range.start,
             count: range.end - range.start,
@@ -80,7 +80,7 @@ impl Field {
     }
 
     /// Whether none of these runs extends beyond the range.
-    fn is_cut_at(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
+    fn lie_within(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
         let runs = &self.runs[runs.clone()];
         runs.first().is_none_or(|run| run.first >= range.start)
             && runs.last().is_none_or(|run| run.end() <= range.end)
@@ -88,7 +88,7 @@ impl Field {
 
     /// Appends the contents of the range to `message`. The error is the first undefined element, unless
     /// gaps are allowed.
-    fn read(&self, range: Range<u64>, message: &mut Message, at: u64) -> Result<(), u64> {
+    fn read(&self, range: Range<u64>, message: &mut SymbolMessage, at: u64) -> Result<(), u64> {
         let mut next = range.start;
         let touching = self.touching(&range);
         message.reserve(touching.len());
@@ -129,7 +129,7 @@ impl Field {
         let from = message.partition_point(|run| run.end() <= carried.start);
         let to = message.partition_point(|run| run.first < carried.end);
         let message = &message[from..to.max(from)];
-        if let ([run], true) = (message, self.is_cut_at(&touching, &range)) {
+        if let ([run], true) = (message, self.lie_within(&touching, &range)) {
             return self.replace(touching, run.cut(&carried, range.start));
         }
         let mut runs = Vec::with_capacity(message.len() + 2);
@@ -154,16 +154,16 @@ impl Field {
 
 /// The buffers of one rank.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory {
-    input: Field,
-    output: Field,
-    scratch: Field,
-    counts: Field,
+pub(super) struct RankMemory {
+    input: SymbolBuffer,
+    output: SymbolBuffer,
+    scratch: SymbolBuffer,
+    counts: SymbolBuffer,
     /// The blocks of input and output.
     blocks: [Blocks; 2],
 }
 
-impl Memory {
+impl RankMemory {
     /// The contents at the start of the call.
     pub(super) fn new(
         rank: u32,
@@ -174,22 +174,22 @@ impl Memory {
         sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
-        let field = |len| Field {
+        let buffer = |len| SymbolBuffer {
             len,
             gaps,
-            ..Field::default()
+            ..SymbolBuffer::default()
         };
-        let mut memory = Memory {
-            input: field(task.input),
-            output: field(task.output),
-            scratch: field(scratch),
-            counts: field(8 * task.arrays.sends.len() as u64),
+        let mut memory = RankMemory {
+            input: buffer(task.input),
+            output: buffer(task.output),
+            scratch: buffer(scratch),
+            counts: buffer(8 * task.arrays.sends.len() as u64),
             blocks: task.blocks.clone(),
         };
         let leaves = turn.filter(|_| contract.same_bits);
         if contract.follows(rank) {
-            memory.input.give(0..task.input, rank, leaves, sums);
-            memory.output.give(task.held.clone(), rank, leaves, sums);
+            memory.input.define(0..task.input, rank, leaves, sums);
+            memory.output.define(task.held.clone(), rank, leaves, sums);
         }
         let numbers = 0..memory.counts.len;
         memory.counts.fill(numbers, sums.counts(rank));
@@ -202,21 +202,21 @@ impl Memory {
     }
 
     /// Whether these buffers have equal contents in both memories.
-    pub(super) fn holds_the_same(&self, other: &Memory, bufs: &[Buf]) -> bool {
+    pub(super) fn has_equal_contents(&self, other: &RankMemory, bufs: &[Buf]) -> bool {
         bufs.iter().all(|&buf| {
-            let (one, other) = (self.shown(buf), other.shown(buf));
+            let (one, other) = (self.buffer(buf), other.buffer(buf));
             one.len == other.len && one.gaps == other.gaps && one.runs == other.runs
         })
     }
 
     /// Copies the contents of these buffers from another memory.
-    pub(super) fn take(&mut self, other: &Memory, bufs: &[Buf]) {
+    pub(super) fn copy_from(&mut self, other: &RankMemory, bufs: &[Buf]) {
         for &buf in bufs {
-            self.field(buf).clone_from(other.shown(buf));
+            self.buffer_mut(buf).clone_from(other.buffer(buf));
         }
     }
 
-    const fn shown(&self, buf: Buf) -> &Field {
+    const fn buffer(&self, buf: Buf) -> &SymbolBuffer {
         match buf {
             Buf::In | Buf::InBlock(_) => &self.input,
             Buf::Out | Buf::OutBlock(_) => &self.output,
@@ -225,7 +225,7 @@ impl Memory {
         }
     }
 
-    fn field(&mut self, buf: Buf) -> &mut Field {
+    fn buffer_mut(&mut self, buf: Buf) -> &mut SymbolBuffer {
         match buf {
             Buf::In | Buf::InBlock(_) => &mut self.input,
             Buf::Out | Buf::OutBlock(_) => &mut self.output,
@@ -236,7 +236,7 @@ impl Memory {
 
     /// The elements of the part, or an error if it exceeds its buffer.
     fn resolve(&mut self, part: Part) -> Result<ResolvedPart, FaultKind> {
-        let len = self.field(part.buf).len;
+        let len = self.buffer_mut(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
         let inside = |place: &ResolvedPart| {
             part.is_empty()
@@ -247,7 +247,9 @@ impl Memory {
                         .all(|block| block.end <= len && block.start <= block.end),
                 }
         };
-        whole.filter(inside).ok_or(FaultKind::Outside { part, len })
+        whole
+            .filter(inside)
+            .ok_or(FaultKind::OutsideBuffer { part, len })
     }
 
     /// The runs of the output within the range, in ascending order.
@@ -257,12 +259,12 @@ impl Memory {
     }
 
     /// The contents of the part, as a message.
-    pub(super) fn read(&mut self, part: Part) -> Result<Message, FaultKind> {
+    pub(super) fn read(&mut self, part: Part) -> Result<SymbolMessage, FaultKind> {
         let whole = self.resolve(part)?;
-        let field = self.field(part.buf);
-        let mut message = Message::default();
+        let buffer = self.buffer_mut(part.buf);
+        let mut message = SymbolMessage::default();
         whole
-            .each(|block, at| field.read(block, &mut message, at))
+            .each(|block, at| buffer.read(block, &mut message, at))
             .map_err(|element| FaultKind::Undefined {
                 buf: whole.plain.buf,
                 element,
@@ -277,7 +279,7 @@ impl Memory {
             return None;
         }
         let range = part.plain()?;
-        (range.start < range.end && range.end <= self.shown(part.buf).len)
+        (range.start < range.end && range.end <= self.buffer(part.buf).len)
             .then_some((part.buf, range))
     }
 
@@ -287,9 +289,9 @@ impl Memory {
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
             return Err(FaultKind::WritesInput { part });
         }
-        let field = self.field(part.buf);
+        let buffer = self.buffer_mut(part.buf);
         whole.each(|block, at| {
-            field.write(block, message, at);
+            buffer.write(block, message, at);
             Ok(())
         })
     }
@@ -303,8 +305,8 @@ impl Memory {
         sums: &mut Sums,
     ) -> Result<(), FaultKind> {
         let mut join = |a: ElementRun, b: ElementRun| match side {
-            Side::Left => join(a, b, sums),
-            Side::Right => join(b, a, sums),
+            Side::Left => reduce_runs(a, b, sums),
+            Side::Right => reduce_runs(b, a, sums),
         };
         if let Some(done) = self.reduce_one(from, into, &mut join) {
             return done;
@@ -314,7 +316,7 @@ impl Memory {
         self.write(into, &result)
     }
 
-    /// [`Memory::reduce`] for two parts that each lie in a single run, as most do; else `None`.
+    /// [`RankMemory::reduce`] for two parts that each lie in a single run, as most do; else `None`.
     fn reduce_one(
         &mut self,
         from: Part,
@@ -325,29 +327,33 @@ impl Memory {
         if target == Buf::In {
             return None;
         }
-        let field = self.field(source);
-        let operand = field.runs[field.holding(&from)?].cut(&from, 0);
-        let field = self.field(target);
-        let at = field.holding(&into)?;
-        let joined = join(operand, field.runs[at].cut(&into, 0));
+        let buffer = self.buffer_mut(source);
+        let operand = buffer.runs[buffer.holding(&from)?].cut(&from, 0);
+        let buffer = self.buffer_mut(target);
+        let at = buffer.holding(&into)?;
+        let joined = join(operand, buffer.runs[at].cut(&into, 0));
         Some(
-            joined.map(|run| match field.is_cut_at(&(at..at + 1), &into) {
+            joined.map(|run| match buffer.lie_within(&(at..at + 1), &into) {
                 true => {
-                    field.runs[at] = ElementRun {
+                    buffer.runs[at] = ElementRun {
                         first: into.start,
                         ..run
                     };
                 }
-                false => field.write(into, &[run], 0),
+                false => buffer.write(into, &[run], 0),
             }),
         )
     }
 }
 
 /// The reduction of two runs of the same length, `left` being the left operand.
-fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, FaultKind> {
+fn reduce_runs(
+    left: ElementRun,
+    right: ElementRun,
+    sums: &mut Sums,
+) -> Result<ElementRun, FaultKind> {
     if left.source != right.source {
-        return Err(FaultKind::Mixed {
+        return Err(FaultKind::MixedElements {
             one: left.source,
             other: right.source,
         });
@@ -358,11 +364,11 @@ fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementR
 
 /// Applies `join` to each pair of runs that cover the same elements of both messages.
 fn each_pair(
-    one: &Message,
-    other: &Message,
+    one: &SymbolMessage,
+    other: &SymbolMessage,
     mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
-) -> Result<Message, FaultKind> {
-    let mut result = Message::default();
+) -> Result<SymbolMessage, FaultKind> {
+    let mut result = SymbolMessage::default();
     for a in one.iter() {
         let range = a.first..a.end();
         // Both are in ascending order.
@@ -377,12 +383,12 @@ fn each_pair(
 }
 
 /// The reduction of two messages, `left` being the left operand.
-pub(super) fn joined(
-    left: &Message,
-    right: &Message,
+pub(super) fn reduce_messages(
+    left: &SymbolMessage,
+    right: &SymbolMessage,
     sums: &mut Sums,
-) -> Result<Message, FaultKind> {
-    each_pair(left, right, |a, b| join(a, b, sums))
+) -> Result<SymbolMessage, FaultKind> {
+    each_pair(left, right, |a, b| reduce_runs(a, b, sums))
 }
 
 /// The elements of a part, as indexes into their buffer.
@@ -405,7 +411,7 @@ impl ResolvedPart {
     }
 
     /// Whether some element lies in the range.
-    pub(super) fn meets(&self, range: &Range<u64>) -> bool {
+    pub(super) fn intersects(&self, range: &Range<u64>) -> bool {
         self.blocks()
             .any(|block| block.start.max(range.start) < block.end.min(range.end))
     }
@@ -462,7 +468,7 @@ pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Op
     let (at, index) = block(part.buf)?;
     let buf = buffer(part.buf);
     let plain = Part { buf, ..Part::EMPTY };
-    let short = blocks[at].short(index, part)?;
+    let short = blocks[at].short_blocks(index, part)?;
     Some(ResolvedPart { plain, short })
 }
 

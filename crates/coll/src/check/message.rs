@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
-use super::sums::Name;
+use super::sums::SumId;
 
 /// Consecutive elements of one sum: element `first + i` holds element `source + i` of that sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) struct ElementRun {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) source: u64,
-    pub(super) sum: Name,
+    pub(super) sum: SumId,
 }
 
 impl ElementRun {
@@ -50,15 +50,15 @@ pub(super) fn push(runs: &mut Vec<ElementRun>, run: ElementRun) {
 /// The contents of a message, in ascending order. A single run, as in most messages, takes no heap
 /// memory.
 #[derive(Clone, Debug)]
-pub(super) enum Message {
+pub(super) enum SymbolMessage {
     One(ElementRun),
     Many(Vec<ElementRun>),
 }
 
-impl Message {
+impl SymbolMessage {
     /// Reserves memory for this many runs if the message is empty.
     pub(super) fn reserve(&mut self, runs: usize) {
-        if let Message::Many(all) = self
+        if let SymbolMessage::Many(all) = self
             && all.is_empty()
             && runs > 1
         {
@@ -70,18 +70,18 @@ impl Message {
     pub(super) fn push(&mut self, run: ElementRun) {
         match self {
             _ if run.count == 0 => {}
-            Message::Many(all) if all.capacity() == 0 => *self = Message::One(run),
-            Message::Many(all) => push(all, run),
-            Message::One(one) if one.continues(&run) => one.count += run.count,
-            Message::One(one) => *self = Message::Many(Vec::from([*one, run])),
+            SymbolMessage::Many(all) if all.capacity() == 0 => *self = SymbolMessage::One(run),
+            SymbolMessage::Many(all) => push(all, run),
+            SymbolMessage::One(one) if one.continues(&run) => one.count += run.count,
+            SymbolMessage::One(one) => *self = SymbolMessage::Many(Vec::from([*one, run])),
         }
     }
 }
 
-impl Message {
+impl SymbolMessage {
     /// The contents of a range, as a message of their own.
-    pub(super) fn part(&self, range: &Range<u64>) -> Message {
-        let mut part = Message::default();
+    pub(super) fn part(&self, range: &Range<u64>) -> SymbolMessage {
+        let mut part = SymbolMessage::default();
         let touches = |run: &&ElementRun| run.first < range.end && range.start < run.end();
         for run in self.iter().filter(touches) {
             part.push(run.cut(range, 0));
@@ -90,7 +90,7 @@ impl Message {
     }
 
     /// Appends another message, shifted by `at` elements.
-    pub(super) fn append(&mut self, at: u64, other: &Message) {
+    pub(super) fn append(&mut self, at: u64, other: &SymbolMessage) {
         for run in other.iter() {
             self.push(ElementRun {
                 first: at + run.first,
@@ -100,19 +100,19 @@ impl Message {
     }
 }
 
-impl Default for Message {
+impl Default for SymbolMessage {
     fn default() -> Self {
-        Message::Many(Vec::new())
+        SymbolMessage::Many(Vec::new())
     }
 }
 
-impl Deref for Message {
+impl Deref for SymbolMessage {
     type Target = [ElementRun];
 
     fn deref(&self) -> &[ElementRun] {
         match self {
-            Message::One(one) => core::slice::from_ref(one),
-            Message::Many(all) => all,
+            SymbolMessage::One(one) => core::slice::from_ref(one),
+            SymbolMessage::Many(all) => all,
         }
     }
 }

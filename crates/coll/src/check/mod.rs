@@ -56,11 +56,11 @@ use crate::call::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{Buf, LearnedLengths, Part, Plan};
 use message::ElementRun;
-use network::World;
-use rank::Rank;
+use network::Network;
+use rank::RankState;
 use rotation::Rotation;
 use sums::Sums;
-use tail::{Head, Tail};
+use tail::{LocalTail, PlanHead};
 
 /// What a proved collective costs, in rounds, messages and elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,10 +122,10 @@ fn prove<P: Plan + Clone>(
     contract: &Contract,
 ) -> Result<ProofReport, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
-    let tail = tail.and_then(|(plan, task)| Tail::of(plan, task));
+    let tail = tail.and_then(|(plan, task)| LocalTail::of(plan, task));
     // The step at which each rank's tail begins, if its tail equals the first rank's.
     let ends = |(plan, task): (&P, &Task)| match &tail {
-        Some(tail) if tail.is_of(plan, task) => tail.from(),
+        Some(tail) if tail.matches(plan, task) => tail.from(),
         _ => u32::MAX,
     };
     let ends: Vec<_> = plans.iter().zip(&contract.tasks).map(ends).collect();
@@ -141,30 +141,36 @@ fn prove<P: Plan + Clone>(
             learning.push(rank);
         }
     }
-    let head = |(plan, &end): (&P, &u32)| Head {
+    let head = |(plan, &end): (&P, &u32)| PlanHead {
         plan: plan.clone(),
         steps: end.min(plan.steps()),
     };
     let heads = plans.iter().zip(&ends).map(head);
     let mut executions: Vec<_> = heads.map(Execution::new).collect();
-    let scratch =
-        |(execution, task): (&Execution<Head<P>, _>, &Task)| execution.scratch(task.arrays.given());
+    let scratch = |(execution, task): (&Execution<PlanHead<P>, _>, &Task)| {
+        execution.scratch(task.arrays.given())
+    };
     let rooms = executions.iter().zip(&contract.tasks).map(scratch);
-    let mut world = World::new(contract, size, turn, rooms);
-    run(&mut executions, contract, &mut world)?;
+    let mut network = Network::new(contract, size, turn, rooms);
+    run(&mut executions, contract, &mut network)?;
     for rank in learning {
         let (execution, task) = (&executions[rank as usize], &contract.tasks[rank as usize]);
         conflicts::check(rank, execution.plan(), task, execution.learned(), u32::MAX)?;
     }
     if let Some(tail) = tail {
         let ends = (0..).zip(&ends).filter(|&(_, &end)| end == tail.from());
-        tail.run(ends.map(|(rank, _)| rank), &mut world)?;
+        tail.run(ends.map(|(rank, _)| rank), &mut network)?;
     }
-    check_results(plans, size, contract, &mut world)?;
+    check_results(plans, size, contract, &mut network)?;
     Ok(ProofReport {
-        rounds: world.rounds,
-        messages: world.messages * u64::from(turn.map_or(1, |turn| turn.size / turn.period)),
-        volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
+        rounds: network.rounds,
+        messages: network.messages * u64::from(turn.map_or(1, |turn| turn.size / turn.period)),
+        volume: network
+            .ranks
+            .iter()
+            .map(|rank| rank.sent)
+            .max()
+            .unwrap_or(0),
         scratch: executions
             .iter()
             .zip(&contract.tasks)
@@ -178,30 +184,30 @@ fn prove<P: Plan + Clone>(
 fn run<P: Plan>(
     executions: &mut [Execution<P, intra_node::Request>],
     contract: &Contract,
-    world: &mut World<'_>,
+    network: &mut Network<'_>,
 ) -> Result<(), Fault> {
     let mut done = alloc::vec![false; executions.len()];
     loop {
-        while let Some(rank) = world.ready.pop_front() {
+        while let Some(rank) = network.ready.pop_front() {
             let given = contract.tasks[rank as usize].arrays.given();
-            let progress = executions[rank as usize].advance(given, &mut world.view(rank));
+            let progress = executions[rank as usize].advance(given, &mut network.driver(rank));
             done[rank as usize] = match progress {
                 Ok(progress) => progress == Progress::Done,
-                Err(Failure::Driver(kind)) => return Err(world.fault(rank, kind)),
-                Err(Failure::Slots { .. }) => return Err(world.fault(rank, FaultKind::Slots)),
+                Err(Failure::Driver(kind)) => return Err(network.fault(rank, kind)),
+                Err(Failure::Slots { .. }) => return Err(network.fault(rank, FaultKind::Slots)),
                 Err(Failure::Stuck { .. } | Failure::Unsupported { .. }) => {
-                    return Err(world.fault(rank, FaultKind::Stuck));
+                    return Err(network.fault(rank, FaultKind::UnknownLength));
                 }
             };
         }
-        if !world.carry()? {
+        if !network.deliver_next()? {
             break;
         }
     }
     let waiting = done.iter().filter(|&&done| !done).count() as u32;
     match (0..).zip(done).find(|&(_, done)| !done) {
         None => Ok(()),
-        Some((rank, _)) => Err(world.fault(rank, FaultKind::Deadlock { waiting })),
+        Some((rank, _)) => Err(network.fault(rank, FaultKind::Deadlock { waiting })),
     }
 }
 
@@ -210,24 +216,24 @@ fn check_results<P: Plan>(
     plans: &[P],
     size: u32,
     contract: &Contract,
-    world: &mut World<'_>,
+    network: &mut Network<'_>,
 ) -> Result<(), Fault> {
     let all_ranks = Ranks::range(0..size);
-    let turned = world.is_rotation();
+    let turned = network.is_rotation();
     let mut first = None;
-    for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
+    for (number, (rank, task)) in (0..).zip(network.ranks.iter_mut().zip(&contract.tasks)) {
         let fault = |kind| Fault {
             rank: number,
             step: plans[number as usize].steps(),
             kind,
         };
-        if contract.barrier && *rank.heard_at_end() != all_ranks {
-            return Err(fault(FaultKind::Early {
-                heard: rank.heard_at_end().clone(),
+        if contract.barrier && *rank.entered_at_end() != all_ranks {
+            return Err(fault(FaultKind::LeftEarly {
+                entered: rank.entered_at_end().clone(),
             }));
         }
         for expected in &task.expected {
-            check_expected(rank, expected, &world.sums).map_err(fault)?;
+            check_expected(rank, expected, &network.sums).map_err(fault)?;
         }
         if contract.same_bits {
             let output = rank
@@ -238,7 +244,7 @@ fn check_results<P: Plan>(
             // Where rank 0 represents all, its blocks represent the same block of the other ranks.
             let other = match turned {
                 true => {
-                    let tree = |run: &ElementRun| world.sums.get(run.sum).tree;
+                    let tree = |run: &ElementRun| network.sums.get(run.sum).tree;
                     output.iter().find(|run| tree(run) != tree(&output[0]))
                 }
                 false => {
@@ -255,7 +261,7 @@ fn check_results<P: Plan>(
 }
 
 /// Compares some elements of a rank's output with what they must hold.
-fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), FaultKind> {
+fn check_expected(rank: &RankState, expected: &Expected, sums: &Sums) -> Result<(), FaultKind> {
     let Range { start, end } = expected.elements;
     let mut next = start;
     for run in rank.memory.output(&expected.elements) {
@@ -266,7 +272,7 @@ fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), F
         let (element, source) = (run.first, expected.source + (run.first - start));
         let sum = sums.get(run.sum);
         if sum.counts {
-            return Err(FaultKind::Numbers);
+            return Err(FaultKind::CountsAsData);
         }
         if sum.ranks != expected.ranks {
             return Err(FaultKind::Wrong {

@@ -2,31 +2,31 @@
 
 use alloc::collections::VecDeque;
 
-use super::memory::Memory;
+use super::memory::RankMemory;
 use super::ranks::Ranks;
 
 /// The result of some steps.
 #[derive(Clone, Debug, Default)]
-struct Outcome {
+struct StepsResult {
     /// The round in which the steps end.
     round: u32,
     /// The ranks then known to have entered. Tracked in barriers only.
-    heard: Ranks,
+    entered: Ranks,
 }
 
-impl Outcome {
-    fn add(&mut self, round: u32, heard: &Ranks) {
+impl StepsResult {
+    fn add(&mut self, round: u32, entered: &Ranks) {
         self.round = self.round.max(round);
-        if *heard != Ranks::new() {
-            self.heard = self.heard.union(heard);
+        if *entered != Ranks::new() {
+            self.entered = self.entered.union(entered);
         }
     }
 }
 
 /// The state of one rank.
 #[derive(Debug)]
-pub(super) struct Rank {
-    pub(super) memory: Memory,
+pub(super) struct RankState {
+    pub(super) memory: RankMemory,
     /// The step that started last.
     pub(super) step: u32,
     /// Elements sent.
@@ -35,22 +35,22 @@ pub(super) struct Rank {
     pub(super) send_free: u32,
     pub(super) recv_free: u32,
     /// The result of the steps below `base`, which are all that the last started step needs.
-    settled: Outcome,
+    settled: StepsResult,
     base: u32,
     /// The results so far of the steps from `base` on.
-    open: VecDeque<Outcome>,
+    open: VecDeque<StepsResult>,
 }
 
-impl Rank {
+impl RankState {
     /// A rank before its first step, which knows that `heard` have entered.
-    pub(super) fn new(memory: Memory, heard: Ranks) -> Self {
-        Rank {
+    pub(super) fn new(memory: RankMemory, entered: Ranks) -> Self {
+        RankState {
             memory,
             step: 0,
             sent: 0,
             send_free: 0,
             recv_free: 0,
-            settled: Outcome { round: 0, heard },
+            settled: StepsResult { round: 0, entered },
             base: 0,
             open: VecDeque::new(),
         }
@@ -62,7 +62,7 @@ impl Rank {
         self.step = step;
         // Steps without acts may have been skipped.
         let started = (step - self.base) as usize + 1;
-        self.open.resize_with(started, Outcome::default);
+        self.open.resize_with(started, StepsResult::default);
     }
 
     /// The round after which the current step started.
@@ -71,14 +71,14 @@ impl Rank {
     }
 
     /// The ranks known to have entered when the current step started.
-    pub(super) fn heard(&self) -> &Ranks {
-        &self.settled.heard
+    pub(super) fn entered(&self) -> &Ranks {
+        &self.settled.entered
     }
 
     /// The ranks known to have entered when every step is done.
-    pub(super) fn heard_at_end(&mut self) -> &Ranks {
+    pub(super) fn entered_at_end(&mut self) -> &Ranks {
         self.settle(u32::MAX);
-        self.heard()
+        self.entered()
     }
 
     /// Records a message of `len` elements sent in a round.
@@ -89,13 +89,13 @@ impl Rank {
     }
 
     /// Records a message received in a round, with the ranks that its sender knew to have entered.
-    pub(super) fn note_received(&mut self, step: u32, round: u32, heard: &Ranks) {
+    pub(super) fn note_received(&mut self, step: u32, round: u32, entered: &Ranks) {
         self.recv_free = round;
-        self.outcome(step).add(round, heard);
+        self.outcome(step).add(round, entered);
     }
 
     /// Records the end of an intra-node phase, after the round in which its last rank entered.
-    pub(super) fn note_met(&mut self, step: u32, round: u32) {
+    pub(super) fn note_phase(&mut self, step: u32, round: u32) {
         self.outcome(step).add(round, &Ranks::new());
     }
 
@@ -103,12 +103,12 @@ impl Rank {
         while self.base < below
             && let Some(outcome) = self.open.pop_front()
         {
-            self.settled.add(outcome.round, &outcome.heard);
+            self.settled.add(outcome.round, &outcome.entered);
             self.base += 1;
         }
     }
 
-    fn outcome(&mut self, step: u32) -> &mut Outcome {
+    fn outcome(&mut self, step: u32) -> &mut StepsResult {
         &mut self.open[(step - self.base) as usize]
     }
 }

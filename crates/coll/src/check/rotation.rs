@@ -1,6 +1,6 @@
 //! Rotations of ranks and blocks, by which a few ranks represent all.
 
-use super::message::{ElementRun, Message};
+use super::message::{ElementRun, SymbolMessage};
 use super::ranks::Ranks;
 use super::sums::{Sum, Sums};
 
@@ -41,17 +41,17 @@ impl Rotation {
     }
 
     /// The contents of a message, rotated.
-    pub(super) fn runs(&self, runs: Message, by: u32, sums: &mut Sums) -> Message {
+    pub(super) fn runs(&self, runs: SymbolMessage, by: u32, sums: &mut Sums) -> SymbolMessage {
         if by == 0 {
             return runs;
         }
-        let mut rotated = Message::default();
+        let mut rotated = SymbolMessage::default();
         rotated.reserve(runs.len());
         for &run in runs.iter() {
             let held = sums.get(run.sum);
             let ranks = self.ranks(&held.ranks, by);
             let sum = Sum { ranks, ..*held };
-            let sum = sums.name(sum);
+            let sum = sums.intern(sum);
             if !self.input {
                 rotated.push(ElementRun { sum, ..run });
                 continue;

@@ -30,13 +30,13 @@ impl Hash for Sum {
 
 /// The identifier of a sum. Equal identifiers mean equal sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Name(u32);
+pub(super) struct SumId(u32);
 
 /// A hash with one multiplication per number, for few small keys that no adversary chooses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mix(u64);
+pub(super) struct SumHasher(u64);
 
-impl Hasher for Mix {
+impl Hasher for SumHasher {
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
@@ -54,7 +54,7 @@ impl Hasher for Mix {
     }
 }
 
-pub(super) type State = BuildHasherDefault<Mix>;
+pub(super) type SumHashState = BuildHasherDefault<SumHasher>;
 
 /// All sums that the ranks of a network hold or have held.
 #[derive(Debug)]
@@ -62,9 +62,9 @@ pub(super) struct Sums {
     /// Whether contributions form a set instead of a list.
     commutative: bool,
     all: Vec<Sum>,
-    names: HashMap<Sum, Name, State>,
+    names: HashMap<Sum, SumId, SumHashState>,
     /// The results of reductions so far.
-    joined: HashMap<(Name, Name), Name, State>,
+    joined: HashMap<(SumId, SumId), SumId, SumHashState>,
 }
 
 impl Sums {
@@ -77,13 +77,13 @@ impl Sums {
         }
     }
 
-    pub(super) fn get(&self, name: Name) -> &Sum {
+    pub(super) fn get(&self, name: SumId) -> &Sum {
         &self.all[name.0 as usize]
     }
 
     /// The identifier of a sum, new or known.
-    pub(super) fn name(&mut self, sum: Sum) -> Name {
-        let next = Name(self.all.len() as u32);
+    pub(super) fn intern(&mut self, sum: Sum) -> SumId {
+        let next = SumId(self.all.len() as u32);
         let all = &mut self.all;
         *self.names.entry(sum).or_insert_with_key(|sum| {
             all.push(sum.clone());
@@ -92,13 +92,13 @@ impl Sums {
     }
 
     /// The contribution of one rank.
-    pub(super) fn leaf(&mut self, rank: u32) -> Name {
+    pub(super) fn leaf(&mut self, rank: u32) -> SumId {
         self.leaf_as(rank, rank)
     }
 
     /// The contribution of one rank, with the digest of `other`'s.
-    pub(super) fn leaf_as(&mut self, rank: u32, other: u32) -> Name {
-        self.name(Sum {
+    pub(super) fn leaf_as(&mut self, rank: u32, other: u32) -> SumId {
+        self.intern(Sum {
             ranks: Ranks::one(rank),
             tree: mix(u64::from(other), 0),
             counts: false,
@@ -106,8 +106,8 @@ impl Sums {
     }
 
     /// The counts that one rank is given.
-    pub(super) fn counts(&mut self, rank: u32) -> Name {
-        self.name(Sum {
+    pub(super) fn counts(&mut self, rank: u32) -> SumId {
+        self.intern(Sum {
             ranks: Ranks::one(rank),
             tree: mix(u64::from(rank), 1),
             counts: true,
@@ -115,22 +115,22 @@ impl Sums {
     }
 
     /// The reduction of two operands.
-    pub(super) fn join(&mut self, left: Name, right: Name) -> Result<Name, FaultKind> {
+    pub(super) fn join(&mut self, left: SumId, right: SumId) -> Result<SumId, FaultKind> {
         if let Some(&joined) = self.joined.get(&(left, right)) {
             return Ok(joined);
         }
-        let sum = self.joint(self.get(left), self.get(right))?;
-        let joined = self.name(sum);
+        let sum = self.combined(self.get(left), self.get(right))?;
+        let joined = self.intern(sum);
         self.joined.insert((left, right), joined);
         Ok(joined)
     }
 
-    fn joint(&self, left: &Sum, right: &Sum) -> Result<Sum, FaultKind> {
+    fn combined(&self, left: &Sum, right: &Sum) -> Result<Sum, FaultKind> {
         if left.counts || right.counts {
-            return Err(FaultKind::Numbers);
+            return Err(FaultKind::CountsAsData);
         }
         if !left.ranks.is_disjoint(&right.ranks) {
-            return Err(FaultKind::Twice {
+            return Err(FaultKind::CountedTwice {
                 one: left.ranks.clone(),
                 other: right.ranks.clone(),
             });

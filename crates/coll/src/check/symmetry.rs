@@ -30,7 +30,7 @@ use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
 /// The number of ranks whose plans are compared together, step by step, so that the steps compared with
 /// stay in the cache.
-const TOGETHER: usize = 16;
+const COMPARED_TOGETHER: usize = 16;
 
 /// On up to this many ranks, each rank's acts are compared, whatever its plan says of itself.
 const FEW: u32 = 128;
@@ -193,7 +193,7 @@ impl Rotation {
     }
 
     /// Whether each of the other plans is the plan with these steps, rotated by the number beside it.
-    fn are_plans<P: Plan>(&self, steps: &Steps, others: &[(P, u32)], task: &Task) -> bool {
+    fn are_plans<P: Plan>(&self, steps: &PlanSteps, others: &[(P, u32)], task: &Task) -> bool {
         let inputs = PlanInputs::new(task.arrays.given(), &steps.learned);
         let mut acts = Acts::new();
         let is_as_large =
@@ -222,28 +222,28 @@ fn whole(part: Part, task: &Task) -> Option<Part> {
 }
 
 /// A step of a representative.
-struct Step {
+struct KnownStep {
     number: u32,
     needs: u32,
     /// The next step that has acts.
     after: u32,
-    /// The indexes of its acts in [`Steps::acts`].
+    /// The indexes of its acts in [`PlanSteps::acts`].
     acts: Range<usize>,
 }
 
 /// All steps of a representative.
-struct Steps {
+struct PlanSteps {
     /// The number of steps, including those without acts.
     count: u32,
     /// The steps that have acts.
-    each: Vec<Step>,
+    each: Vec<KnownStep>,
     /// The acts of all steps, with [`whole`] parts where possible.
     acts: Vec<Act>,
     scratch: u64,
     learned: LearnedLengths,
 }
 
-impl Steps {
+impl PlanSteps {
     /// `None` if a length is not known at the start.
     fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
         let learned = LearnedLengths::new();
@@ -254,7 +254,7 @@ impl Steps {
             acts.clear();
             let needs = plan.step(i, &inputs, &mut acts)?;
             let after = acts.after(i);
-            each.push(Step {
+            each.push(KnownStep {
                 number: i,
                 needs,
                 after,
@@ -265,7 +265,7 @@ impl Steps {
             i = after;
         }
         let scratch = plan.scratch(&inputs);
-        Some(Steps {
+        Some(PlanSteps {
             count: plan.steps(),
             each,
             acts: all,
@@ -287,9 +287,9 @@ impl Case {
     ///
     /// Every rank's plan is asked for all its steps, except most of those whose plans hold no rank. Only
     /// the messages of a few ranks are delivered.
-    pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<ProofReport, Fault>> {
+    pub fn check_by_symmetry(&self, algorithm: Algorithm) -> Option<Result<ProofReport, Fault>> {
         let arrays = self.arrays();
-        self.check_plans_alike(|rank| {
+        self.check_plans_by_symmetry(|rank| {
             let plan = algorithm.plan(&self.call(rank, &arrays), &self.parameters);
             plan.map_err(|why| Fault {
                 rank,
@@ -299,12 +299,12 @@ impl Case {
         })
     }
 
-    /// [`Case::check_alike`] for given plans; `plan` returns that of a rank. Tests pass modified plans.
+    /// [`Case::check_by_symmetry`] for given plans; `plan` returns that of a rank. Tests pass modified plans.
     ///
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check_plans_alike<P: Plan + Clone>(
+    pub fn check_plans_by_symmetry<P: Plan + Clone>(
         &self,
         plan: impl Fn(u32) -> Result<P, Fault>,
     ) -> Option<Result<ProofReport, Fault>> {
@@ -323,14 +323,14 @@ impl Case {
             };
             let steps = firsts.iter().zip(&contract.tasks);
             let steps: Vec<_> = steps
-                .map(|(plan, task)| Steps::of(plan, task))
+                .map(|(plan, task)| PlanSteps::of(plan, task))
                 .collect::<Option<_>>()?;
             let alike = |(first, from): (u32, u32)| {
                 let at = first as usize;
                 let (own, steps, task) = (&firsts[at], &steps[at], &contract.tasks[at]);
                 let ranks = (first + from..self.size)
                     .step_by(period as usize)
-                    .take(TOGETHER);
+                    .take(COMPARED_TOGETHER);
                 let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
                 let is_open = |other: &(P, u32)| {
                     turn.is_compared(first + other.1) || !own.is_rotation(other.1, &other.0)
@@ -339,7 +339,7 @@ impl Case {
                 let others: Result<Vec<_>, Fault> = others.collect();
                 others.is_ok_and(|others| turn.are_plans(steps, &others, task))
             };
-            let turns = (period..self.size).step_by(period as usize * TOGETHER);
+            let turns = (period..self.size).step_by(period as usize * COMPARED_TOGETHER);
             turns
                 .flat_map(|from| (0..period).map(move |first| (first, from)))
                 .all(alike)

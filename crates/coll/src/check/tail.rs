@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use super::contract::Task;
 use super::fault::Fault;
-use super::memory::{Memory, buffer};
-use super::network::World;
+use super::memory::{RankMemory, buffer};
+use super::network::Network;
 use crate::exec::Driver;
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Plan, PlanInputs};
 
@@ -19,7 +19,7 @@ const LEAST: usize = 4;
 
 /// The local steps at the end of a plan.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct LocalTail {
     /// The number of steps before the tail.
     from: u32,
     /// The number of steps of the whole plan.
@@ -30,17 +30,17 @@ pub(super) struct Tail {
     bufs: Vec<Buf>,
 }
 
-impl Tail {
+impl LocalTail {
     /// The plan's tail. `None` if it is too short or the plan learns a length.
     pub(super) fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
-        let mut tail = Tail {
+        let mut tail = LocalTail {
             from: 0,
             steps: plan.steps(),
             acts: Vec::new(),
             bufs: Vec::new(),
         };
         let mut last = 0;
-        let is_known = each(plan, task, 0, |step, needs, acts| {
+        let is_known = each_step(plan, task, 0, |step, needs, acts| {
             if needs != step || !acts.iter().all(is_local) {
                 tail.acts.clear();
                 last = step + 1;
@@ -59,10 +59,10 @@ impl Tail {
     }
 
     /// Whether another plan ends with the same tail.
-    pub(super) fn is_of<P: Plan>(&self, plan: &P, task: &Task) -> bool {
+    pub(super) fn matches<P: Plan>(&self, plan: &P, task: &Task) -> bool {
         let mut own = self.acts.iter();
         let same = plan.steps() == self.steps
-            && each(plan, task, self.from, |step, needs, acts| {
+            && each_step(plan, task, self.from, |step, needs, acts| {
                 needs == step && acts.iter().all(|&act| own.next() == Some(&(step, act)))
             });
         same && own.len() == 0
@@ -77,35 +77,37 @@ impl Tail {
     pub(super) fn run(
         &self,
         ranks: impl Iterator<Item = u32>,
-        world: &mut World<'_>,
+        network: &mut Network<'_>,
     ) -> Result<(), Fault> {
-        let mut done: Option<(Memory, Memory)> = None;
+        let mut done: Option<(RankMemory, RankMemory)> = None;
         for rank in ranks {
-            let memory = &mut world.ranks[rank as usize].memory;
+            let memory = &mut network.ranks[rank as usize].memory;
             match &done {
-                Some((before, after)) if memory.holds_the_same(before, &self.bufs) => {
-                    memory.take(after, &self.bufs);
+                Some((before, after)) if memory.has_equal_contents(before, &self.bufs) => {
+                    memory.copy_from(after, &self.bufs);
                 }
                 _ => {
                     let before = memory.clone();
-                    self.run_one(rank, world)?;
-                    done.get_or_insert_with(|| (before, world.ranks[rank as usize].memory.clone()));
+                    self.run_one(rank, network)?;
+                    done.get_or_insert_with(|| {
+                        (before, network.ranks[rank as usize].memory.clone())
+                    });
                 }
             }
         }
         Ok(())
     }
 
-    fn run_one(&self, rank: u32, world: &mut World<'_>) -> Result<(), Fault> {
+    fn run_one(&self, rank: u32, network: &mut Network<'_>) -> Result<(), Fault> {
         for &(step, act) in &self.acts {
-            let mut view = world.view(rank);
-            view.starting(step, step);
+            let mut driver = network.driver(rank);
+            driver.starting(step, step);
             let done = match act {
-                Act::Copy { from, into } => view.copy(from, into),
-                Act::Reduce { from, into, side } => view.reduce(from, into, side),
+                Act::Copy { from, into } => driver.copy(from, into),
+                Act::Reduce { from, into, side } => driver.reduce(from, into, side),
                 _ => Ok(()),
             };
-            done.map_err(|kind| world.fault(rank, kind))?;
+            done.map_err(|kind| network.fault(rank, kind))?;
         }
         Ok(())
     }
@@ -113,12 +115,12 @@ impl Tail {
 
 /// The steps of a plan before its tail.
 #[derive(Clone, Debug)]
-pub(super) struct Head<P> {
+pub(super) struct PlanHead<P> {
     pub(super) plan: P,
     pub(super) steps: u32,
 }
 
-impl<P: Plan> Plan for Head<P> {
+impl<P: Plan> Plan for PlanHead<P> {
     fn steps(&self) -> u32 {
         self.steps
     }
@@ -134,7 +136,7 @@ impl<P: Plan> Plan for Head<P> {
 
 /// Calls `look` with the number, needs and acts of each step from `from` on that has acts, until it
 /// returns `false`. Returns whether all steps were visited, which needs all lengths to be known.
-fn each<P: Plan>(
+fn each_step<P: Plan>(
     plan: &P,
     task: &Task,
     from: u32,

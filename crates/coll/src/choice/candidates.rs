@@ -6,9 +6,9 @@ use crate::catalog::Unsuited;
 use crate::exec::IN_FLIGHT;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 240;
+pub(super) const MAX_CANDIDATES: usize = 240;
 
-pub(super) type Candidates = heapless::Vec<Choice, MOST>;
+pub(super) type Candidates = heapless::Vec<Choice, MAX_CANDIDATES>;
 
 /// The radixes that are tried, ascending.
 const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
@@ -22,14 +22,14 @@ const BLOCKS: [u32; 12] = [1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 /// The numbers of blocks for an algorithm that deals blocks to ranks and rounds up to equal shares:
 /// denser where they are few. Others are predicted less exactly; with a single other rank nothing is
 /// dealt.
-const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
+const DEALT_BLOCKS: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 
 /// The numbers of pieces for an algorithm that may leave blocks whole.
-const PIECES: [u32; 3] = [1, 2, 4];
+const RING_PIECES: [u32; 3] = [1, 2, 4];
 
 /// The numbers of ranks of a node that share a message from another node, for when they are more than the
 /// remaining nodes: one rank, a few, or all.
-const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
+const SHARING_RANKS: [u32; 5] = [1, 2, 4, 8, 64];
 
 /// The call that represents all calls with the same table: rank, root, neighbours and lengths, which may
 /// differ between ranks or calls, are cleared. An invalid rank or root stays, so that it is refused.
@@ -127,9 +127,9 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
         _ => (radixes, radixes),
     };
     let blocks = match (algorithm, own.blocks) {
-        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
-        _ if is_multirail => &SHARED,
-        (_, 1) => &PIECES,
+        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT_BLOCKS[..],
+        _ if is_multirail => &SHARING_RANKS,
+        (_, 1) => &RING_PIECES,
         // A rail chain has several messages of a node under way.
         (Algorithm::BcastRailChain, _) => &BLOCKS,
         (_, blocks) => some(blocks, &BLOCKS[1..]),
@@ -164,7 +164,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidates, MOST, candidates};
+    use super::{Candidates, MAX_CANDIDATES, candidates};
     use crate::call::{Call, Collective, SharedMemory};
     use crate::choice::Tuning;
     use crate::choice::table::staged;
@@ -202,7 +202,7 @@ mod tests {
                 let call = call.with_shared_memory(teams);
                 let mut all = Candidates::new();
                 let _ = candidates(&call, &Tuning::default(), &mut all, staged);
-                assert!(all.len() < MOST, "{collective} of {size}");
+                assert!(all.len() < MAX_CANDIDATES, "{collective} of {size}");
             }
         }
     }

@@ -17,7 +17,7 @@
 //! let wrong = read_rules(r#"{"version": 1, "rules": [{"collective": "allreduce", "algorithm": "rinng"}]}"#);
 //! let why = wrong.unwrap_err().to_string();
 //! assert!(why.starts_with("algorithm: allreduce has no `rinng`; did you mean `ring`?"), "{why}");
-//! # Ok::<(), oxmpi_coll::choice::BadRules>(())
+//! # Ok::<(), oxmpi_coll::choice::RulesError>(())
 //! ```
 
 use alloc::format;
@@ -38,7 +38,7 @@ const VERSION: u32 = 1;
 /// stopped.
 #[derive(Debug, Error)]
 #[error("{0}")]
-pub struct BadRules(String);
+pub struct RulesError(String);
 
 /// Parses a file of rules.
 ///
@@ -46,11 +46,11 @@ pub struct BadRules(String);
 ///
 /// If the text is no JSON, a field is missing or unknown, a value is out of range, the collective has no
 /// such algorithm, the algorithm has no such parameter, or one collective has more than [`RULES`] rules.
-pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
-    let file: File = serde_json::from_str(text).map_err(|why| BadRules(why.to_string()))?;
+pub fn read_rules(text: &str) -> Result<Rules, RulesError> {
+    let file: RulesFile = serde_json::from_str(text).map_err(|why| RulesError(why.to_string()))?;
     if file.version != VERSION {
         let found = file.version;
-        return Err(BadRules(format!(
+        return Err(RulesError(format!(
             "version is {found}: this program reads version {VERSION}"
         )));
     }
@@ -59,7 +59,7 @@ pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
         file.rules.iter().map(|one| &one.0).filter(is_one).count()
     };
     if let Some(collective) = Collective::ALL.into_iter().find(|&one| of(one) > RULES) {
-        return Err(BadRules(format!(
+        return Err(RulesError(format!(
             "rules: {collective} has {} of them, and at most {RULES} are allowed",
             of(collective)
         )));
@@ -71,15 +71,15 @@ pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
 /// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     version: u32,
-    rules: Vec<Checked>,
+    rules: Vec<ValidRule>,
 }
 
 /// A validated rule.
 #[derive(Deserialize)]
 #[serde(try_from = "RuleJson")]
-struct Checked(Rule);
+struct ValidRule(Rule);
 
 /// A rule as it is written in the file.
 #[derive(Deserialize)]
@@ -123,7 +123,7 @@ fn stages(
     for (collective, written) in written {
         let mut all = stages.iter_mut().flatten();
         let own = all.find(|own| own.algorithm.collective() == collective);
-        takes(of, collective.name(), own.is_some())?;
+        require_taken(of, collective.name(), own.is_some())?;
         let by = algorithm(collective, &written.algorithm)?;
         if !by.is_by_messages() {
             return Err(format!(
@@ -152,7 +152,7 @@ fn numbers(
     let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
     let number = |name: &str, written: Option<u32>, own: u32, range: (u32, u32)| {
         let Some(value) = written else { return Ok(0) };
-        takes(algorithm, name, own > 0)?;
+        require_taken(algorithm, name, own > 0)?;
         let (least, most) = range;
         if (least..=most).contains(&value) {
             Ok(value)
@@ -176,7 +176,7 @@ fn numbers(
     })
 }
 
-impl TryFrom<RuleJson> for Checked {
+impl TryFrom<RuleJson> for ValidRule {
     type Error = String;
 
     fn try_from(written: RuleJson) -> Result<Self, String> {
@@ -185,7 +185,7 @@ impl TryFrom<RuleJson> for Checked {
         let own = algorithm.row().parameters;
         let length = |name: &str, written: Option<&String>, own: u64| {
             let Some(text) = written else { return Ok(0) };
-            takes(algorithm, name, own > 0)?;
+            require_taken(algorithm, name, own > 0)?;
             match bytes(text).map_err(|why| format!("{name}: {why}"))? {
                 0 => Err(format!("{name}: 0 bytes are too few, the least is 1")),
                 bytes => Ok(bytes),
@@ -217,7 +217,7 @@ impl TryFrom<RuleJson> for Checked {
             ));
         }
         let bytes = range(&all(&written.bytes), 0, u64::MAX, bytes);
-        Ok(Checked(Rule {
+        Ok(ValidRule(Rule {
             algorithm,
             parameters,
             bytes: bytes.map_err(|why| format!("bytes: {why}"))?,
@@ -255,7 +255,7 @@ fn suggestion(name: &str, inputs: &[&'static str]) -> String {
 }
 
 /// An error if the algorithm does not take the parameter.
-fn takes(algorithm: Algorithm, name: &str, is_taken: bool) -> Result<(), String> {
+fn require_taken(algorithm: Algorithm, name: &str, is_taken: bool) -> Result<(), String> {
     if is_taken {
         return Ok(());
     }

@@ -18,7 +18,7 @@ mod tables;
 mod tests;
 
 #[cfg(feature = "json")]
-pub use json::{BadRules, read_rules};
+pub use json::{RulesError, read_rules};
 pub use reproducible::Reproducible;
 pub use rules::{RULES, Rule, Rules};
 pub use table::{ChoiceStep, ChoiceTable, STEPS};
@@ -70,10 +70,10 @@ impl Tuning {
     ///
     /// One comparison, and a few per rule.
     #[inline]
-    pub fn asks_for(&self, call: &Call) -> bool {
+    pub fn requires_messages(&self, call: &Call) -> bool {
         let by_rule = |rule: &Rule| {
             let (shortest, longest) = rule.lengths();
-            rule.speaks_of(call.collective, call.size)
+            rule.covers(call.collective, call.size)
                 && rule.algorithm.is_by_messages()
                 && (shortest..=longest).contains(&call.bytes())
         };

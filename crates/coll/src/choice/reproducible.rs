@@ -27,7 +27,7 @@ impl Reproducible {
 
 impl Tuning {
     /// The tuning with which the call is served.
-    pub(super) fn of(&self, call: &Call) -> Tuning {
+    pub(super) fn for_call(&self, call: &Call) -> Tuning {
         let tuning = self.clone();
         match self.reproducible.binds(call) {
             true => Tuning {

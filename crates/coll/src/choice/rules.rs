@@ -25,12 +25,12 @@ pub struct Rule {
 
 /// A list of rules. The first that applies to a call is used. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules(Shared);
+pub struct Rules(SharedRules);
 
 #[cfg(feature = "alloc")]
-type Shared = alloc::sync::Arc<[Rule]>;
+type SharedRules = alloc::sync::Arc<[Rule]>;
 #[cfg(not(feature = "alloc"))]
-type Shared = &'static [Rule];
+type SharedRules = &'static [Rule];
 
 impl Deref for Rules {
     type Target = [Rule];
@@ -58,14 +58,14 @@ impl From<alloc::vec::Vec<Rule>> for Rules {
 
 impl Rule {
     /// Whether the rule is about the collective on groups of this size, for some length.
-    pub fn speaks_of(&self, collective: Collective, size: u32) -> bool {
+    pub fn covers(&self, collective: Collective, size: u32) -> bool {
         let (fewest, most) = self.ranks;
         self.algorithm.collective() == collective && (fewest..=most).contains(&size)
     }
 
     /// Whether the rule applies to calls like this one, for some length.
-    pub(super) fn meets(&self, call: &Call) -> bool {
-        self.speaks_of(call.collective, call.size) && self.algorithm.suits(call).is_ok()
+    pub(super) fn applies_to(&self, call: &Call) -> bool {
+        self.covers(call.collective, call.size) && self.algorithm.suits(call).is_ok()
     }
 
     /// The sizes to which the rule applies, first and last; the same on all ranks.

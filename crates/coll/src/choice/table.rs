@@ -1,7 +1,7 @@
 //! Choice tables: the algorithm for each size of one collective's calls on one group, computed once and
 //! then looked up.
 
-use super::candidates::{Candidates, MOST, candidates, pattern};
+use super::candidates::{Candidates, MAX_CANDIDATES, candidates, pattern};
 use super::{Choice, RULES, Tuning};
 use crate::call::{Algorithm, Call, Parameters, SharedMemory};
 use crate::catalog::Unsuited;
@@ -27,7 +27,7 @@ const fn size(at: usize) -> u64 {
 }
 
 /// The length of blocks, in bytes, that is assumed if not all ranks know lengths.
-const UNKNOWN: u64 = 1 << 10;
+const UNKNOWN_LENGTH: u64 = 1 << 10;
 
 /// A choice and the size from which on it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl ChoiceTable {
     /// is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
-        let tuning = &tuning.of(call);
+        let tuning = &tuning.for_call(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
             return Ok(ChoiceTable::of(tuning.choice(forced, call.size)));
@@ -76,7 +76,7 @@ impl ChoiceTable {
         }
         let mut table = ChoiceTable::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
-            if rule.meets(call) {
+            if rule.applies_to(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
                 table.overlay(rule.lengths(), rule.choice(usual));
             }
@@ -126,7 +126,7 @@ impl ChoiceTable {
         if call.collective.has_known_length() {
             return Ok(comparison.table());
         }
-        let cost = |choice: &&Choice| comparison.cost(choice, UNKNOWN);
+        let cost = |choice: &&Choice| comparison.cost(choice, UNKNOWN_LENGTH);
         let best = comparison.candidates.iter().min_by_key(cost);
         best.map(|&best| ChoiceTable::of(best))
             .ok_or(Unsuited::None {
@@ -221,7 +221,7 @@ impl Comparison<'_> {
     /// As costs do not fall with the length, a candidate that previous too expensive at one size is not
     /// evaluated at the next while its known cost is too high.
     fn table(&self) -> ChoiceTable {
-        let mut inputs = [0; MOST];
+        let mut inputs = [0; MAX_CANDIDATES];
         let mut best = 0;
         let mut table = ChoiceTable::of(self.candidates[best]);
         for at in 0..SIZES {

@@ -39,7 +39,7 @@ impl ChoiceTables {
     /// A few comparisons; for the first call of its kind that of [`ChoiceTable::new`] and an allocation.
     #[inline]
     pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
-        let slot = &mut self.by_kind[kind(call)];
+        let slot = &mut self.by_kind[table_index(call)];
         let table = match slot {
             Some(table) => table,
             None => make(slot, call, &self.tuning)?,
@@ -59,7 +59,7 @@ fn make<'a>(
 
 /// The index of a call's table; calls with the same index have equal tables.
 #[inline]
-const fn kind(call: &Call) -> usize {
+const fn table_index(call: &Call) -> usize {
     let kind = if call.collective.is_in_place_everywhere() {
         call.in_place as usize
     } else {

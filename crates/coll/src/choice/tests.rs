@@ -206,9 +206,9 @@ fn a_rule_for_unknown_lengths_applies_to_all_lengths() {
         let chosen = tables.choose(&Call::gatherv(1, 8, 0, bytes));
         assert_eq!(chosen.map(|one| one.parameters.window), Ok(3), "{bytes} B");
     }
-    assert!(tuning.asks_for(&Call::gatherv(1, 8, 0, 0)));
-    assert!(!tuning.asks_for(&Call::gatherv(1, 9, 0, 150)));
-    assert!(!tuning.asks_for(&Call::scatterv(1, 8, 0, 150)));
+    assert!(tuning.requires_messages(&Call::gatherv(1, 8, 0, 0)));
+    assert!(!tuning.requires_messages(&Call::gatherv(1, 9, 0, 150)));
+    assert!(!tuning.requires_messages(&Call::scatterv(1, 8, 0, 150)));
 }
 
 #[test]
@@ -281,10 +281,10 @@ fn a_rule_applies_within_its_ranges() {
     for bytes in [201, 1 << 30] {
         assert_eq!(chosen(8, bytes).algorithm, Algorithm::BcastScatterAllgather);
     }
-    assert!(tuning.asks_for(&Call::bcast(1, 8, 0, 100)));
+    assert!(tuning.requires_messages(&Call::bcast(1, 8, 0, 100)));
     for (size, bytes) in [(8, 99), (8, 0), (9, 150), (9, 1 << 30)] {
         let call = Call::bcast(0, size, 0, bytes);
-        assert!(!tuning.asks_for(&call), "{call:?}");
+        assert!(!tuning.requires_messages(&call), "{call:?}");
         assert_eq!(choose(&call, &tuning), choose(&call, &usual));
     }
     assert_eq!(chosen(3, 150).algorithm, Algorithm::BcastScatterAllgather);

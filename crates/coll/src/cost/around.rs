@@ -3,7 +3,7 @@
 
 use super::exchanges::share;
 use super::lines::Line;
-use super::rooted::AtRoot;
+use super::rooted::RootForm;
 use super::{Cost, Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
@@ -22,7 +22,7 @@ pub(super) fn scattered(
 
 /// The form of a scatter followed by a ring.
 pub(super) fn passed_on(
-    (scatter, root): (Cost, AtRoot),
+    (scatter, root): (Cost, RootForm),
     call: &Call,
     parameters: &Parameters,
     model: &Model,

@@ -2,9 +2,9 @@
 //! graph.
 
 use super::exchanges::block_of;
-use super::peers::Peers;
+use super::peers::PeerCounts;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
-use super::{HALF, Model, Reach, Share};
+use super::{Fraction, HALF, Model, Reach};
 use crate::bcast;
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -12,7 +12,7 @@ use crate::placement::Order;
 
 /// The time of exchanges of all ranks with all others, a window at a time, for a full node and for the
 /// last one.
-pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
+pub(super) fn all_exchanges(model: &Model, bytes: u64, window: u32) -> u64 {
     let place = model.place;
     // A short message completes at once; a long one is under way as long as the received one.
     let ends = if bytes > model.machine.eager { 2 } else { 1 };
@@ -20,7 +20,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let full = place.per_node().min(place.size());
     let last = model.place.on_last_node();
     let time = |ranks: u32| {
-        let peers = Peers::on(model, ranks);
+        let peers = PeerCounts::on(model, ranks);
         let load = model
             .load_both_ways(bytes)
             .saturating_mul(peers.far * u64::from(ranks));
@@ -51,12 +51,12 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     // the second is half full. Fitted to the simulation on nodes of 4 to 24 ranks: with a window most
     // forms are within a tenth.
     let shown = match (window, place.nodes(), model.serial_copies) {
-        (1, ..) => Share(2, 3),
+        (1, ..) => Fraction(2, 3),
         _ if last <= 2 => HALF,
-        (_, 2, true) if full <= 8 => Share(1, 1),
-        (_, 2, _) if 2 * last >= full => Share(0, 1),
-        (_, 2, true) => Share(1, 3),
-        _ => Share(1, 6),
+        (_, 2, true) if full <= 8 => Fraction(1, 1),
+        (_, 2, _) if 2 * last >= full => Fraction(0, 1),
+        (_, 2, true) => Fraction(1, 3),
+        _ => Fraction(1, 6),
     };
     model.uneven(bytes, [time(full), time(last)], shown)
 }
@@ -66,14 +66,14 @@ fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
     let place = model.place;
     match place.nodes() == 1 && !model.serial_copies && window > 1 {
         true => inside(model, bytes, u64::from(place.size()) - 1, window, own_first),
-        false => everyone(model, bytes, window).saturating_add(model.copy(bytes)),
+        false => all_exchanges(model, bytes, window).saturating_add(model.copy(bytes)),
     }
 }
 
 /// Alltoall, one exchange at a time.
 pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (block, longest) = (call.bytes(), model.machine.eager);
-    let one_by_one = |bytes| everyone(model, bytes, 1);
+    let one_by_one = |bytes| all_exchanges(model, bytes, 1);
     let meet = model.place.nodes() > 1 && model.is_even();
     let exchanged = match meet && block > longest {
         true => in_turn(model, block).max(one_by_one(longest)),
@@ -85,7 +85,7 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
 /// The time of long exchanges of all ranks, one at a time. Announcements and requests wait at the adapter
 /// behind messages of other ranks of the node.
 fn in_turn(model: &Model, bytes: u64) -> u64 {
-    let (place, peers) = (model.place, Peers::of(model));
+    let (place, peers) = (model.place, PeerCounts::of(model));
     let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let ranks = peers.near + 1;
     let (own, leaving) = (model.load_both_ways(bytes), peers.far * ranks);
@@ -144,10 +144,10 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let first = model.hop(model.reach(1), piece);
     // An eager message completes at once.
     let turn = |reach| if is_short { 0 } else { model.hop(reach, piece) };
-    let last = Peers::of(model).last();
+    let last = PeerCounts::of(model).last();
     let far = model.hop(last, piece);
     let by_root = |times: u32| {
-        let root = Peers::of(model).each(times);
+        let root = PeerCounts::of(model).each(times);
         let flight = root.flight(IN_FLIGHT as u32, turn(Reach::Node), turn(Reach::Network));
         let load = model.load(piece).saturating_mul(root.far);
         let sent = root.processor(|reach| model.send(reach, piece));
@@ -185,14 +185,14 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         false => 0,
     };
     // The last rank of a node sends beyond its node first; before that the root sends to all.
-    let edge = match (model.place.order(), Peers::of(model)) {
-        (Order::Block, Peers { near, far: 1.. }) => {
+    let edge = match (model.place.order(), PeerCounts::of(model)) {
+        (Order::Block, PeerCounts { near, far: 1.. }) => {
             near.saturating_sub(1) * model.send(Reach::Node, piece)
         }
         _ => 0,
     };
     let onward = |ranks: u32| {
-        let peers = Peers::on(model, ranks).each(turns);
+        let peers = PeerCounts::on(model, ranks).each(turns);
         let come = peers.processor(|reach| model.receive(reach, piece));
         let gone = peers.processor(|reach| model.send(reach, piece));
         let gone = gone / others * (others - 1);
@@ -273,7 +273,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
         true => 0,
         false => work.saturating_add(model.copy(block)),
     };
-    let peers = Peers::of(model);
+    let peers = PeerCounts::of(model);
     let load = model
         .load_both_ways(block)
         .saturating_mul(peers.far * u64::from(place.per_node()));
@@ -295,7 +295,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             half
         })
     };
-    let last = Peers::on(model, place.on_last_node());
+    let last = PeerCounts::on(model, place.on_last_node());
     let processor = peers.processor(turn).max(last.processor(turn));
     // On unequal nodes ranks fall out of step: per node a quarter of the shorter time is exposed, at most
     // three quarters (fitted to the simulation).

@@ -10,7 +10,7 @@ use crate::tree::{levels, levels_of};
 
 /// The groups of folded ranks, each of which acts as one.
 #[derive(Clone, Copy)]
-struct Places {
+struct FoldedGroups {
     count: u32,
     /// Whether only the first leaders count, onto which more ranks are folded.
     front: bool,
@@ -22,7 +22,7 @@ fn starts(model: &Model) -> [u32; 2] {
     [1, place.nodes() - 1].map(|node| node * place.per_node())
 }
 
-impl Places {
+impl FoldedGroups {
     /// The leaders of a group of `group` that the end of a node separates from equally many or more; half
     /// of them in cyclic placement.
     fn cut_off(self, model: &Model, group: u32) -> u32 {
@@ -141,7 +141,7 @@ fn passed(call: &Call, model: &Model, (reach, followers): (Reach, u32)) -> u64 {
 }
 
 /// Adds the messages and reductions that fold ranks onto their leaders.
-fn fold(rounds: &mut Rounds<'_>, call: &Call, places: Places) {
+fn fold(rounds: &mut Rounds<'_>, call: &Call, places: FoldedGroups) {
     let model = rounds.model;
     let [near, afar] = places.followers(model).map(|followers| {
         let reduced = model
@@ -180,7 +180,7 @@ pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
 /// ranks are done, and when the last folded rank has the result.
 fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let (phases, count) = Fold::power(call.size, radix);
-    let places = Places {
+    let places = FoldedGroups {
         count,
         front: false,
     };
@@ -217,7 +217,7 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
 }
 
 /// The copies of messages that arrived before the first leaders, which are late, posted receives.
-fn found(places: Places, bytes: u64, model: &Model) -> u64 {
+fn found(places: FoldedGroups, bytes: u64, model: &Model) -> u64 {
     let are_late = places.front && model.place.size() > places.count;
     match are_late && bytes <= model.machine.eager {
         true => model.copy(bytes),
@@ -226,8 +226,8 @@ fn found(places: Places, bytes: u64, model: &Model) -> u64 {
 }
 
 /// The later of the times over the first leaders and over those at the ends of nodes.
-fn later(count: u32, time: impl Fn(Places) -> u64) -> u64 {
-    let [first, others] = [true, false].map(|front| time(Places { count, front }));
+fn later(count: u32, time: impl Fn(FoldedGroups) -> u64) -> u64 {
+    let [first, others] = [true, false].map(|front| time(FoldedGroups { count, front }));
     first.max(others)
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model)
 /// Reduce by recursive halving and a gather in which half of the remaining ranks send in each round.
 pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (levels, count) = Fold::power(call.size, 2);
-    let first = Places { count, front: true };
+    let first = FoldedGroups { count, front: true };
     let gather = |level: u32| {
         let distance = (call.size / count) << level;
         let active = u64::from(model.place.per_node()).min(u64::from(distance));

@@ -2,7 +2,7 @@
 
 /// The times of the latest rank that never waited at an adapter, and of the latest that did.
 #[derive(Clone, Copy)]
-pub(super) struct Latest {
+pub(super) struct LatestRank {
     steady: u64,
     /// The time until which an adapter is busy whose messages queued in every round so far.
     queue: u64,
@@ -29,8 +29,8 @@ pub(super) struct RoundCost {
     pub(super) copied: u64,
 }
 
-impl Latest {
-    pub(super) const NONE: Self = Latest {
+impl LatestRank {
+    pub(super) const NONE: Self = LatestRank {
         steady: 0,
         queue: 0,
         queued: 0,

@@ -10,7 +10,7 @@ use crate::placement::Order;
 
 /// The direction of messages along a line of ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Course {
+enum Direction {
     /// Away from rank 0.
     Down,
     /// Towards rank 0.
@@ -21,7 +21,7 @@ enum Course {
 
 /// The edges of a line of ranks.
 pub(super) struct Line {
-    course: Course,
+    course: Direction,
     /// The edges between nodes and inside nodes, each at most `size - 1`.
     pub(super) far: u64,
     pub(super) near: u64,
@@ -30,10 +30,10 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn of(model: &Model, course: Course) -> Self {
+    fn of(model: &Model, course: Direction) -> Self {
         let place = model.place;
         let edges = u64::from(place.size()) - 1;
-        let last = u64::from(course != Course::Around);
+        let last = u64::from(course != Direction::Around);
         let far = match place.order() {
             _ if place.nodes() == 1 => 0,
             Order::Block => u64::from(place.nodes()) - last,
@@ -57,7 +57,7 @@ impl Line {
             Order::Cyclic => rank,
         };
         Line {
-            course: Course::Down,
+            course: Direction::Down,
             far: far.into(),
             near: (rank - far).into(),
             pieces: 1,
@@ -111,7 +111,7 @@ impl Line {
             let come = each(from, &|bytes| model.receive(from, bytes));
             let gone = each(to, &|bytes| model.send(to, bytes));
             match place.size() {
-                2 if course != Course::Around => come.saturating_add(work).max(gone),
+                2 if course != Direction::Around => come.saturating_add(work).max(gone),
                 _ => come.saturating_add(gone).saturating_add(work),
             }
         };
@@ -130,8 +130,8 @@ impl Line {
         let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
             _ if self.near == 0 => stop(Reach::Network, Reach::Network),
-            Course::Down if ends => leaves,
-            Course::Up if ends => enters,
+            Direction::Down if ends => leaves,
+            Direction::Up if ends => enters,
             _ => leaves.max(enters),
         };
         let rails = match place.order() {
@@ -142,8 +142,8 @@ impl Line {
             0 => inside,
             _ => {
                 let load = |bytes| match course {
-                    Course::Around => model.load_both_ways(bytes),
-                    Course::Down | Course::Up => model.load(bytes),
+                    Direction::Around => model.load_both_ways(bytes),
+                    Direction::Down | Direction::Up => model.load(bytes),
                 };
                 let carried = each(Reach::Network, &load).saturating_add(self.behind(model, bytes));
                 inside.max(edge).max(carried.saturating_mul(rails))
@@ -159,7 +159,7 @@ impl Line {
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
-        if self.course != Course::Around
+        if self.course != Direction::Around
             || place.order() != Order::Block
             || is_full
             || piece <= model.machine.eager
@@ -199,11 +199,11 @@ impl Line {
         let hop = model.hop(Reach::Network, piece);
         let far = match self.course {
             _ if self.far == 0 || piece <= model.machine.eager => 0,
-            Course::Up => hop.saturating_add(work),
+            Direction::Up => hop.saturating_add(work),
             _ if work > 0 => (hop - model.end(Reach::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
-            Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
+            Direction::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
                 hop - model.end(Reach::Network)
             }
             _ => {
@@ -212,7 +212,7 @@ impl Line {
             }
         };
         match self.course {
-            Course::Around
+            Direction::Around
                 if work == 0
                     && last == 1
                     && place.nodes() > 2
@@ -231,8 +231,8 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
     let blocks = u64::from(parameters.blocks).min(call.count).max(1);
     let bytes = call.bytes().div_ceil(blocks);
     let (course, work) = match call.collective.reduces() {
-        true => (Course::Up, model.reduce(bytes)),
-        false => (Course::Down, 0),
+        true => (Direction::Up, model.reduce(bytes)),
+        false => (Direction::Down, 0),
     };
     let line = Line::of(model, course);
     let pace = line.pace(model, bytes, work);
@@ -241,8 +241,8 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 }
 
 /// The time of messages around a ring until every rank has each of them; `longest` is the longest path.
-fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
-    let [line, reach] = [Course::Around, longest].map(|course| Line {
+fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Direction) -> u64 {
+    let [line, reach] = [Direction::Around, longest].map(|course| Line {
         pieces,
         ..Line::of(model, course)
     });
@@ -279,15 +279,15 @@ pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
 
 /// [`ring`] where rank 0 has all blocks.
 pub(super) fn ring_after_tree(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    gathered(call, parameters, model, Course::Around)
+    gathered(call, parameters, model, Direction::Around)
 }
 
 /// [`ring`] where the other ranks get their blocks from rank 0 directly.
 pub(super) fn ring_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    gathered(call, parameters, model, Course::Down)
+    gathered(call, parameters, model, Direction::Down)
 }
 
-fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course) -> u64 {
+fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Direction) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
     around(model, block, 0, pieces.into(), longest).saturating_add(model.copy(block))
@@ -416,7 +416,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let whole = |bytes| {
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
-            around(model, bytes, work, pieces, Course::Around)
+            around(model, bytes, work, pieces, Direction::Around)
                 .max(alternate(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
@@ -425,7 +425,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         return whole(chunk);
     }
     let rounds = u64::from(call.size) - 1;
-    let line = Line::of(model, Course::Around);
+    let line = Line::of(model, Direction::Around);
     let reach = if line.far > 0 {
         Reach::Network
     } else {

@@ -104,11 +104,11 @@ enum Reach {
 
 /// A fraction: numerator and denominator.
 #[derive(Clone, Copy, Debug)]
-struct Share(u64, u64);
+struct Fraction(u64, u64);
 
-const HALF: Share = Share(1, 2);
+const HALF: Fraction = Fraction(1, 2);
 
-impl Share {
+impl Fraction {
     const fn of(self, time: u64) -> u64 {
         time / self.1 * self.0
     }
@@ -189,7 +189,7 @@ impl Model {
     }
 
     /// The time from when a receiver has a message until its waiting sender is done.
-    fn told(&self, reach: Reach, bytes: u64) -> u64 {
+    fn acknowledged(&self, reach: Reach, bytes: u64) -> u64 {
         let node = self.machine.node;
         match reach {
             Reach::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
@@ -279,7 +279,7 @@ impl Model {
 
     /// The combined time of two groups of ranks that wait for each other's long messages: the longer time
     /// and a share of the shorter.
-    fn uneven(&self, bytes: u64, [one, other]: [u64; 2], shown: Share) -> u64 {
+    fn uneven(&self, bytes: u64, [one, other]: [u64; 2], shown: Fraction) -> u64 {
         let place = self.place;
         let (more, less) = (one.max(other), one.min(other));
         match self.is_even() || place.order() == Order::Cyclic || bytes <= self.machine.eager {

@@ -12,7 +12,7 @@ use crate::hierarchy::{one_after_another, sharers, with_second_radix};
 use crate::placement::Placement;
 
 /// The nodes of a multirail exchange.
-struct Nodes<'a> {
+struct MultirailNodes<'a> {
     model: &'a Model,
     place: Placement,
     block: u64,
@@ -39,11 +39,11 @@ struct Phase {
     all: u64,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> MultirailNodes<'a> {
     /// `None` if each rank has its own node.
     fn of(call: &Call, parameters: &Parameters, model: &'a Model) -> Option<Self> {
         let place = one_after_another(call, parameters);
-        (place.ranks_on(0) > 1).then(|| Nodes {
+        (place.ranks_on(0) > 1).then(|| MultirailNodes {
             model,
             place,
             block: block_of(&of_blocks(call)),
@@ -176,7 +176,7 @@ impl<'a> Nodes<'a> {
 
 /// Node-aware allgather.
 pub(crate) fn allgather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match Nodes::of(call, parameters, model) {
+    match MultirailNodes::of(call, parameters, model) {
         Some(nodes) => nodes.time(parameters.radix, |_, _| 0),
         None => {
             let binary = Parameters {
@@ -194,7 +194,7 @@ pub(crate) fn reduce_scatter_node_aware(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    match Nodes::of(call, parameters, model) {
+    match MultirailNodes::of(call, parameters, model) {
         Some(nodes) => nodes.time(parameters.radix, Model::reduce),
         None => reduce_scatter_circulant(&of_blocks(call), parameters, model),
     }

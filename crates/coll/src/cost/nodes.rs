@@ -1,6 +1,6 @@
 //! The cost of node-aware algorithms with leaders.
 
-use super::direct::everyone;
+use super::direct::all_exchanges;
 use super::folded::among_leaders;
 use super::round::Round;
 use super::rounds::Rounds;
@@ -383,7 +383,7 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
     let (nodes, ranks) = (place.nodes(), place.per_node());
     if ranks == 1 {
         let copied = model.copy(call.bytes().saturating_mul(2 * u64::from(nodes)));
-        return everyone(model, call.bytes(), IN_FLIGHT as u32 / 2).saturating_add(copied);
+        return all_exchanges(model, call.bytes(), IN_FLIGHT as u32 / 2).saturating_add(copied);
     }
     let taken = nodes.div_ceil(ranks);
     let for_node = call.bytes().saturating_mul(ranks.into());

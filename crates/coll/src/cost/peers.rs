@@ -5,20 +5,20 @@ use crate::placement::Order;
 
 /// The number of a rank's messages inside its node and to other nodes.
 #[derive(Clone, Copy)]
-pub(super) struct Peers {
+pub(super) struct PeerCounts {
     pub(super) near: u64,
     pub(super) far: u64,
 }
 
-impl Peers {
+impl PeerCounts {
     /// One message with every other rank, for a rank of a full node.
     pub(super) fn of(model: &Model) -> Self {
-        Peers::on(model, model.place.per_node().min(model.place.size()))
+        PeerCounts::on(model, model.place.per_node().min(model.place.size()))
     }
 
     /// One message with every other rank, for a rank of a node of `ranks` ranks.
     pub(super) fn on(model: &Model, ranks: u32) -> Self {
-        Peers {
+        PeerCounts {
             near: u64::from(ranks) - 1,
             far: u64::from(model.place.size() - ranks),
         }
@@ -26,7 +26,7 @@ impl Peers {
 
     /// `times` messages with each of them.
     pub(super) const fn each(self, times: u32) -> Self {
-        Peers {
+        PeerCounts {
             near: self.near * times as u64,
             far: self.far * times as u64,
         }
@@ -59,7 +59,7 @@ impl Peers {
 
 /// The last rank's time to receive a message from every other rank.
 pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
-    let peers = Peers::on(model, model.place.on_last_node());
+    let peers = PeerCounts::on(model, model.place.on_last_node());
     let load = model.load(bytes).saturating_mul(peers.far);
     let got = peers.processor(|reach| model.receive(reach, bytes));
     got.max(load)

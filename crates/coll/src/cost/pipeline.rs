@@ -78,7 +78,9 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     if bytes > model.machine.eager && call.collective.reduces() {
         // In the last rounds no rank waits for the completion of its sends.
         let distances = (0..skips.rounds()).map(|k| model.reach(skips.skip(k).into()));
-        return distances.map(|reach| model.told(reach, bytes)).sum();
+        return distances
+            .map(|reach| model.acknowledged(reach, bytes))
+            .sum();
     }
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;

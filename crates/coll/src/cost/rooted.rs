@@ -1,6 +1,6 @@
 //! The cost of linear gather and scatter between the root and all others, and of the root of a scatter.
 
-use super::peers::Peers;
+use super::peers::PeerCounts;
 use super::{Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -40,7 +40,7 @@ impl Root {
         let seen = match reach {
             _ if !is_long => self.sent,
             Reach::Network => self.carried,
-            Reach::Node => come.saturating_add(model.told(reach, bytes)),
+            Reach::Node => come.saturating_add(model.acknowledged(reach, bytes)),
         };
         self.done = self.done.max(seen);
         come
@@ -49,12 +49,12 @@ impl Root {
 
 /// The form of the root in a scatter. It reports ranks that may get their blocks much later than the
 /// ranks below them, with the times.
-pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
+pub(super) type RootForm = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
 
 /// The time of messages between one rank and all others, a window at a time, which are `asked` for if
 /// they are long.
 fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u64 {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     let others = peers.near + peers.far;
     let beyond = others.saturating_sub(parameters.window.into());
     let ask = u64::from(asked && beyond > 0);
@@ -108,7 +108,7 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
 
 /// A gather of long blocks.
 fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
-    let peers = Peers::of(model);
+    let peers = PeerCounts::of(model);
     let beyond = (peers.near + peers.far).saturating_sub(window.into());
     let asked = [Reach::Node, Reach::Network].map(|reach| beyond.min(1) * model.hop(reach, 0));
     let received = peers.processor(|reach| model.receive(reach, bytes));
@@ -131,7 +131,7 @@ fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
 /// Linear scatter and scatterv. In block placement the root serves its own node first, but last where it
 /// is told the nodes and blocks are short.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, false);
     }
@@ -157,7 +157,7 @@ pub(super) fn scattering(
     model: &Model,
     _: &mut dyn FnMut(u32, u64),
 ) -> Root {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     let sent = peers.processor(|reach| model.send(reach, bytes));
     Root {
         sent,
@@ -187,7 +187,12 @@ fn at_once([first, last]: [(Reach, u64); 2], bytes: u64, model: &Model) -> u64 {
 
 /// The time of long messages inside a node, then of others, a window at a time, with a time between two
 /// of them for either path.
-fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
+fn in_windows(
+    peers: PeerCounts,
+    bytes: u64,
+    (window, between): (u32, [u64; 2]),
+    model: &Model,
+) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
     let turn = model.hop(Reach::Node, bytes).saturating_add(between[0]);
     let turns = |of: u64| turn.saturating_mul(of);

@@ -65,6 +65,6 @@ impl Round {
         };
         let busy = u64::from(messages) * (send + receive)
             + u64::from(others) * model.both(Reach::Node, bytes);
-        flight.max(busy) + u64::from(one) * model.told(reach, bytes)
+        flight.max(busy) + u64::from(one) * model.acknowledged(reach, bytes)
     }
 }

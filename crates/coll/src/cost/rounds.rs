@@ -1,6 +1,6 @@
 //! The cost of rounds in which every rank sends and receives.
 
-use super::latest::{Crossings, Latest, RoundCost};
+use super::latest::{Crossings, LatestRank, RoundCost};
 use super::round::Round;
 use super::{HALF, Model, Reach};
 use crate::placement::Order;
@@ -14,7 +14,7 @@ pub(super) struct Rounds<'a> {
     covered: u64,
     /// The time after the last message of a round has been sent.
     pub(super) tail: u64,
-    latest: Latest,
+    latest: LatestRank,
     /// The nodes that a path may still descend, if no rank waits for a rank above it.
     down: Option<u64>,
     /// The blocks that precede an announced long message in the other direction, if ranks are out of
@@ -34,7 +34,7 @@ impl<'a> Rounds<'a> {
             crossing: Crossings::NONE,
             covered: 0,
             tail: 0,
-            latest: Latest::NONE,
+            latest: LatestRank::NONE,
             down: None,
             behind: behind(model),
             mixes_nodes: false,

@@ -164,7 +164,9 @@ impl Tree<'_> {
         let last = (u64::from(size) - weight).min(weight);
         match self.up {
             true => {
-                let told = self.model.told(self.model.reach(weight), self.bytes(last));
+                let told = self
+                    .model
+                    .acknowledged(self.model.reach(weight), self.bytes(last));
                 told.saturating_sub(self.work)
             }
             false => 0,

@@ -4,14 +4,14 @@
 use super::around::scattered;
 use super::exchanges::share;
 use super::peers::{across_edge, got_by_last, to_last};
-use super::rooted::AtRoot;
+use super::rooted::RootForm;
 use super::{Cost, Model, Reach};
 use crate::allgather::NeighborExchange;
 use crate::call::{Call, Parameters};
 
 /// The form of a scatter followed by a neighbour exchange, in block placement.
 pub(super) fn exchanged(
-    (scatter, root): (Cost, AtRoot),
+    (scatter, root): (Cost, RootForm),
     call: &Call,
     parameters: &Parameters,
     model: &Model,

@@ -142,7 +142,7 @@ const HARDWARE: [&str; 4] = ["coll_fca_", "coll_hcoll_", "coll_sharp_", "coll_po
 
 /// The reason why a parameter of Open MPI has no effect: it is about hardware that this library does not
 /// use. `None` for other names.
-pub fn no_such_hardware(name: &str) -> Option<&'static str> {
+pub fn unsupported_hardware(name: &str) -> Option<&'static str> {
     let is_one = HARDWARE.iter().any(|prefix| name.starts_with(prefix));
     is_one.then_some("no such hardware: collectives are done by the ranks' processors")
 }

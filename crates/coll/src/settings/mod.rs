@@ -8,7 +8,7 @@ mod preferences;
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
 use aliases::aliases;
-pub use aliases::no_such_hardware;
+pub use aliases::unsupported_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};

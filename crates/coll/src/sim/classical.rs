@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::driver::{Request, View};
+use super::driver::{RankDriver, Request};
 use super::error::Error;
 use super::{Program, SimReport, Simulation};
 use crate::exec::Driver;
@@ -20,7 +20,7 @@ pub enum Classical {
 }
 
 /// One rank of such an algorithm.
-struct Linear {
+struct LinearProgram {
     algorithm: Classical,
     block: Part,
     started: bool,
@@ -28,15 +28,19 @@ struct Linear {
     open: Vec<Request>,
 }
 
-impl Program for Linear {
-    fn advance(&mut self, _: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+impl Program for LinearProgram {
+    fn advance(
+        &mut self,
+        _: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error> {
         if !self.started {
             self.started = true;
-            self.start(view)?;
+            self.start(driver)?;
             self.open.reverse();
         }
         while let Some(request) = self.open.last_mut() {
-            if !view.done(request)? {
+            if !driver.done(request)? {
                 return Ok(false);
             }
             self.open.pop();
@@ -45,16 +49,16 @@ impl Program for Linear {
     }
 }
 
-impl Linear {
-    fn start(&mut self, view: &mut View<'_, '_>) -> Result<(), Error> {
-        let (size, at_root) = (view.world.setup.placement.size(), view.rank == 0);
+impl LinearProgram {
+    fn start(&mut self, driver: &mut RankDriver<'_, '_>) -> Result<(), Error> {
+        let (size, at_root) = (driver.state.setup.placement.size(), driver.rank == 0);
         let peers = if at_root { 1..size } else { 0..1 };
         for peer in peers {
             let sends = at_root == (self.algorithm == Classical::Scatterv);
             let request = if sends {
-                view.send(peer, 0, self.block)?
+                driver.send(peer, 0, self.block)?
             } else {
-                view.recv(peer, 0, self.block)?
+                driver.recv(peer, 0, self.block)?
             };
             self.open.extend(request);
         }
@@ -69,7 +73,7 @@ impl Simulation<'_> {
     ///
     /// None that a caller could cause.
     pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<SimReport, Error> {
-        let program = |_| Linear {
+        let program = |_| LinearProgram {
             algorithm,
             block: Part::new(Buf::In, 0, count),
             started: false,

@@ -43,22 +43,22 @@ pub enum Error {
     },
     /// Ranks of a node enter different intra-node phases.
     #[error("rank {rank} enters another intra-node phase than the other ranks of its node")]
-    Apart {
+    PhaseMismatch {
         /// The rank whose plan differs.
         rank: u32,
     },
     /// A plan waits for a length that no message provides.
     #[error("the plan of rank {rank} waits for a length that no message provides")]
-    Broken {
+    UnknownLength {
         /// The rank whose plan it is.
         rank: u32,
     },
     /// Neighbourhood collectives, which need a graph of neighbours, are not simulated.
     #[error("neighbourhood collectives cannot be simulated")]
-    Neighbors,
+    Neighborhood,
     /// The text of the schedule could not be written.
     #[error("the schedule cannot be written")]
-    Unwritten,
+    Write,
     /// The nodes are not equal, so one node cannot represent all.
     #[error(
         "simulating one node in place of all needs block placement and full nodes, but {size} ranks are no multiple of {per_node} or not in block placement"

@@ -34,14 +34,14 @@ pub(super) enum EventKind {
     /// The sender may write its buffer again.
     Sent,
     /// An intra-node phase ends on the rank.
-    Met,
+    PhaseEnd,
 }
 
 /// One bucket per bit of a time.
 const BUCKETS: usize = 64;
 
 /// The queue of future events.
-pub(super) struct Events {
+pub(super) struct EventQueue {
     now: u64,
     /// The events of the present time, last first.
     current: Vec<Event>,
@@ -50,10 +50,10 @@ pub(super) struct Events {
     later: [Vec<Event>; BUCKETS],
 }
 
-impl Events {
+impl EventQueue {
     /// An empty queue at time 0.
     pub(super) fn new() -> Self {
-        Events {
+        EventQueue {
             now: 0,
             current: Vec::new(),
             late: BinaryHeap::new(),
@@ -100,14 +100,14 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, EventKind, Events};
+    use super::{Event, EventKind, EventQueue};
     use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn events_come_in_order(steps in prop::collection::vec((0_u64..1 << 40, 0_u64..4, any::<bool>()), 1..300)) {
-            let (mut events, mut oracle, mut now) = (Events::new(), BTreeSet::new(), 0);
+            let (mut events, mut oracle, mut now) = (EventQueue::new(), BTreeSet::new(), 0);
             for (message, (delay, tie, near)) in (0..).zip(steps) {
                 let time = now + if near { delay % 3 } else { delay };
                 let event = Event { time, tie, message, kind: EventKind::Inject };

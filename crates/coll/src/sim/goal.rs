@@ -31,10 +31,10 @@ pub fn write_goal(
     algorithm: Algorithm,
     parameters: &Parameters,
 ) -> Result<(), Error> {
-    let failed = |_: fmt::Error| Error::Unwritten;
+    let failed = |_: fmt::Error| Error::Write;
     let (size, element) = (work.ranks(), work.element_bytes());
     let plan = |rank| {
-        let call = work.call(rank).ok_or(Error::Neighbors)?;
+        let call = work.call(rank).ok_or(Error::Neighborhood)?;
         Ok(algorithm.plan(&call, parameters)?)
     };
     // Lengths depend neither on the placement nor on costs.
@@ -48,7 +48,7 @@ pub fn write_goal(
             element,
             machine,
             labels: 0,
-            joined: 0,
+            phases: 0,
             last_join: None,
             firsts: alloc::vec![],
         };
@@ -66,7 +66,7 @@ struct Schedule<'a, W> {
     /// The number of labels so far.
     labels: u32,
     /// The first step whose acts no join covers.
-    joined: u32,
+    phases: u32,
     /// The label of the join that covers all steps below `joined`.
     last_join: Option<u32>,
     /// The first and last label of each step's acts; those of joins are in no step.
@@ -75,7 +75,7 @@ struct Schedule<'a, W> {
 
 impl<W: Write> Schedule<'_, W> {
     fn rank<P: Plan>(&mut self, rank: u32, plan: &P, inputs: &PlanInputs<'_>) -> Result<(), Error> {
-        let failed = |_: fmt::Error| Error::Unwritten;
+        let failed = |_: fmt::Error| Error::Write;
         let mut acts = Acts::new();
         // Readers of GOAL files reject a rank without operations.
         self.label("calc 0").map_err(failed)?;
@@ -84,8 +84,8 @@ impl<W: Write> Schedule<'_, W> {
             acts.clear();
             let needs = plan
                 .step(step, inputs, &mut acts)
-                .ok_or(Error::Broken { rank })?;
-            if needs > self.joined {
+                .ok_or(Error::UnknownLength { rank })?;
+            if needs > self.phases {
                 self.join(needs).map_err(failed)?;
             }
             let first = self.labels;
@@ -114,12 +114,12 @@ impl<W: Write> Schedule<'_, W> {
         if let Some(before) = self.last_join {
             writeln!(self.out, "l{last_join} requires l{before}")?;
         }
-        for &(first, end) in &self.firsts[self.joined as usize..needs as usize] {
+        for &(first, end) in &self.firsts[self.phases as usize..needs as usize] {
             for label in first + 1..=end {
                 writeln!(self.out, "l{last_join} requires l{label}")?;
             }
         }
-        (self.last_join, self.joined) = (Some(last_join), needs);
+        (self.last_join, self.phases) = (Some(last_join), needs);
         Ok(())
     }
 

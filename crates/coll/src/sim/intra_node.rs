@@ -34,7 +34,7 @@ impl PendingOps {
             last: 0,
         });
         if !act.agrees(&pending.act) || act.number(rank).is_none() {
-            return Err(Error::Apart { rank });
+            return Err(Error::PhaseMismatch { rank });
         }
         pending.ranks.push(rank);
         pending.last = pending.last.max(now);

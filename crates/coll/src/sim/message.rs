@@ -1,10 +1,10 @@
 //! The records of messages under way and of posted receives.
 
-use super::queue::Linked;
+use super::queue::QueueEntry;
 
 /// The stage of a message's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
+pub(super) enum MessageStage {
     /// The whole message, sent at once.
     Eager,
     /// The announcement of a long message.
@@ -17,12 +17,12 @@ pub(super) enum Leg {
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
+pub(super) struct SimMessage {
     /// The order among simultaneous events.
     pub(super) tie: u64,
     pub(super) bytes: u64,
     /// The time at which a message within a node arrives.
-    pub(super) due: u64,
+    pub(super) arrival: u64,
     /// The simulated ranks that send and receive it.
     pub(super) source: u32,
     pub(super) target: u32,
@@ -32,7 +32,7 @@ pub(super) struct Message {
     pub(super) next: u32,
     /// The index of the matched receive.
     pub(super) receive: u32,
-    pub(super) leg: Leg,
+    pub(super) stage: MessageStage,
     /// Whether sender and receiver are on different nodes.
     pub(super) remote: bool,
     /// Whether the sender may write its buffer again.
@@ -41,7 +41,7 @@ pub(super) struct Message {
     pub(super) holders: u8,
 }
 
-impl Linked for Message {
+impl QueueEntry for SimMessage {
     fn next(&mut self) -> &mut u32 {
         &mut self.next
     }
@@ -53,7 +53,7 @@ impl Linked for Message {
 
 /// A posted receive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
+pub(super) struct PostedReceive {
     pub(super) from: u32,
     pub(super) tag: u32,
     pub(super) bytes: u64,
@@ -61,7 +61,7 @@ pub(super) struct Receive {
     pub(super) done: bool,
 }
 
-impl Linked for Receive {
+impl QueueEntry for PostedReceive {
     fn next(&mut self) -> &mut u32 {
         &mut self.next
     }

@@ -47,9 +47,9 @@ mod intra_node;
 mod message;
 mod offload;
 mod queue;
+mod state;
 mod symmetry;
 mod workload;
-mod world;
 
 use alloc::vec::Vec;
 
@@ -59,14 +59,14 @@ pub use classical::Classical;
 pub use error::Error;
 pub use goal::write_goal;
 pub use offload::Offload;
-pub use symmetry::shifts;
+pub use state::MessageCounts;
+pub use symmetry::is_node_symmetric;
 pub use workload::Workload;
-pub use world::MessageCounts;
 
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
-use driver::{Request, View};
-use world::World;
+use driver::{RankDriver, Request};
+use state::SimState;
 
 /// The simulated system: a machine, the placement of ranks, and how messages are matched and copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub struct Setup {
 }
 
 /// The path of a message.
-struct Hop {
+struct MessagePath {
     /// How many nodes the sender's node is above the receiver's, modulo the nodes; 0 inside a node.
     distance: u32,
     /// The simulated rank that receives it.
@@ -136,7 +136,7 @@ impl Setup {
     /// nothing: with block placement, full nodes, and an algorithm whose rank `r + m` does what rank `r`
     /// does with all peers `m` higher modulo the ranks, where `m` is the ranks per node. A message to the
     /// node `d` above then equals a message that this node receives from the node `d` below at the same
-    /// time. [`shifts`] says which algorithms qualify.
+    /// time. [`is_node_symmetric`] says which algorithms qualify.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Setup {
     }
 
     /// The number of nodes that each simulated node represents.
-    const fn stands_for(&self) -> u64 {
+    const fn nodes_represented(&self) -> u64 {
         if self.one_node {
             self.placement.nodes() as u64
         } else {
@@ -180,7 +180,7 @@ impl Setup {
     }
 
     /// The index of a simulated rank's node.
-    const fn home(&self, rank: u32) -> u32 {
+    const fn node_of(&self, rank: u32) -> u32 {
         if self.one_node {
             0
         } else {
@@ -189,7 +189,7 @@ impl Setup {
     }
 
     /// The path from a simulated rank to a rank of the group.
-    fn hop(&self, source: u32, to: u32) -> Hop {
+    fn message_path(&self, source: u32, to: u32) -> MessagePath {
         let (place, nodes) = (&self.placement, self.placement.nodes());
         let (here, there) = (place.node(source), place.node(to));
         let distance = if here >= there {
@@ -198,13 +198,13 @@ impl Setup {
             here + nodes - there
         };
         if self.one_node {
-            Hop {
+            MessagePath {
                 distance,
                 target: place.local(to),
                 from: place.rank(distance, source),
             }
         } else {
-            Hop {
+            MessagePath {
                 distance,
                 target: to,
                 from: source,
@@ -238,16 +238,24 @@ impl SimReport {
 /// The work of a rank: a plan, or a classical algorithm that no plan describes.
 trait Program {
     /// Starts all acts that can start. Returns whether the rank is done.
-    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
+    fn advance(
+        &mut self,
+        given: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error>;
 }
 
 impl<P: Plan> Program for Execution<P, Request> {
-    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
-        let rank = view.rank;
-        match Execution::advance(self, given, view) {
+    fn advance(
+        &mut self,
+        given: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error> {
+        let rank = driver.rank;
+        match Execution::advance(self, given, driver) {
             Ok(progress) => Ok(progress == Progress::Done),
             Err(Failure::Driver(error)) => Err(error),
-            Err(_) => Err(Error::Broken { rank }),
+            Err(_) => Err(Error::UnknownLength { rank }),
         }
     }
 }
@@ -334,15 +342,15 @@ impl<'a> Simulation<'a> {
     /// Runs every simulated rank's program to its end.
     fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
-        let mut world = World::new(self.setup, self.element, self.block, ranks);
+        let mut state = SimState::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
         for rank in 0..ranks {
-            left += u32::from(!self.advance(&mut world, programs, rank)?);
+            left += u32::from(!self.advance(&mut state, programs, rank)?);
         }
         let mut events = 0_u64;
-        while let Some(ready) = world.step() {
+        while let Some(ready) = state.step() {
             if let Some(rank) = ready? {
-                left -= u32::from(self.advance(&mut world, programs, rank)?);
+                left -= u32::from(self.advance(&mut state, programs, rank)?);
             }
             events += 1;
             if events.is_multiple_of(WATCH)
@@ -351,27 +359,27 @@ impl<'a> Simulation<'a> {
                 watch(events);
             }
         }
-        if let Some(rank) = world.ranks.iter().position(|rank| !rank.done) {
+        if let Some(rank) = state.ranks.iter().position(|rank| !rank.done) {
             let (rank, others) = (rank as u32, left - 1);
             return Err(Error::Deadlock { rank, others });
         }
-        let times = world.ranks.iter().map(|rank| rank.cpu);
+        let times = state.ranks.iter().map(|rank| rank.cpu);
         Ok(SimReport {
             times: times.collect(),
-            counts: world.counts.times(self.setup.stands_for()),
+            counts: state.counts.times(self.setup.nodes_represented()),
         })
     }
 
     /// Advances a rank. Returns whether it became done.
     fn advance<P: Program>(
         &self,
-        world: &mut World<'_>,
+        state: &mut SimState<'_>,
         programs: &mut [P],
         rank: u32,
     ) -> Result<bool, Error> {
-        let mut view = View { world, rank };
-        let done = programs[rank as usize].advance(self.given, &mut view)?;
-        let before = core::mem::replace(&mut world.rank(rank).done, done);
+        let mut driver = RankDriver { state, rank };
+        let done = programs[rank as usize].advance(self.given, &mut driver)?;
+        let before = core::mem::replace(&mut state.rank(rank).done, done);
         Ok(done && !before)
     }
 }

@@ -6,7 +6,7 @@ use slab::Slab;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// An entry of a queue.
-pub(super) trait Linked {
+pub(super) trait QueueEntry {
     /// The index of the next entry.
     fn next(&mut self) -> &mut u32;
     /// The key of matching: the sender's rank and the tag.
@@ -16,20 +16,20 @@ pub(super) trait Linked {
 /// A linked list in the order of arrival, searched from its head, as MPI's matching rules require and
 /// most libraries do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
+pub(super) struct MatchQueue {
     head: u32,
     tail: u32,
     pub(super) len: u32,
 }
 
-impl Queue {
-    pub(super) const EMPTY: Queue = Queue {
+impl MatchQueue {
+    pub(super) const EMPTY: MatchQueue = MatchQueue {
         head: NONE,
         tail: NONE,
         len: 0,
     };
 
-    pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
+    pub(super) fn push<T: QueueEntry>(&mut self, slab: &mut Slab<T>, index: u32) {
         *slab[index as usize].next() = NONE;
         match self.tail {
             NONE => self.head = index,
@@ -40,7 +40,7 @@ impl Queue {
     }
 
     /// The first entry with the key, and the number of entries visited.
-    pub(super) fn find<T: Linked>(
+    pub(super) fn find<T: QueueEntry>(
         &self,
         slab: &mut Slab<T>,
         key: (u32, u32),
@@ -58,7 +58,7 @@ impl Queue {
     }
 
     /// The last entry with the key.
-    pub(super) fn last<T: Linked>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
+    pub(super) fn last<T: QueueEntry>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
         let (mut at, mut last) = (self.head, None);
         while at != NONE {
             let entry = &mut slab[at as usize];
@@ -69,7 +69,7 @@ impl Queue {
     }
 
     /// Removes the first entry with the key. Returns it and the number of entries visited.
-    pub(super) fn take<T: Linked>(
+    pub(super) fn take<T: QueueEntry>(
         &mut self,
         slab: &mut Slab<T>,
         key: (u32, u32),
@@ -100,11 +100,11 @@ impl Queue {
 mod tests {
     use slab::Slab;
 
-    use super::{Linked, NONE, Queue};
+    use super::{MatchQueue, NONE, QueueEntry};
 
     struct Entry(u32, (u32, u32));
 
-    impl Linked for Entry {
+    impl QueueEntry for Entry {
         fn next(&mut self) -> &mut u32 {
             &mut self.0
         }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_first_entry_of_a_key_is_found_and_visits_are_counted() {
-        let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
+        let (mut slab, mut queue) = (Slab::new(), MatchQueue::EMPTY);
         for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
             let index = slab.insert(Entry(NONE, key)) as u32;
             queue.push(&mut slab, index);

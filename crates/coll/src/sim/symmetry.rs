@@ -23,6 +23,6 @@ const SHIFTING: [(&str, &str); 12] = [
 ];
 
 /// Whether one simulated node can represent all; see [`Setup::by_symmetry`](super::Setup::by_symmetry).
-pub fn shifts(algorithm: Algorithm) -> bool {
+pub fn is_node_symmetric(algorithm: Algorithm) -> bool {
     SHIFTING.contains(&(algorithm.collective().name(), algorithm.name()))
 }

@@ -134,7 +134,7 @@ impl<'a> Simulation<'a> {
         parameters: &Parameters,
     ) -> Result<SimReport, Error> {
         let place = self.setup.placement;
-        let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
+        let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighborhood);
         call(0)?;
         let parameters = match parameters.per_node {
             0 => Parameters {

@@ -13,7 +13,8 @@ use std::{env, fs};
 use list::{CLAIMS, Claim, ClaimCell, Contender, Flags};
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload,
+    is_node_symmetric,
 };
 
 impl Contender {
@@ -48,7 +49,7 @@ impl ClaimCell {
 
     fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<SimReport, Error> {
         let setup = match setup.by_symmetry() {
-            Ok(one_node) if shifts(algorithm) => one_node,
+            Ok(one_node) if is_node_symmetric(algorithm) => one_node,
             _ => *setup,
         };
         let work = Workload::new(algorithm.collective(), self.ranks, self.bytes);

@@ -14,7 +14,7 @@ type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
 
 /// One rank with its buffers. An element is a string, and a reduction concatenates: it associates but
 /// does not commute.
-pub(crate) struct End {
+pub(crate) struct TestRank {
     rank: u32,
     queues: Queues,
     pub(crate) input: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct End {
     scratch: Vec<String>,
 }
 
-impl End {
+impl TestRank {
     fn buf(&mut self, buf: Buf) -> &mut Vec<String> {
         match buf {
             Buf::In => &mut self.input,
@@ -58,18 +58,23 @@ fn index(block: Range<u64>) -> Range<usize> {
 }
 
 /// A receive whose message has not arrived yet.
-pub(crate) struct Waiting {
+pub(crate) struct PendingReceive {
     from: u32,
     tag: u32,
     into: Part,
 }
 
 /// Only receives have tickets: a send completes at once because the queues are unbounded.
-impl Driver for End {
-    type Request = Waiting;
+impl Driver for TestRank {
+    type Request = PendingReceive;
     type Error = std::convert::Infallible;
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Waiting>, Self::Error> {
+    fn send(
+        &mut self,
+        to: u32,
+        tag: u32,
+        from: Part,
+    ) -> Result<Option<PendingReceive>, Self::Error> {
         let words = self.read(from);
         self.queues
             .borrow_mut()
@@ -79,8 +84,13 @@ impl Driver for End {
         Ok(None)
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Waiting>, Self::Error> {
-        Ok(Some(Waiting { from, tag, into }))
+    fn recv(
+        &mut self,
+        from: u32,
+        tag: u32,
+        into: Part,
+    ) -> Result<Option<PendingReceive>, Self::Error> {
+        Ok(Some(PendingReceive { from, tag, into }))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<(), Self::Error> {
@@ -100,7 +110,7 @@ impl Driver for End {
         Ok(())
     }
 
-    fn done(&mut self, request: &mut Waiting) -> Result<bool, Self::Error> {
+    fn done(&mut self, request: &mut PendingReceive) -> Result<bool, Self::Error> {
         let key = (request.from, self.rank, request.tag);
         let message = self
             .queues
@@ -116,7 +126,7 @@ impl Driver for End {
 }
 
 /// Runs one plan per rank, each with its input and output buffers, round-robin until every rank is done.
-pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End> {
+pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<TestRank> {
     let queues = Queues::default();
     let mut running: Vec<_> = (0..)
         .zip(ranks)
@@ -125,7 +135,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
             let scratch = vec![String::new(); execution.scratch(CallArrays::NOTHING) as usize];
             (
                 execution,
-                End {
+                TestRank {
                     rank,
                     queues: Rc::clone(&queues),
                     input,

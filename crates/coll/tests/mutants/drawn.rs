@@ -5,7 +5,7 @@ use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
 use super::script::{Script, Step};
-use super::spoil::{ALL, Mutant, Spoil, is_same, scripts};
+use super::spoil::{ALL, Mutant, Mutation, is_same, scripts};
 
 /// The mutants drawn per algorithm.
 pub(crate) const MUTANTS: usize = 20;
@@ -57,17 +57,17 @@ pub(crate) fn is_straight(acts: &Acts) -> bool {
 }
 
 /// A plan of all ranks, and one mutation of one rank's plan.
-pub(crate) struct Drawn {
+pub(crate) struct RandomMutant {
     pub(crate) case: Case,
     plans: Vec<AnyPlan>,
     pub(crate) contract: Contract,
     pub(crate) rank: usize,
-    pub(crate) at: (Spoil, u32, usize),
+    pub(crate) at: (Mutation, u32, usize),
     /// What each rank does in the unchanged plan.
     pub(crate) scripts: Vec<Vec<Step>>,
 }
 
-impl Drawn {
+impl RandomMutant {
     /// Mutant number `index` of the algorithm, in a step that `wanted` accepts. `None` if the draw hits
     /// no such act or changes nothing.
     fn new(
@@ -90,7 +90,7 @@ impl Drawn {
             .filter(|acts| wanted(acts))?;
         let at = (ALL[drawn(3, ALL.len())], at as u32, drawn(4, acts.len()));
         let is_whole = acts.is_empty();
-        let mutant = Drawn {
+        let mutant = RandomMutant {
             case,
             plans,
             contract,
@@ -106,8 +106,9 @@ impl Drawn {
         algorithm: Algorithm,
         all: &[Case],
         wanted: fn(&Acts) -> bool,
-    ) -> impl Iterator<Item = Drawn> {
-        let mutants = (0..4000).filter_map(move |index| Drawn::new(algorithm, all, index, wanted));
+    ) -> impl Iterator<Item = RandomMutant> {
+        let mutants =
+            (0..4000).filter_map(move |index| RandomMutant::new(algorithm, all, index, wanted));
         mutants.take(MUTANTS)
     }
 
@@ -136,7 +137,7 @@ impl Drawn {
     }
 }
 
-impl std::fmt::Display for Drawn {
+impl std::fmt::Display for RandomMutant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (rank, (spoil, step, act)) = (self.rank, self.at);
         write!(

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::{env, fs};
 
-use drawn::{Drawn, MUTANTS, is_straight, small, straight};
+use drawn::{MUTANTS, RandomMutant, is_straight, small, straight};
 use oxmpi_coll::catalog::{Algorithm, Collective};
 use oxmpi_coll::check::{Case, Contract, Ranks, check_plans};
 use oxmpi_coll::plan::Acts;
@@ -38,7 +38,7 @@ impl Page {
     fn add(&mut self, name: &str, algorithm: Algorithm, all: &[Case], wanted: fn(&Acts) -> bool) {
         let mut counts = BTreeMap::new();
         let mut drawn = 0;
-        for mutant in Drawn::some(algorithm, all, wanted) {
+        for mutant in RandomMutant::some(algorithm, all, wanted) {
             drawn += 1;
             let why = match (reason(&mutant), mutant.is_detected()) {
                 (None, true) => continue,
@@ -120,7 +120,7 @@ fn alike(algorithm: Algorithm) -> Vec<Case> {
         ..case
     };
     let cases = small(algorithm).into_iter().map(equal);
-    let has_representatives = |case: &Case| case.check_alike(algorithm).is_some();
+    let has_representatives = |case: &Case| case.check_by_symmetry(algorithm).is_some();
     cases.filter(has_representatives).collect()
 }
 
@@ -135,12 +135,12 @@ fn representatives_of_equivalent_ranks_detect_mutants() {
             continue;
         }
         kinds += 1;
-        for mutant in Drawn::some(algorithm, &all, |_| true) {
+        for mutant in RandomMutant::some(algorithm, &all, |_| true) {
             for mutated in [Some(mutant.rank), None] {
                 let plans = mutant.plans(|number| mutated.is_none_or(|rank| rank == number));
                 let few = mutant
                     .case
-                    .check_plans_alike(|rank| Ok(plans[rank as usize]));
+                    .check_plans_by_symmetry(|rank| Ok(plans[rank as usize]));
                 let Some(few) = few else {
                     unlike += u32::from(mutated.is_some());
                     continue;
@@ -170,7 +170,7 @@ fn following_single_blocks_detects_mutants() {
         .flat_map(Collective::algorithms)
     {
         let all = small(algorithm);
-        for mutant in Drawn::some(algorithm, &all, |_| true) {
+        for mutant in RandomMutant::some(algorithm, &all, |_| true) {
             let (size, contract) = (mutant.case.size, &mutant.contract);
             let arrays = mutant.case.arrays();
             let calls = mutant.case.calls(&arrays);

@@ -6,21 +6,21 @@ use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{Blocks, Task};
 use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
 
-use super::drawn::Drawn;
+use super::drawn::RandomMutant;
 use super::script::Script;
-use super::spoil::{Mutant, Spoil, step};
-use super::waits::Waits;
+use super::spoil::{Mutant, Mutation, step};
+use super::waits::HappensBefore;
 
 /// The reason why a mutant is equivalent to the plan, or `None` if it is not.
-pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
+pub(crate) fn reason(drawn: &RandomMutant) -> Option<&'static str> {
     let mutant = drawn.scripted();
     match drawn.at.0 {
-        Spoil::Side => (drawn.case.commutative || drawn.case.exact)
+        Mutation::Side => (drawn.case.commutative || drawn.case.exact)
             .then_some("the operation commutes, so that an operand may stand on either side"),
-        Spoil::Hasty | Spoil::Swapped => {
+        Mutation::Hasty | Mutation::Swapped => {
             let mut scripts = drawn.scripts.clone();
             scripts[drawn.rank] = (0..mutant.steps()).map(|i| step(&mutant, i)).collect();
-            let waits = Waits::new(&scripts).filter(Waits::end)?;
+            let waits = HappensBefore::new(&scripts).filter(HappensBefore::end)?;
             let (right, why) = match drawn.case.collective {
                 Collective::Barrier => (
                     waits.enter_first(),
@@ -39,7 +39,7 @@ pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
 
 /// Whether steps with a data dependency still run in order, and differing messages of one pair of ranks
 /// and tag still start in order.
-fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &Drawn) -> bool {
+fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &RandomMutant) -> bool {
     let (task, collective) = (&drawn.contract.tasks[drawn.rank], drawn.case.collective);
     let acts = |i| step(&mutant.plan, i).1;
     let waits = awaited(mutant);

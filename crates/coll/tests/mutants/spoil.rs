@@ -10,7 +10,7 @@ use super::script::{Script, Step};
 
 /// A kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spoil {
+pub(crate) enum Mutation {
     /// The act has another peer.
     Peer,
     /// The message has another tag.
@@ -29,15 +29,15 @@ pub(crate) enum Spoil {
     Swapped,
 }
 
-pub(crate) const ALL: [Spoil; 8] = [
-    Spoil::Peer,
-    Spoil::Tag,
-    Spoil::Shorter,
-    Spoil::Shifted,
-    Spoil::Dropped,
-    Spoil::Side,
-    Spoil::Hasty,
-    Spoil::Swapped,
+pub(crate) const ALL: [Mutation; 8] = [
+    Mutation::Peer,
+    Mutation::Tag,
+    Mutation::Shorter,
+    Mutation::Shifted,
+    Mutation::Dropped,
+    Mutation::Side,
+    Mutation::Hasty,
+    Mutation::Swapped,
 ];
 
 /// A plan that records the steps which the checker asks for.
@@ -86,11 +86,11 @@ pub(crate) fn scripts(plans: &[AnyPlan], contract: &Contract) -> Vec<Vec<Step>> 
 pub(crate) struct Mutant<P = AnyPlan> {
     pub(crate) plan: P,
     pub(crate) size: u32,
-    pub(crate) at: Option<(Spoil, u32, usize)>,
+    pub(crate) at: Option<(Mutation, u32, usize)>,
 }
 
 impl<P> Mutant<P> {
-    fn spoil(&self, spoil: Spoil, act: Act) -> Option<Act> {
+    fn spoil(&self, spoil: Mutation, act: Act) -> Option<Act> {
         let next = |peer| (peer + 1) % self.size;
         let shorter = |part: Part| Part {
             count: part.count.saturating_sub(1),
@@ -101,101 +101,101 @@ impl<P> Mutant<P> {
             ..part
         };
         Some(match (spoil, act) {
-            (Spoil::Dropped, _) => return None,
-            (Spoil::Peer, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Dropped, _) => return None,
+            (Mutation::Peer, Act::Send { to, tag, from }) => Act::Send {
                 to: next(to),
                 tag,
                 from,
             },
-            (Spoil::Peer, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Peer, Act::Recv { from, tag, into }) => Act::Recv {
                 from: next(from),
                 tag,
                 into,
             },
-            (Spoil::Peer, Act::Size { from, tag, slot }) => Act::Size {
+            (Mutation::Peer, Act::Size { from, tag, slot }) => Act::Size {
                 from: next(from),
                 tag,
                 slot,
             },
-            (Spoil::Tag, Act::Size { from, tag, slot }) => Act::Size {
+            (Mutation::Tag, Act::Size { from, tag, slot }) => Act::Size {
                 from,
                 tag: tag ^ 1,
                 slot,
             },
-            (Spoil::Shorter, Act::Learn { from, slot }) => Act::Learn {
+            (Mutation::Shorter, Act::Learn { from, slot }) => Act::Learn {
                 from: shorter(from),
                 slot,
             },
-            (Spoil::Shifted, Act::Learn { from, slot }) => Act::Learn {
+            (Mutation::Shifted, Act::Learn { from, slot }) => Act::Learn {
                 from: shifted(from),
                 slot,
             },
-            (Spoil::Tag, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Tag, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag: tag ^ 1,
                 from,
             },
-            (Spoil::Tag, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Tag, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag: tag ^ 1,
                 into,
             },
-            (Spoil::Shorter, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Shorter, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag,
                 from: shorter(from),
             },
-            (Spoil::Shorter, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Shorter, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag,
                 into: shorter(into),
             },
-            (Spoil::Shorter, Act::Copy { from, into }) => Act::Copy {
+            (Mutation::Shorter, Act::Copy { from, into }) => Act::Copy {
                 from: shorter(from),
                 into: shorter(into),
             },
-            (Spoil::Shorter, Act::Reduce { from, into, side }) => Act::Reduce {
+            (Mutation::Shorter, Act::Reduce { from, into, side }) => Act::Reduce {
                 from: shorter(from),
                 into: shorter(into),
                 side,
             },
-            (Spoil::Shifted, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Shifted, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag,
                 from: shifted(from),
             },
-            (Spoil::Shifted, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Shifted, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag,
                 into: shifted(into),
             },
-            (Spoil::Shifted, Act::Copy { from, into }) => Act::Copy {
+            (Mutation::Shifted, Act::Copy { from, into }) => Act::Copy {
                 from,
                 into: shifted(into),
             },
-            (Spoil::Shifted, Act::Reduce { from, into, side }) => Act::Reduce {
+            (Mutation::Shifted, Act::Reduce { from, into, side }) => Act::Reduce {
                 from,
                 into: shifted(into),
                 side,
             },
-            (Spoil::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
+            (Mutation::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
                 root: (act.root + 1) % act.ranks.size,
                 ..act
             }),
-            (Spoil::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
+            (Mutation::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
                 from: shorter(act.from),
                 into: shorter(act.into),
                 ..act
             }),
-            (Spoil::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
+            (Mutation::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
                 let from = shifted(act.from);
                 Act::IntraNode(IntraNodeOp { from, ..act })
             }
-            (Spoil::Shifted, Act::IntraNode(act)) => {
+            (Mutation::Shifted, Act::IntraNode(act)) => {
                 let into = shifted(act.into);
                 Act::IntraNode(IntraNodeOp { into, ..act })
             }
-            (Spoil::Side, Act::Reduce { from, into, side }) => {
+            (Mutation::Side, Act::Reduce { from, into, side }) => {
                 let side = if side == Side::Left {
                     Side::Right
                 } else {
@@ -213,7 +213,7 @@ impl<P: Plan> Mutant<P> {
     /// step as which step `i` of the plan runs.
     pub(crate) fn asked(&self, i: u32) -> u32 {
         match self.at {
-            Some((Spoil::Swapped, step, _))
+            Some((Mutation::Swapped, step, _))
                 if step + 1 < self.steps() && (i == step || i == step + 1) =>
             {
                 2 * step + 1 - i
@@ -247,7 +247,7 @@ impl<P: Plan> Plan for Mutant<P> {
             };
             act.into_iter().for_each(|act| acts.push(act));
         }
-        Some(if spoil == Spoil::Hasty { 0 } else { needs })
+        Some(if spoil == Mutation::Hasty { 0 } else { needs })
     }
 }
 

@@ -20,7 +20,7 @@ enum StepEvent {
 }
 
 /// The scripts of all ranks, and for each act of a message the act at the other rank.
-pub(crate) struct Waits<'a> {
+pub(crate) struct HappensBefore<'a> {
     scripts: &'a [Vec<Step>],
     partners: HashMap<ActIndex, ActIndex>,
 }
@@ -34,7 +34,7 @@ struct MessageActs {
     sized: Vec<(ActIndex, usize)>,
 }
 
-impl<'a> Waits<'a> {
+impl<'a> HappensBefore<'a> {
     /// Pairs sends and receives. `None` if a message lacks one of the two.
     pub(crate) fn new(scripts: &'a [Vec<Step>]) -> Option<Self> {
         let mut messages: HashMap<_, MessageActs> = HashMap::new();
@@ -70,7 +70,7 @@ impl<'a> Waits<'a> {
                 partners.insert(act_index, *message.sent.get(number)?);
             }
         }
-        Some(Waits { scripts, partners })
+        Some(HappensBefore { scripts, partners })
     }
 
     /// The events that directly precede `moment`. With `kept`, a send completes before its receive has

@@ -16,7 +16,7 @@ const LONG: u64 = 1 << 20;
 
 /// A message from a child to its parent.
 #[derive(Clone, Copy)]
-struct Message {
+struct ChildMessage {
     child: u64,
     reach: Reach,
     bytes: u64,
@@ -85,7 +85,7 @@ impl Tree<'_> {
     fn gathered(&self, like: &Self, rank: u64, weight: u64) -> Option<[Parent; 2]> {
         let (model, trees) = (self.model, [self, like]);
         let (size, radix) = (u64::from(model.place.size()), u64::from(self.radix));
-        let mut messages = heapless::Vec::<[Message; 2], CHILDREN>::new();
+        let mut messages = heapless::Vec::<[ChildMessage; 2], CHILDREN>::new();
         let mut below = 1;
         while below < weight {
             let children = (1..radix).map(|child| rank + child * below);
@@ -104,7 +104,7 @@ impl Tree<'_> {
                     let path = model.path(reach);
                     let sent = begun[at].cpu.saturating_add(model.send(reach, bytes));
                     let comes = sent.saturating_add(path.latency);
-                    Message {
+                    ChildMessage {
                         child,
                         reach,
                         bytes,
@@ -136,8 +136,8 @@ impl Tree<'_> {
 
 impl Parent {
     /// The time at which an arriving message has passed the adapter.
-    fn carried(&mut self, model: &Model, message: Message) -> u64 {
-        let Message {
+    fn carried(&mut self, model: &Model, message: ChildMessage) -> u64 {
+        let ChildMessage {
             reach,
             bytes,
             comes,
@@ -157,8 +157,8 @@ impl Parent {
         }
     }
 
-    fn take(&mut self, model: &Model, message: Message) {
-        let Message {
+    fn take(&mut self, model: &Model, message: ChildMessage) {
+        let ChildMessage {
             reach,
             bytes,
             comes,

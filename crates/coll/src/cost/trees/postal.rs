@@ -6,7 +6,7 @@ use crate::tree::postal::{MOST_CHILDREN, children, delay, rooms};
 
 /// A part of a tree: its root, some of whose children are done.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct PartialTree {
     done: u64,
     /// The arrival of the latest of their messages.
     last: u64,
@@ -22,8 +22,8 @@ impl Tree<'_> {
         let rooms = rooms(size, self.radix);
         let delay = delay(self.radix);
         // A root with this many full children.
-        let mut full = heapless::Vec::<Part, { MOST_CHILDREN + 1 }>::new();
-        let _ = full.push(Part::default());
+        let mut full = heapless::Vec::<PartialTree, { MOST_CHILDREN + 1 }>::new();
+        let _ = full.push(PartialTree::default());
         for child in 0..rooms.len() {
             let below = full[(child + 1).saturating_sub(delay)].done;
             let _ = full.push(self.with_child(reach, full[child], below));
@@ -41,12 +41,12 @@ impl Tree<'_> {
     }
 
     /// The root with one more, farther child, whose part takes `below`.
-    fn with_child(&self, reach: Reach, others: Part, below: u64) -> Part {
+    fn with_child(&self, reach: Reach, others: PartialTree, below: u64) -> PartialTree {
         let (model, bytes) = (self.model, self.bytes(1));
         let with_it = below.saturating_add(self.edge(reach, 1));
         if !self.up || bytes > model.machine.eager {
             let done = with_it.max(others.done.saturating_add(self.gap(reach, 1)));
-            return Part { done, ..others };
+            return PartialTree { done, ..others };
         }
         // An earlier message is received while the root waits for another one, and copied in its turn.
         let receive = model.receive(reach, bytes);
@@ -67,7 +67,7 @@ impl Tree<'_> {
             false => receive,
         };
         let start = others.done.max(comes);
-        Part {
+        PartialTree {
             done: start.saturating_add(taken).saturating_add(self.work),
             last: others.last.max(comes),
             waits: match comes > others.done {

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::Setup;
 use super::error::Error;
-use super::events::{Event, EventKind, Events};
+use super::events::{Event, EventKind, EventQueue};
 use super::intra_node::PendingOps;
-use super::message::{Leg, Message, Receive};
-use super::queue::{Linked, NONE, Queue};
+use super::message::{MessageStage, PostedReceive, SimMessage};
+use super::queue::{MatchQueue, NONE, QueueEntry};
 use crate::cost::intra_node_op;
 use crate::machine::{Machine, PathCosts};
 use crate::plan::IntraNodeOp;
@@ -18,15 +18,15 @@ use slab::Slab;
 pub(super) struct Rank {
     /// The time until which the processor is busy.
     pub(super) cpu: u64,
-    pub(super) posted: Queue,
-    pub(super) unexpected: Queue,
+    pub(super) posted: MatchQueue,
+    pub(super) unexpected: MatchQueue,
     /// Messages under way from ranks of the same node, in the order of sending.
-    coming: Queue,
+    local_in_flight: MatchQueue,
     /// The number of messages sent.
     sent: u32,
     /// The number of intra-node phases entered, and of those that have ended.
-    pub(super) joined: u32,
-    pub(super) met: u32,
+    pub(super) phases: u32,
+    pub(super) ended: u32,
     pub(super) done: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct MessageCounts {
     pub remote: u64,
     /// Bytes of the messages between nodes.
     pub remote_bytes: u64,
-    /// Queue entries that matching visited.
+    /// MatchQueue entries that matching visited.
     pub walked: u64,
     /// The largest number of unexpected messages in a rank's queue.
     pub unexpected: u32,
@@ -66,7 +66,7 @@ impl MessageCounts {
 }
 
 /// The state of a simulation apart from the ranks' programs.
-pub(super) struct World<'a> {
+pub(super) struct SimState<'a> {
     pub(super) setup: &'a Setup,
     /// Bytes of an element.
     pub(super) element: u64,
@@ -74,27 +74,27 @@ pub(super) struct World<'a> {
     pub(super) block: u64,
     pub(super) ranks: Vec<Rank>,
     adapters: Vec<Adapter>,
-    pub(super) messages: Slab<Message>,
-    pub(super) receives: Slab<Receive>,
+    pub(super) messages: Slab<SimMessage>,
+    pub(super) receives: Slab<PostedReceive>,
     pub(super) pending_ops: PendingOps,
-    events: Events,
+    events: EventQueue,
     pub(super) counts: MessageCounts,
 }
 
-impl<'a> World<'a> {
+impl<'a> SimState<'a> {
     /// The state at time 0.
     pub(super) fn new(setup: &'a Setup, element: u64, block: u64, ranks: u32) -> Self {
         let rank = Rank {
             cpu: 0,
-            posted: Queue::EMPTY,
-            unexpected: Queue::EMPTY,
-            coming: Queue::EMPTY,
+            posted: MatchQueue::EMPTY,
+            unexpected: MatchQueue::EMPTY,
+            local_in_flight: MatchQueue::EMPTY,
             sent: 0,
-            joined: 0,
-            met: 0,
+            phases: 0,
+            ended: 0,
             done: false,
         };
-        World {
+        SimState {
             setup,
             element,
             block,
@@ -103,7 +103,7 @@ impl<'a> World<'a> {
             messages: Slab::new(),
             receives: Slab::new(),
             pending_ops: PendingOps::default(),
-            events: Events::new(),
+            events: EventQueue::new(),
             counts: MessageCounts::default(),
         }
     }
@@ -113,7 +113,7 @@ impl<'a> World<'a> {
     }
 
     /// The costs of the message's path.
-    fn path(&self, message: &Message) -> PathCosts {
+    fn path(&self, message: &SimMessage) -> PathCosts {
         if message.remote {
             self.setup.machine.network
         } else {
@@ -127,11 +127,11 @@ impl<'a> World<'a> {
     }
 
     /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. Returns the record
-    /// of a long message, which stays until [`World::release`].
+    /// of a long message, which stays until [`SimState::release`].
     pub(super) fn send(&mut self, source: u32, to: u32, tag: u32, bytes: u64) -> Option<u32> {
         let place = self.setup.placement;
-        let hop = self.setup.hop(source, to);
-        let path = if hop.distance > 0 {
+        let path_to = self.setup.message_path(source, to);
+        let path = if path_to.distance > 0 {
             self.setup.machine.network
         } else {
             self.setup.machine.node
@@ -142,30 +142,34 @@ impl<'a> World<'a> {
             path.send
         };
         let eager = bytes <= self.setup.machine.eager;
-        let me = self.rank(source);
-        me.cpu += overhead;
-        me.sent = me.sent.wrapping_add(1);
-        let (start, number) = (me.cpu, me.sent);
-        let tie = u64::from(hop.distance) << 40
+        let rank_state = self.rank(source);
+        rank_state.cpu += overhead;
+        rank_state.sent = rank_state.sent.wrapping_add(1);
+        let (start, number) = (rank_state.cpu, rank_state.sent);
+        let tie = u64::from(path_to.distance) << 40
             | u64::from(place.local(source) & 0xffff) << 24
             | u64::from(number & 0x00ff_ffff);
-        let message = self.messages.insert(Message {
+        let message = self.messages.insert(SimMessage {
             tie,
             bytes,
-            due: 0,
+            arrival: 0,
             source,
-            target: hop.target,
-            from: hop.from,
+            target: path_to.target,
+            from: path_to.from,
             tag,
             next: NONE,
             receive: NONE,
-            leg: if eager { Leg::Eager } else { Leg::Request },
-            remote: hop.distance > 0,
+            stage: if eager {
+                MessageStage::Eager
+            } else {
+                MessageStage::Request
+            },
+            remote: path_to.distance > 0,
             sent: false,
             holders: if eager { 1 } else { 2 },
         }) as u32;
         self.counts.messages += 1;
-        if hop.distance > 0 {
+        if path_to.distance > 0 {
             self.counts.remote += 1;
             self.counts.remote_bytes += bytes;
         }
@@ -184,14 +188,14 @@ impl<'a> World<'a> {
     ) -> Result<Option<u32>, Error> {
         let (flag, matching) = (self.is_flag(bytes), self.setup.matching);
         let (node, copy) = (self.setup.machine.node, self.setup.machine.copy());
-        let me = &mut self.ranks[target as usize];
-        let (found, walked) = me.unexpected.take(&mut self.messages, (from, tag));
+        let rank_state = &mut self.ranks[target as usize];
+        let (found, walked) = rank_state.unexpected.take(&mut self.messages, (from, tag));
         let Some(message) = found else {
             if !flag {
-                me.cpu += walked * matching;
+                rank_state.cpu += walked * matching;
                 self.counts.walked += walked;
             }
-            let receive = self.receives.insert(Receive {
+            let receive = self.receives.insert(PostedReceive {
                 from,
                 tag,
                 bytes,
@@ -203,9 +207,9 @@ impl<'a> World<'a> {
                 .push(&mut self.receives, receive);
             return Ok(Some(receive));
         };
-        let (leg, length) = {
+        let (stage, length) = {
             let m = &mut self.messages[message as usize];
-            (m.leg, m.bytes)
+            (m.stage, m.bytes)
         };
         if length != bytes {
             return Err(Error::Length {
@@ -216,17 +220,17 @@ impl<'a> World<'a> {
             });
         }
         if flag {
-            me.cpu += node.recv;
+            rank_state.cpu += node.recv;
         } else {
-            me.cpu += walked * matching;
+            rank_state.cpu += walked * matching;
             self.counts.walked += walked;
         }
-        if leg == Leg::Eager {
-            me.cpu += bytes * copy;
+        if stage == MessageStage::Eager {
+            rank_state.cpu += bytes * copy;
             self.release(message);
             return Ok(None);
         }
-        let receive = self.receives.insert(Receive {
+        let receive = self.receives.insert(PostedReceive {
             from,
             tag,
             bytes,
@@ -239,11 +243,13 @@ impl<'a> World<'a> {
     }
 
     /// The bytes of the first unexpected message of this sender and tag at the simulated rank `target`.
-    pub(super) fn announced(&mut self, target: u32, from: u32, tag: u32) -> Option<u64> {
+    pub(super) fn unexpected_bytes(&mut self, target: u32, from: u32, tag: u32) -> Option<u64> {
         let matching = self.setup.matching;
-        let me = &mut self.ranks[target as usize];
-        let (message, walked) = me.unexpected.find(&mut self.messages, (from, tag))?;
-        me.cpu += walked * matching;
+        let rank_state = &mut self.ranks[target as usize];
+        let (message, walked) = rank_state
+            .unexpected
+            .find(&mut self.messages, (from, tag))?;
+        rank_state.cpu += walked * matching;
         self.counts.walked += walked;
         Some(self.messages[message as usize].bytes)
     }
@@ -264,23 +270,23 @@ impl<'a> World<'a> {
         let record = &mut self.messages[message as usize];
         let (bytes, target) = (record.bytes, record.target);
         if record.remote {
-            record.leg = Leg::Grant;
-            let me = self.rank(target);
-            me.cpu += machine.network.send;
-            let start = me.cpu;
+            record.stage = MessageStage::Grant;
+            let rank_state = self.rank(target);
+            rank_state.cpu += machine.network.send;
+            let start = rank_state.cpu;
             self.launch(message, start);
         } else {
-            record.leg = Leg::Data;
+            record.stage = MessageStage::Data;
             let start = self.rank(target).cpu;
-            let end = start + self.copying(target, bytes);
-            self.happens(message, end, EventKind::Deliver);
-            self.happens(message, end + machine.node.latency, EventKind::Sent);
+            let end = start + self.copy_time(target, bytes);
+            self.schedule(message, end, EventKind::Deliver);
+            self.schedule(message, end + machine.node.latency, EventKind::Sent);
         }
     }
 
     /// The picoseconds to copy bytes from a rank of the same node. With serial copies the target's
     /// processor is busy with them.
-    fn copying(&mut self, target: u32, bytes: u64) -> u64 {
+    fn copy_time(&mut self, target: u32, bytes: u64) -> u64 {
         let time = bytes * self.setup.machine.node.byte;
         if self.setup.serial_copies {
             self.rank(target).cpu += time;
@@ -290,14 +296,14 @@ impl<'a> World<'a> {
 
     fn launch(&mut self, message: u32, time: u64) {
         if self.messages[message as usize].remote {
-            self.happens(message, time, EventKind::Inject);
+            self.schedule(message, time, EventKind::Inject);
         } else {
-            let Message { leg, bytes, .. } = self.messages[message as usize];
+            let SimMessage { stage, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
-            let travels = leg == Leg::Eager && !self.setup.serial_copies;
+            let travels = stage == MessageStage::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
-            let due = self.in_order(message, time + node.latency + copy);
-            self.happens(message, due, EventKind::Deliver);
+            let arrival = self.in_order(message, time + node.latency + copy);
+            self.schedule(message, arrival, EventKind::Deliver);
         }
     }
 
@@ -305,17 +311,19 @@ impl<'a> World<'a> {
     /// earlier message of the same sender, receiver and tag (MPI 4.1, section 3.5: messages do not
     /// overtake). Between nodes the adapters keep that order.
     fn in_order(&mut self, message: u32, time: u64) -> u64 {
-        let Message { target, .. } = self.messages[message as usize];
+        let SimMessage { target, .. } = self.messages[message as usize];
         let key = self.messages[message as usize].key();
-        let coming = &mut self.ranks[target as usize].coming;
-        let before = coming.last(&mut self.messages, key);
-        let due = before.map_or(time, |before| time.max(self.messages[before as usize].due));
-        self.messages[message as usize].due = due;
-        coming.push(&mut self.messages, message);
-        due
+        let local_in_flight = &mut self.ranks[target as usize].local_in_flight;
+        let before = local_in_flight.last(&mut self.messages, key);
+        let arrival = before.map_or(time, |before| {
+            time.max(self.messages[before as usize].arrival)
+        });
+        self.messages[message as usize].arrival = arrival;
+        local_in_flight.push(&mut self.messages, message);
+        arrival
     }
 
-    fn happens(&mut self, message: u32, time: u64, kind: EventKind) {
+    fn schedule(&mut self, message: u32, time: u64, kind: EventKind) {
         let tie = self.messages[message as usize].tie;
         self.events.push(Event {
             time,
@@ -326,7 +334,7 @@ impl<'a> World<'a> {
     }
 
     /// Adds an event of a rank that concerns no message.
-    pub(super) fn passes(&mut self, rank: u32, time: u64, kind: EventKind) {
+    pub(super) fn schedule_rank(&mut self, rank: u32, time: u64, kind: EventKind) {
         self.events.push(Event {
             time,
             tie: rank.into(),
@@ -353,14 +361,14 @@ impl<'a> World<'a> {
                 let record = &mut self.messages[event.message as usize];
                 record.sent = true;
                 let source = record.source;
-                let me = self.rank(source);
-                me.cpu = me.cpu.max(event.time);
+                let rank_state = self.rank(source);
+                rank_state.cpu = rank_state.cpu.max(event.time);
                 Ok(Some(source))
             }
-            EventKind::Met => {
-                let me = self.rank(event.message);
-                me.cpu = me.cpu.max(event.time);
-                me.met += 1;
+            EventKind::PhaseEnd => {
+                let rank_state = self.rank(event.message);
+                rank_state.cpu = rank_state.cpu.max(event.time);
+                rank_state.ended += 1;
                 Ok(Some(event.message))
             }
         })
@@ -369,50 +377,50 @@ impl<'a> World<'a> {
     /// A rank enters an intra-node phase, which all its ranks leave as long after the last one enters as
     /// the [cost form](crate::cost) says. Returns the number of the phase among the rank's phases.
     pub(super) fn join(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
-        let me = self.rank(rank);
-        me.joined += 1;
-        let (request, now) = (me.joined, me.cpu);
+        let rank_state = self.rank(rank);
+        rank_state.phases += 1;
+        let (request, now) = (rank_state.phases, rank_state.cpu);
         if let Some((ranks, last)) = self.pending_ops.join(rank, act, now)? {
             let bytes = act.count * self.element;
             let node = self.setup.machine.node;
             let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
             for rank in ranks {
-                self.passes(rank, end, EventKind::Met);
+                self.schedule_rank(rank, end, EventKind::PhaseEnd);
             }
         }
         Ok(request)
     }
 
     /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
-    fn leg(&mut self, message: u32) -> (u32, u32, u64) {
+    fn stage(&mut self, message: u32) -> (u32, u32, u64) {
         let m = self.messages[message as usize];
-        let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
-        match m.leg {
-            Leg::Eager | Leg::Data => (source, target, m.bytes),
-            Leg::Request => (source, target, 0),
-            Leg::Grant => (target, source, 0),
+        let (source, target) = (self.setup.node_of(m.source), self.setup.node_of(m.target));
+        match m.stage {
+            MessageStage::Eager | MessageStage::Data => (source, target, m.bytes),
+            MessageStage::Request => (source, target, 0),
+            MessageStage::Grant => (target, source, 0),
         }
     }
 
     fn inject(&mut self, event: Event) {
         let network = self.setup.machine.network;
-        let (node, _, bytes) = self.leg(event.message);
+        let (node, _, bytes) = self.stage(event.message);
         let out = &mut self.adapters[node as usize].out;
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
-        self.happens(event.message, start + network.latency, EventKind::Arrive);
-        if self.messages[event.message as usize].leg == Leg::Data {
-            self.happens(event.message, start + bytes * network.byte, EventKind::Sent);
+        self.schedule(event.message, start + network.latency, EventKind::Arrive);
+        if self.messages[event.message as usize].stage == MessageStage::Data {
+            self.schedule(event.message, start + bytes * network.byte, EventKind::Sent);
         }
     }
 
     fn arrive(&mut self, event: Event) {
         let network = self.setup.machine.network;
-        let (_, node, bytes) = self.leg(event.message);
+        let (_, node, bytes) = self.stage(event.message);
         let into = &mut self.adapters[node as usize].into;
         let start = event.time.max(*into);
         *into = start + network.gap.max(bytes * network.byte);
-        self.happens(
+        self.schedule(
             event.message,
             start + bytes * network.byte,
             EventKind::Deliver,
@@ -423,16 +431,16 @@ impl<'a> World<'a> {
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = self.messages[event.message as usize];
         let recv = self.path(&record).recv;
-        match record.leg {
-            Leg::Eager | Leg::Request => return self.meet(event),
-            Leg::Grant => {
-                self.messages[event.message as usize].leg = Leg::Data;
-                self.happens(event.message, event.time, EventKind::Inject);
+        match record.stage {
+            MessageStage::Eager | MessageStage::Request => return self.match_message(event),
+            MessageStage::Grant => {
+                self.messages[event.message as usize].stage = MessageStage::Data;
+                self.schedule(event.message, event.time, EventKind::Inject);
                 return Ok(None);
             }
-            Leg::Data => {
-                let me = self.rank(record.target);
-                me.cpu = me.cpu.max(event.time) + recv;
+            MessageStage::Data => {
+                let rank_state = self.rank(record.target);
+                rank_state.cpu = rank_state.cpu.max(event.time) + recv;
                 self.receives[record.receive as usize].done = true;
                 self.release(event.message);
             }
@@ -441,23 +449,27 @@ impl<'a> World<'a> {
     }
 
     /// Matches a message that has arrived with a posted receive, or queues it.
-    fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
+    fn match_message(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = self.messages[event.message as usize];
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
-        let me = &mut self.ranks[record.target as usize];
+        let rank_state = &mut self.ranks[record.target as usize];
         if !record.remote {
             // It is the first of its key, see `in_order`.
-            me.coming.take(&mut self.messages, record.key());
+            rank_state
+                .local_in_flight
+                .take(&mut self.messages, record.key());
         }
-        let (found, walked) = me.posted.take(&mut self.receives, record.key());
+        let (found, walked) = rank_state.posted.take(&mut self.receives, record.key());
         if !flag {
-            me.cpu = me.cpu.max(event.time) + path.recv + walked * matching;
+            rank_state.cpu = rank_state.cpu.max(event.time) + path.recv + walked * matching;
             self.counts.walked += walked;
         }
         let Some(receive) = found else {
-            me.unexpected.push(&mut self.messages, event.message);
-            self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
+            rank_state
+                .unexpected
+                .push(&mut self.messages, event.message);
+            self.counts.unexpected = self.counts.unexpected.max(rank_state.unexpected.len);
             return Ok(Some(record.target));
         };
         let room = self.receives[receive as usize].bytes;
@@ -471,14 +483,14 @@ impl<'a> World<'a> {
             });
         }
         if flag {
-            me.cpu = me.cpu.max(event.time) + self.setup.machine.node.recv;
+            rank_state.cpu = rank_state.cpu.max(event.time) + self.setup.machine.node.recv;
         }
-        if record.leg == Leg::Request {
+        if record.stage == MessageStage::Request {
             self.messages[event.message as usize].receive = receive;
             self.fetch(event.message);
         } else {
             if !record.remote && self.setup.serial_copies {
-                me.cpu += record.bytes * path.byte;
+                rank_state.cpu += record.bytes * path.byte;
             }
             self.receives[receive as usize].done = true;
             self.release(event.message);
