@@ -27,16 +27,16 @@ impl SymbolBuffer {
     /// block's leaf is named by the distance from the block to the rank, which is invariant under
     /// rotation.
     fn define(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
-        let Some(turn) = leaves else {
+        let Some(symmetry) = leaves else {
             return self.fill(range, sums.leaf(rank));
         };
-        for block in 0..turn.size {
-            let start = range.start + u64::from(block) * turn.block;
+        for block in 0..symmetry.size {
+            let start = range.start + u64::from(block) * symmetry.block;
             let run = ElementRun {
                 first: start,
-                count: turn.block.min(range.end.saturating_sub(start)),
+                count: symmetry.block.min(range.end.saturating_sub(start)),
                 source: start - range.start,
-                sum: sums.leaf_as(rank, rank + (turn.size - block)),
+                sum: sums.leaf_as(rank, rank + (symmetry.size - block)),
             };
             push(&mut self.runs, run);
         }
@@ -170,7 +170,7 @@ impl RankMemory {
         task: &Task,
         scratch: u64,
         contract: &Contract,
-        turn: Option<Rotation>,
+        symmetry: Option<Rotation>,
         sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
@@ -186,7 +186,7 @@ impl RankMemory {
             counts: buffer(8 * task.arrays.sends.len() as u64),
             blocks: task.blocks.clone(),
         };
-        let leaves = turn.filter(|_| contract.same_bits);
+        let leaves = symmetry.filter(|_| contract.same_bits);
         if contract.follows(rank) {
             memory.input.define(0..task.input, rank, leaves, sums);
             memory.output.define(task.held.clone(), rank, leaves, sums);

@@ -114,11 +114,11 @@ pub fn check_plans<P: Plan + Clone>(
 }
 
 /// Proves the plans of the first ranks of `size`: all of them, or those that represent all by symmetry
-/// (`turn`).
+/// (`symmetry`).
 fn prove<P: Plan + Clone>(
     plans: &[P],
     size: u32,
-    turn: Option<Rotation>,
+    symmetry: Option<Rotation>,
     contract: &Contract,
 ) -> Result<ProofReport, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
@@ -151,7 +151,7 @@ fn prove<P: Plan + Clone>(
         execution.scratch(task.arrays.given())
     };
     let rooms = executions.iter().zip(&contract.tasks).map(scratch);
-    let mut network = Network::new(contract, size, turn, rooms);
+    let mut network = Network::new(contract, size, symmetry, rooms);
     run(&mut executions, contract, &mut network)?;
     for rank in learning {
         let (execution, task) = (&executions[rank as usize], &contract.tasks[rank as usize]);
@@ -164,7 +164,8 @@ fn prove<P: Plan + Clone>(
     check_results(plans, size, contract, &mut network)?;
     Ok(ProofReport {
         rounds: network.rounds,
-        messages: network.messages * u64::from(turn.map_or(1, |turn| turn.size / turn.period)),
+        messages: network.messages
+            * u64::from(symmetry.map_or(1, |symmetry| symmetry.size / symmetry.period)),
         volume: network
             .ranks
             .iter()
@@ -219,7 +220,7 @@ fn check_results<P: Plan>(
     network: &mut Network<'_>,
 ) -> Result<(), Fault> {
     let all_ranks = Ranks::range(0..size);
-    let turned = network.is_rotation();
+    let is_by_symmetry = network.is_by_symmetry();
     let mut first = None;
     for (number, (rank, task)) in (0..).zip(network.ranks.iter_mut().zip(&contract.tasks)) {
         let fault = |kind| Fault {
@@ -242,7 +243,7 @@ fn check_results<P: Plan>(
                 .map_err(fault)?;
             let first = first.get_or_insert_with(|| output.clone());
             // Where rank 0 represents all, its blocks represent the same block of the other ranks.
-            let other = match turned {
+            let other = match is_by_symmetry {
                 true => {
                     let tree = |run: &ElementRun| network.sums.get(run.sum).tree;
                     output.iter().find(|run| tree(run) != tree(&output[0]))

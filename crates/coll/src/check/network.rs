@@ -21,10 +21,10 @@ use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 /// The sender, receiver and tag of a message.
 type MessageKey = (u32, u32, u32);
 
-/// A round, and the order in which messages were sent: one number, as these are compared often.
+/// The order of deliveries: the round, then the order of sending, in one number because these are compared often.
 type DeliveryOrder = u64;
 
-const fn due(round: u32, order: u32) -> DeliveryOrder {
+const fn delivery_order(round: u32, order: u32) -> DeliveryOrder {
     (round as u64) << 32 | order as u64
 }
 
@@ -57,7 +57,7 @@ struct Payload {
     runs: SymbolMessage,
     entered: Ranks,
     /// The rotation from the sender's part to the receiver's, if few ranks represent all.
-    turned: u32,
+    rotation: u32,
     /// The position among all messages in the order of sending.
     order: u32,
 }
@@ -69,7 +69,7 @@ pub(super) struct Network<'a> {
     /// The number of ranks in the group.
     size: u32,
     /// How the other ranks' plans follow from those of the first ranks, if these represent all.
-    turn: Option<Rotation>,
+    symmetry: Option<Rotation>,
     pub(super) ranks: Vec<RankState>,
     pub(super) sums: Sums,
     pending: Vec<PendingAct>,
@@ -78,7 +78,7 @@ pub(super) struct Network<'a> {
     /// Messages whose length a rank waits for.
     awaited_lengths: HashSet<MessageKey, SumHashState>,
     /// Matched messages, ordered by the round in which they can be delivered, then by send order:
-    /// sender's and receiver's ticket.
+    /// sender's and receiver's request.
     pairs: BinaryHeap<Reverse<(DeliveryOrder, Request, Request)>>,
     order: u32,
     /// Intra-node phases that some ranks have entered.
@@ -95,12 +95,12 @@ impl<'a> Network<'a> {
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
-        turn: Option<Rotation>,
+        symmetry: Option<Rotation>,
         scratch: impl Iterator<Item = u64>,
     ) -> Self {
         let mut sums = Sums::new(contract.commutative);
         let rank = |((number, task), scratch): ((u32, &super::Task), u64)| {
-            let memory = RankMemory::new(number, task, scratch, contract, turn, &mut sums);
+            let memory = RankMemory::new(number, task, scratch, contract, symmetry, &mut sums);
             let entered = if contract.barrier {
                 Ranks::one(number)
             } else {
@@ -112,7 +112,7 @@ impl<'a> Network<'a> {
         Network {
             contract,
             size,
-            turn,
+            symmetry,
             ready: (0..ranks.len() as u32).collect(),
             ranks,
             sums,
@@ -137,8 +137,8 @@ impl<'a> Network<'a> {
     }
 
     /// Whether few ranks represent all.
-    pub(super) const fn is_rotation(&self) -> bool {
-        self.turn.is_some()
+    pub(super) const fn is_by_symmetry(&self) -> bool {
+        self.symmetry.is_some()
     }
 
     /// A fault of a rank in the step that it started last.
@@ -155,14 +155,14 @@ impl<'a> Network<'a> {
     }
 
     /// Stores a pending act.
-    fn keep(&mut self, end: PendingAct) -> Request {
+    fn add_pending(&mut self, act: PendingAct) -> Request {
         match self.free.pop() {
             Some(request) => {
-                self.pending[request as usize] = end;
+                self.pending[request as usize] = act;
                 request
             }
             None => {
-                self.pending.push(end);
+                self.pending.push(act);
                 self.pending.len() as u32 - 1
             }
         }
@@ -170,7 +170,7 @@ impl<'a> Network<'a> {
 
     /// Matches a send or receive with the first counterpart in its queue, or queues it.
     fn match_or_queue(&mut self, key: MessageKey, request: Request) {
-        let is_sent = |end: &PendingAct| end.payload.is_some();
+        let is_sent = |act: &PendingAct| act.payload.is_some();
         match self.waiting.get_mut(&key) {
             Some(queue)
                 if is_sent(&self.pending[queue.first as usize])
@@ -211,7 +211,7 @@ impl<'a> Network<'a> {
             .as_ref()
             .map_or(0, |payload| payload.order);
         self.pairs
-            .push(Reverse((due(round, order), sender, receiver)));
+            .push(Reverse((delivery_order(round, order), sender, receiver)));
     }
 
     /// Delivers the next message. `false` if none is matched. Messages are delivered by round and, within
@@ -219,11 +219,11 @@ impl<'a> Network<'a> {
     pub(super) fn deliver_next(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
             let (round, order) = ((at >> 32) as u32, at as u32);
-            let [from, to] = [sender, receiver].map(|end| self.pending[end as usize].rank);
+            let [from, to] = [sender, receiver].map(|act| self.pending[act as usize].rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
                 self.pairs
-                    .push(Reverse((due(free, order), sender, receiver)));
+                    .push(Reverse((delivery_order(free, order), sender, receiver)));
                 continue;
             }
             let (rank, step) = (to, self.pending[receiver as usize].step);
@@ -242,7 +242,7 @@ impl<'a> Network<'a> {
                 self.pending[end as usize].part,
             )
         });
-        let [sent_in, received_in] = [sender, receiver].map(|end| self.pending[end as usize].step);
+        let [sent_in, received_in] = [sender, receiver].map(|act| self.pending[act as usize].step);
         if sent.len() != into.len() {
             return Err(FaultKind::Length {
                 from: sent.len(),
@@ -251,9 +251,9 @@ impl<'a> Network<'a> {
         }
         let payload = self.pending[sender as usize].payload.take();
         let mut payload = payload.unwrap_or_else(|| unreachable!("a message is delivered once"));
-        if let Some(turn) = self.turn {
-            payload.runs = turn.runs(payload.runs, payload.turned, &mut self.sums);
-            payload.entered = turn.ranks(&payload.entered, payload.turned);
+        if let Some(symmetry) = self.symmetry {
+            payload.runs = symmetry.runs(payload.runs, payload.rotation, &mut self.sums);
+            payload.entered = symmetry.ranks(&payload.entered, payload.rotation);
         }
         self.rank(from).note_sent(sent_in, round, sent.len());
         let receiving = self.rank(to);
@@ -280,14 +280,14 @@ impl Network<'_> {
         let ready_after = |member: &PhaseMember| self.pending[member.request as usize].ready_after;
         let round = members.iter().map(ready_after).max().unwrap_or(0);
         let results = intra_node::results(act, members, &mut self.sums)?;
-        for (member, gets) in members.iter().zip(&results) {
+        for (member, result) in members.iter().zip(&results) {
             let end = &mut self.pending[member.request as usize];
             end.is_complete = true;
             let (rank, step, into) = (end.rank, end.step, end.part);
             self.ready.push_back(rank);
-            let me = self.rank(rank);
-            me.memory.write(into, gets)?;
-            me.note_phase(step, round);
+            let state = self.rank(rank);
+            state.memory.write(into, result)?;
+            state.note_phase(step, round);
         }
         Ok(())
     }
@@ -314,24 +314,24 @@ impl RankDriver<'_, '_> {
     }
 
     /// Stores a pending act of this rank.
-    fn keep(&mut self, part: Part, payload: Option<Payload>) -> Request {
+    fn add_pending(&mut self, part: Part, payload: Option<Payload>) -> Request {
         let rank = self.rank;
-        let me = self.rank();
-        let end = PendingAct {
+        let state = self.rank();
+        let act = PendingAct {
             rank,
-            step: me.step,
-            ready_after: me.started(),
+            step: state.step,
+            ready_after: state.started(),
             part,
             payload,
             is_complete: false,
             next: None,
         };
-        self.network.keep(end)
+        self.network.add_pending(act)
     }
 
     /// Stores and matches this rank's send or receive.
     fn post(&mut self, key: MessageKey, part: Part, payload: Option<Payload>) -> Request {
-        let request = self.keep(part, payload);
+        let request = self.add_pending(part, payload);
         self.network.match_or_queue(key, request);
         request
     }
@@ -351,11 +351,11 @@ impl Driver for RankDriver<'_, '_> {
         let entered = self.rank().entered().clone();
         // Where few ranks represent all, the receiver is rotated back to its representative, and the
         // sender with it.
-        let (key, turned) = match self.network.turn {
-            Some(turn) => {
-                let (class, by) = turn.class(to);
-                let back = (turn.size - by) % turn.size;
-                ((turn.above(self.rank, back), class, tag), back)
+        let (key, rotation) = match self.network.symmetry {
+            Some(symmetry) => {
+                let (class, by) = symmetry.class(to);
+                let back = (symmetry.size - by) % symmetry.size;
+                ((symmetry.above(self.rank, back), class, tag), back)
             }
             None => ((self.rank, to, tag), 0),
         };
@@ -363,7 +363,7 @@ impl Driver for RankDriver<'_, '_> {
         let payload = Payload {
             runs,
             entered,
-            turned,
+            rotation,
             order: self.network.order,
         };
         if self.network.awaited_lengths.remove(&key) {
@@ -398,7 +398,7 @@ impl Driver for RankDriver<'_, '_> {
             .waiting
             .get(&key)
             .map(|queue| &self.network.pending[queue.first as usize]);
-        Ok(match next.filter(|end| end.payload.is_some()) {
+        Ok(match next.filter(|act| act.payload.is_some()) {
             Some(sent) => MessageSize::Elements(sent.part.len()),
             None => {
                 self.network.awaited_lengths.insert(key);
@@ -434,7 +434,7 @@ impl Driver for RankDriver<'_, '_> {
         }
         let part = intra_node::contribution_part(act, number)?;
         let contribution = self.rank().memory.read(part)?;
-        let request = self.keep(act.into, None);
+        let request = self.add_pending(act.into, None);
         if let Some(members) = self
             .network
             .pending_ops

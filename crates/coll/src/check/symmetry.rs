@@ -314,7 +314,7 @@ impl Case {
         Rotation::of(self, 1)?;
         let arrays = self.arrays();
         let of_period = |period| {
-            let turn = Rotation::of(self, period)?;
+            let rotation = Rotation::of(self, period)?;
             let calls: Vec<_> = (0..period).map(|rank| self.call(rank, &arrays)).collect();
             let contract = self.placed(Contract::of(&calls, &arrays));
             let firsts: Vec<P> = match (0..period).map(&plan).collect() {
@@ -333,17 +333,17 @@ impl Case {
                     .take(COMPARED_TOGETHER);
                 let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
                 let is_open = |other: &(P, u32)| {
-                    turn.is_compared(first + other.1) || !own.is_rotation(other.1, &other.0)
+                    rotation.is_compared(first + other.1) || !own.is_rotation(other.1, &other.0)
                 };
                 let others = others.filter(|other| other.as_ref().map_or(true, is_open));
                 let others: Result<Vec<_>, Fault> = others.collect();
-                others.is_ok_and(|others| turn.are_plans(steps, &others, task))
+                others.is_ok_and(|others| rotation.are_plans(steps, &others, task))
             };
             let turns = (period..self.size).step_by(period as usize * COMPARED_TOGETHER);
             turns
                 .flat_map(|from| (0..period).map(move |first| (first, from)))
                 .all(alike)
-                .then(|| prove(&firsts, self.size, Some(turn), &contract))
+                .then(|| prove(&firsts, self.size, Some(rotation), &contract))
         };
         // A period of all ranks saves nothing.
         let saves_work = |period: &u32| *period < self.size.max(2);

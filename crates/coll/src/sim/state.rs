@@ -15,7 +15,7 @@ use slab::Slab;
 
 /// The state of a rank apart from its program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rank {
+pub(super) struct SimRank {
     /// The time until which the processor is busy.
     pub(super) cpu: u64,
     pub(super) posted: MatchQueue,
@@ -46,7 +46,7 @@ pub struct MessageCounts {
     pub remote: u64,
     /// Bytes of the messages between nodes.
     pub remote_bytes: u64,
-    /// MatchQueue entries that matching visited.
+    /// Queue entries that matching visited.
     pub walked: u64,
     /// The largest number of unexpected messages in a rank's queue.
     pub unexpected: u32,
@@ -72,7 +72,7 @@ pub(super) struct SimState<'a> {
     pub(super) element: u64,
     /// The value of every length that a plan learns.
     pub(super) block: u64,
-    pub(super) ranks: Vec<Rank>,
+    pub(super) ranks: Vec<SimRank>,
     adapters: Vec<Adapter>,
     pub(super) messages: Slab<SimMessage>,
     pub(super) receives: Slab<PostedReceive>,
@@ -84,7 +84,7 @@ pub(super) struct SimState<'a> {
 impl<'a> SimState<'a> {
     /// The state at time 0.
     pub(super) fn new(setup: &'a Setup, element: u64, block: u64, ranks: u32) -> Self {
-        let rank = Rank {
+        let rank = SimRank {
             cpu: 0,
             posted: MatchQueue::EMPTY,
             unexpected: MatchQueue::EMPTY,
@@ -108,7 +108,7 @@ impl<'a> SimState<'a> {
         }
     }
 
-    pub(super) fn rank(&mut self, rank: u32) -> &mut Rank {
+    pub(super) fn rank(&mut self, rank: u32) -> &mut SimRank {
         &mut self.ranks[rank as usize]
     }
 
@@ -208,8 +208,8 @@ impl<'a> SimState<'a> {
             return Ok(Some(receive));
         };
         let (stage, length) = {
-            let m = &mut self.messages[message as usize];
-            (m.stage, m.bytes)
+            let record = &mut self.messages[message as usize];
+            (record.stage, record.bytes)
         };
         if length != bytes {
             return Err(Error::Length {
@@ -393,10 +393,13 @@ impl<'a> SimState<'a> {
 
     /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
     fn stage(&mut self, message: u32) -> (u32, u32, u64) {
-        let m = self.messages[message as usize];
-        let (source, target) = (self.setup.node_of(m.source), self.setup.node_of(m.target));
-        match m.stage {
-            MessageStage::Eager | MessageStage::Data => (source, target, m.bytes),
+        let record = self.messages[message as usize];
+        let (source, target) = (
+            self.setup.node_of(record.source),
+            self.setup.node_of(record.target),
+        );
+        match record.stage {
+            MessageStage::Eager | MessageStage::Data => (source, target, record.bytes),
             MessageStage::Request => (source, target, 0),
             MessageStage::Grant => (target, source, 0),
         }
