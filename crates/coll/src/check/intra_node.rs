@@ -10,7 +10,7 @@ use super::sums::{SumHashState, Sums};
 use crate::call::Collective;
 use crate::plan::{IntraNodeOp, NodeRanks, Part};
 
-/// Names a message under way: an index into [`World::ends`].
+/// The index of a pending act in the network.
 pub(super) type Request = u32;
 
 /// A rank that has entered the phase.
@@ -64,8 +64,8 @@ impl PendingOps {
         let mut members = pending.map_or(Vec::new(), |pending| pending.members);
         members.sort_unstable_by_key(|member| member.number);
         // The count is right, so every rank has entered unless one entered twice.
-        let has_come = |(member, number): (&PhaseMember, u32)| member.number == number;
-        match members.iter().zip(0..).all(has_come) {
+        let has_entered = |(member, number): (&PhaseMember, u32)| member.number == number;
+        match members.iter().zip(0..).all(has_entered) {
             true => Ok(Some(members)),
             false => Err(FaultKind::PhaseMismatch),
         }

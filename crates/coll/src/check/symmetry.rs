@@ -36,7 +36,7 @@ const COMPARED_TOGETHER: usize = 16;
 const FEW: u32 = 128;
 
 impl Rotation {
-    /// How ranks may differ in the case; `None` when they cannot be alike.
+    /// The rotation that the case allows; `None` if its ranks cannot be equivalent.
     fn of(case: &Case, period: u32) -> Option<Self> {
         let size = u64::from(case.size);
         let (input, output, block) = match case.collective {
@@ -52,8 +52,8 @@ impl Rotation {
             }
             _ => return None,
         };
-        let alike = case.commutative && case.seed == 0 && case.size.is_multiple_of(period);
-        alike.then_some(Rotation {
+        let is_symmetric = case.commutative && case.seed == 0 && case.size.is_multiple_of(period);
+        is_symmetric.then_some(Rotation {
             size: case.size,
             period,
             block,
@@ -63,8 +63,8 @@ impl Rotation {
         })
     }
 
-    /// Whether the rank's acts are compared even where its plan holds no rank: all on few ranks, else the
-    /// ones at both ends of the ring, in steps that double.
+    /// Whether the rank's acts are compared although its plan holds no rank: all on few ranks, else those at
+    /// distances of a power of two from rank 0 in both directions.
     const fn is_compared(&self, rank: u32) -> bool {
         let distances = (rank, self.size - rank);
         self.size <= FEW || distances.0.is_power_of_two() || distances.1.is_power_of_two()
@@ -325,7 +325,7 @@ impl Case {
             let steps: Vec<_> = steps
                 .map(|(plan, task)| PlanSteps::of(plan, task))
                 .collect::<Option<_>>()?;
-            let alike = |(first, from): (u32, u32)| {
+            let are_equivalent = |(first, from): (u32, u32)| {
                 let at = first as usize;
                 let (own, steps, task) = (&firsts[at], &steps[at], &contract.tasks[at]);
                 let ranks = (first + from..self.size)
@@ -342,7 +342,7 @@ impl Case {
             let turns = (period..self.size).step_by(period as usize * COMPARED_TOGETHER);
             turns
                 .flat_map(|from| (0..period).map(move |first| (first, from)))
-                .all(alike)
+                .all(are_equivalent)
                 .then(|| prove(&firsts, self.size, Some(rotation), &contract))
         };
         // A period of all ranks saves nothing.

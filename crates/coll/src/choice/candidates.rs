@@ -48,7 +48,8 @@ pub(super) fn pattern(call: &Call) -> Call {
     }
 }
 
-/// Adds every algorithm that suits the call, with each of its parameters; `staged` adds one of two stages.
+/// Adds every algorithm that supports the call, with each of its parameters; `staged` adds those of two
+/// stages.
 ///
 /// # Errors
 ///

@@ -1,64 +1,14 @@
 //! The checker on plans written by hand: it names each kind of fault, and accepts right plans with parts
 //! of several blocks.
 
+mod scripts;
+
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{
     Case, Contract, Expected, FaultKind, ProofReport, Ranks, Task, check_plans,
 };
 use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
-
-/// One rank's steps: the steps that each needs, and its acts.
-#[derive(Clone, Debug, Default)]
-struct Script {
-    scratch: u64,
-    steps: Vec<(u32, Vec<Act>)>,
-}
-
-impl Plan for Script {
-    fn steps(&self) -> u32 {
-        self.steps.len() as u32
-    }
-
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        self.scratch
-    }
-
-    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let (needs, all) = &self.steps[i as usize];
-        all.iter().for_each(|&act| acts.push(act));
-        Some(*needs)
-    }
-}
-
-/// A script in which each step needs all steps before it.
-fn script(scratch: u64, steps: &[&[Act]]) -> Script {
-    let steps = (0..).zip(steps).map(|(i, acts)| (i, acts.to_vec()));
-    Script {
-        scratch,
-        steps: steps.collect(),
-    }
-}
-
-fn send(to: u32, from: Part) -> Act {
-    Act::Send { to, tag: 0, from }
-}
-
-fn recv(from: u32, into: Part) -> Act {
-    Act::Recv { from, tag: 0, into }
-}
-
-fn reduce(from: Part, into: Part, side: Side) -> Act {
-    Act::Reduce { from, into, side }
-}
-
-/// The first `count` elements of a buffer.
-const fn all(buf: Buf, count: u64) -> Part {
-    Part::new(buf, 0, count)
-}
-
-const IN: Part = all(Buf::In, 4);
-const OUT: Part = all(Buf::Out, 4);
-const SCRATCH: Part = all(Buf::Scratch, 4);
+use scripts::{IN, OUT, SCRATCH, Script, all, recv, reduce, script, send};
 
 /// The contract of a reduction of four elements on two ranks, in rank order; `wanted` says which ranks
 /// get the result.
