@@ -1,10 +1,14 @@
 //! How much slower the chosen algorithm is than the best one, in the simulator.
 
-use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+#[path = "common/variants.rs"]
+mod variants;
+
+use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
 use rayon::prelude::*;
+use variants::variants;
 
 const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,
@@ -22,25 +26,9 @@ const COLLECTIVES: [Collective; 13] = [
     Collective::Exscan,
 ];
 
-/// The radixes, numbers of blocks and windows that are tried with an algorithm that takes them.
-fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
-    let own = algorithm.row().parameters;
-    let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
-    let radixes = some(own.radix, &[2, 3, 4, 5, 8]).iter();
-    let blocks = some(own.blocks, &[1, 2, 4, 8, 16, 32, 64, 128]).iter();
-    let windows = some(own.window, &[0, 64]).iter();
-    radixes.flat_map(move |&radix| {
-        let windows = windows.clone();
-        blocks.clone().flat_map(move |&blocks| {
-            windows.clone().map(move |&window| Parameters {
-                radix,
-                blocks,
-                window,
-                ..Parameters::NONE
-            })
-        })
-    })
-}
+/// The numbers of blocks and the windows that are tried with an algorithm that takes them.
+const BLOCKS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+const WINDOWS: [u32; 2] = [0, 64];
 
 /// The chosen algorithm's time over the best one's, less 1, and a description of both. The chosen one
 /// counts among the candidates because its parameters may be none of those tried.
@@ -66,7 +54,8 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
         .collective()
         .algorithms()
         .filter(|one| one.suits(&call).is_ok());
-    let all = suiting.flat_map(|one| variants(one).map(move |parameters| (one, parameters)));
+    let all = suiting
+        .flat_map(|one| variants(one, &BLOCKS, &WINDOWS).map(move |parameters| (one, parameters)));
     let all = all.map(|(one, parameters)| (time(one, &parameters), one, parameters));
     let all = all.chain([(took, chosen.algorithm, chosen.parameters)]);
     let (least, best, parameters) = all.min_by_key(|one| one.0).expect("a candidate");

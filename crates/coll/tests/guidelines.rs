@@ -3,9 +3,13 @@
 //! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
 //! guidelines", 2018.
 
+#[path = "common/variants.rs"]
+mod variants;
+
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
+use variants::{RADIXES, variants};
 
 /// The picoseconds of the best algorithm, and its name and parameters.
 fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u64, String) {
@@ -33,25 +37,13 @@ fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u6
 
 /// The radixes and numbers of blocks that are tried with an algorithm that takes them.
 fn tuned(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
-    let own = algorithm.row().parameters;
-    let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
-    let radixes = some(own.radix, &[2, 3, 4, 5, 8]).iter();
-    let blocks = some(own.blocks, &[1, 2, 4, 8, 16, 32, 64]).iter();
-    let staged = own.stages[0].into_iter().flat_map(|_| [2, 3, 4, 5, 8]);
-    let trees = staged.map(move |radix| Parameters {
-        stages: own
-            .stages
-            .map(|stage| stage.map(|stage| Stage { radix, ..stage })),
+    let stages = algorithm.row().parameters.stages;
+    let radixes = stages[0].into_iter().flat_map(|_| RADIXES);
+    let trees = radixes.map(move |radix| Parameters {
+        stages: stages.map(|stage| stage.map(|stage| Stage { radix, ..stage })),
         ..Parameters::NONE
     });
-    let plain = radixes.flat_map(move |&radix| {
-        blocks.clone().map(move |&blocks| Parameters {
-            radix,
-            blocks,
-            ..Parameters::NONE
-        })
-    });
-    plain.chain(trees)
+    variants(algorithm, &[1, 2, 4, 8, 16, 32, 64], &[0]).chain(trees)
 }
 
 const MACHINES: [Machine; 2] = [Machine::GEMINI, Machine::NDR];

@@ -72,21 +72,15 @@ impl Case {
     }
 
     fn call(&self, rank: u32) -> Call {
-        let &Case {
-            size, root, count, ..
-        } = self;
-        match self.algorithm.collective() {
-            Collective::Bcast => Call::bcast(rank, size, root, count),
-            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
-            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => Call::allgatherv(rank, size, count),
-            Collective::ReduceScatter => Call::reduce_scatter(rank, size, count, 1),
-            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
-            Collective::Scan => Call::scan(rank, size, count, 1),
-            Collective::Exscan => Call::exscan(rank, size, count, 1),
-            unknown => panic!("{unknown} has no call here"),
-        }
+        let mut call = Call::barrier(rank, self.size);
+        call.collective = self.algorithm.collective();
+        call.root = if call.collective.has_root() {
+            self.root
+        } else {
+            0
+        };
+        call.count = self.count;
+        call
     }
 
     fn rounds(&self) -> u64 {

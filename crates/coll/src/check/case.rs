@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
-use super::fault::{Fault, FaultKind};
-use super::{ProofReport, Ranks, check, check_plans};
+use super::fault::Fault;
+use super::{ProofReport, Ranks, check, check_plans, plan_of};
 use crate::call::{Algorithm, Call, Collective, PROC_NULL, Parameters, SharedMemory};
 use crate::catalog::AnyPlan;
 
@@ -90,14 +90,7 @@ impl Case {
     }
 
     fn plans_of(&self, algorithm: Algorithm, calls: &[Call]) -> Result<Vec<AnyPlan>, Fault> {
-        let plan = |call: &Call| {
-            let plan = algorithm.plan(call, &self.parameters);
-            plan.map_err(|why| Fault {
-                rank: call.rank,
-                step: 0,
-                kind: FaultKind::Unsuited(why),
-            })
-        };
+        let plan = |call| plan_of(algorithm, call, &self.parameters);
         calls.iter().map(plan).collect()
     }
 
@@ -176,50 +169,28 @@ impl Case {
         let &Case {
             size, root, count, ..
         } = self;
-        let own = arrays.get(rank as usize);
-        let at_root = arrays.get(root as usize);
-        let at = rank as usize;
-        let degrees = own.map_or([0, 0], |own| {
-            [own.sources.len() as u32, own.destinations.len() as u32]
-        });
-        let call = match self.collective {
-            Collective::Barrier => Call::barrier(rank, size),
-            Collective::Bcast => Call::bcast(rank, size, root, count),
-            Collective::Gather => Call::gather(rank, size, root, count),
-            Collective::Gatherv => {
-                let own = at_root.map_or(0, |arrays| arrays.recvs.length(at));
-                Call::gatherv(rank, size, root, own)
-            }
-            Collective::Scatter => Call::scatter(rank, size, root, count),
-            Collective::Scatterv => {
-                let own = at_root.map_or(0, |arrays| arrays.sends.length(at));
-                Call::scatterv(rank, size, root, own)
-            }
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => {
-                Call::allgatherv(rank, size, own.map_or(0, |own| own.recvs.total()))
-            }
-            Collective::Alltoall => Call::alltoall(rank, size, count),
-            Collective::Alltoallv => Call::alltoallv(rank, size),
-            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
-            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
-            Collective::ReduceScatter => {
-                Call::reduce_scatter(rank, size, own.map_or(0, |own| own.sends.total()), 1)
-            }
-            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
-            Collective::Scan => Call::scan(rank, size, count, 1),
-            Collective::Exscan => Call::exscan(rank, size, count, 1),
-            Collective::NeighborAllgather => Call::neighbor_allgather(rank, size, degrees, count),
-            Collective::NeighborAllgatherv => {
-                let bytes = self.length(u64::from(rank));
-                Call::neighbor_allgatherv(rank, size, degrees, bytes)
-            }
-            Collective::NeighborAlltoall => Call::neighbor_alltoall(rank, size, degrees, count),
-            Collective::NeighborAlltoallv => Call::neighbor_alltoallv(rank, size, degrees),
+        let (own, at_root) = (arrays.get(rank as usize), arrays.get(root as usize));
+        let degree = |list: fn(&Arrays) -> &[u32]| own.map_or(0, |own| list(own).len() as u32);
+        let block = |list: fn(&Arrays) -> &Lengths| {
+            at_root.map_or(0, |arrays| list(arrays).length(rank as usize))
         };
-        let call = match self.collective.is_neighborhood() && self.is_grid() {
-            true => call.on_grid(),
-            false => call,
+        let total = |list: fn(&Arrays) -> &Lengths| own.map_or(0, |own| list(own).total());
+        let call = Call {
+            collective: self.collective,
+            root: if self.collective.has_root() { root } else { 0 },
+            count: match self.collective {
+                Collective::Gatherv => block(|arrays| &arrays.recvs),
+                Collective::Scatterv => block(|arrays| &arrays.sends),
+                Collective::Allgatherv => total(|arrays| &arrays.recvs),
+                Collective::ReduceScatter => total(|arrays| &arrays.sends),
+                Collective::NeighborAllgatherv => self.length(rank.into()),
+                Collective::Barrier | Collective::Alltoallv | Collective::NeighborAlltoallv => 0,
+                _ => count,
+            },
+            sources: degree(|arrays| &arrays.sources),
+            destinations: degree(|arrays| &arrays.destinations),
+            cartesian: self.collective.is_neighborhood() && self.is_grid(),
+            ..Call::barrier(rank, size)
         };
         let allows_in_place = !self.collective.has_root() || rank == root;
         let call = match self.exact {

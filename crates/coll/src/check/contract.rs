@@ -182,54 +182,40 @@ impl Task {
         } = call;
         let at_root = rank == root;
         let (ranks, equal) = (u64::from(size), Blocks::Equal(count));
-        // The elements of `In` and `Out`, and their blocks.
-        let (input, output, blocks) = match call.collective {
-            Collective::Barrier => (0, 0, [equal.clone(), equal]),
-            Collective::Bcast if at_root => (count, 0, [equal.clone(), equal]),
-            Collective::Bcast => (0, count, [equal.clone(), equal]),
-            Collective::Gather if at_root => (count, ranks * count, [equal.clone(), equal]),
-            Collective::Gather => (count, 0, [equal.clone(), equal]),
-            Collective::Gatherv => (count, arrays.recvs.total(), [equal, recvs]),
-            Collective::Scatter if at_root => (ranks * count, count, [equal.clone(), equal]),
-            Collective::Scatter => (0, count, [equal.clone(), equal]),
-            Collective::Scatterv => (arrays.sends.total(), count, [sends, equal]),
-            Collective::Allgather => (count, ranks * count, [equal.clone(), equal]),
-            Collective::Allgatherv => {
-                let own = recvs.range(rank);
-                (own.end - own.start, count, [equal, recvs])
-            }
-            Collective::Alltoall => (ranks * count, ranks * count, [equal.clone(), equal]),
-            Collective::Alltoallv | Collective::NeighborAlltoallv => {
-                let totals = (arrays.sends.total(), arrays.recvs.total());
-                (totals.0, totals.1, [sends, recvs])
-            }
-            Collective::Reduce if at_root => (count, count, [equal.clone(), equal]),
-            Collective::Reduce => (count, 0, [equal.clone(), equal]),
-            Collective::Allreduce | Collective::Scan | Collective::Exscan => {
-                (count, count, [equal.clone(), equal])
-            }
-            Collective::ReduceScatter => {
-                let own = sends.range(rank);
-                let output = if in_place { count } else { own.end - own.start };
-                (count, output, [sends, equal])
-            }
-            Collective::ReduceScatterBlock => {
-                let output = if in_place { ranks * count } else { count };
-                (ranks * count, output, [equal.clone(), equal])
-            }
-            Collective::NeighborAllgather => {
-                let output = u64::from(call.sources) * count;
-                (count, output, [equal.clone(), equal])
-            }
-            Collective::NeighborAllgatherv => (count, arrays.recvs.total(), [equal, recvs]),
+        let (sent, received) = (arrays.sends.total(), arrays.recvs.total());
+        let at_root_only = |elements| if at_root { elements } else { 0 };
+        let of_in_place = |whole, part| if in_place { whole } else { part };
+        let length = |blocks: &Blocks| blocks.range(rank).end - blocks.range(rank).start;
+        // The elements of `In` and `Out`.
+        let (input, output) = match call.collective {
+            Collective::Barrier => (0, 0),
+            Collective::Bcast if at_root => (count, 0),
+            Collective::Bcast => (0, count),
+            Collective::Gather => (count, at_root_only(ranks * count)),
+            Collective::Gatherv | Collective::NeighborAllgatherv => (count, received),
+            Collective::Scatter => (at_root_only(ranks * count), count),
+            Collective::Scatterv => (sent, count),
+            Collective::Allgather => (count, ranks * count),
+            Collective::Allgatherv => (length(&recvs), count),
+            Collective::Alltoall => (ranks * count, ranks * count),
+            Collective::Alltoallv | Collective::NeighborAlltoallv => (sent, received),
+            Collective::Reduce => (count, at_root_only(count)),
+            Collective::Allreduce | Collective::Scan | Collective::Exscan => (count, count),
+            Collective::ReduceScatter => (count, of_in_place(count, length(&sends))),
+            Collective::ReduceScatterBlock => (ranks * count, of_in_place(ranks * count, count)),
+            Collective::NeighborAllgather => (count, u64::from(call.sources) * count),
             Collective::NeighborAlltoall => {
-                let [sources, destinations] = [call.sources, call.destinations].map(u64::from);
-                (
-                    destinations * count,
-                    sources * count,
-                    [equal.clone(), equal],
-                )
+                let degrees = [call.destinations, call.sources].map(u64::from);
+                (degrees[0] * count, degrees[1] * count)
             }
+        };
+        let blocks = match call.collective {
+            Collective::Gatherv | Collective::Allgatherv | Collective::NeighborAllgatherv => {
+                [equal, recvs]
+            }
+            Collective::Scatterv | Collective::ReduceScatter => [sends, equal],
+            Collective::Alltoallv | Collective::NeighborAlltoallv => [sends, recvs],
+            _ => [equal.clone(), equal],
         };
         let mut task = Task {
             input,

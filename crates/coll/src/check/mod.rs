@@ -53,6 +53,7 @@ pub use fault::{Fault, FaultKind};
 pub use ranks::Ranks;
 
 use crate::call::{Algorithm, Call, Parameters};
+use crate::catalog::AnyPlan;
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{Buf, LearnedLengths, Part, Plan};
 use message::ElementRun;
@@ -88,17 +89,20 @@ pub fn check(
     arrays: &[Arrays],
     parameters: &Parameters,
 ) -> Result<ProofReport, Fault> {
-    let plan = |(rank, call)| {
-        let unsuited = |why| Fault {
-            rank,
-            step: 0,
-            kind: FaultKind::Unsuited(why),
-        };
-        algorithm.plan(call, parameters).map_err(unsuited)
-    };
-    let plans = (0..).zip(calls).map(plan).collect::<Result<Vec<_>, _>>()?;
+    let plan = |call| plan_of(algorithm, call, parameters);
+    let plans = calls.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
     let contract = Contract::of(calls, arrays);
     check_plans(&plans, &contract.placed(calls.len() as u32, parameters))
+}
+
+/// The plan for a call, or a fault if the algorithm does not support it.
+fn plan_of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Result<AnyPlan, Fault> {
+    let plan = algorithm.plan(call, parameters);
+    plan.map_err(|why| Fault {
+        rank: call.rank,
+        step: 0,
+        kind: FaultKind::Unsuited(why),
+    })
 }
 
 /// Proves that the plans of ranks 0, 1 and so on fulfil the contract.

@@ -20,11 +20,11 @@ use core::ops::Range;
 
 use super::case::Case;
 use super::contract::Task;
-use super::fault::{Fault, FaultKind};
+use super::fault::Fault;
 use super::memory::{plain, resolve};
 
 use super::rotation::Rotation;
-use super::{Contract, ProofReport, prove};
+use super::{Contract, ProofReport, plan_of, prove};
 use crate::call::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
@@ -290,12 +290,7 @@ impl Case {
     pub fn check_by_symmetry(&self, algorithm: Algorithm) -> Option<Result<ProofReport, Fault>> {
         let arrays = self.arrays();
         self.check_plans_by_symmetry(|rank| {
-            let plan = algorithm.plan(&self.call(rank, &arrays), &self.parameters);
-            plan.map_err(|why| Fault {
-                rank,
-                step: 0,
-                kind: FaultKind::Unsuited(why),
-            })
+            plan_of(algorithm, &self.call(rank, &arrays), &self.parameters)
         })
     }
 

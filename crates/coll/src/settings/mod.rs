@@ -110,43 +110,24 @@ pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>
     }
 }
 
-/// The number of collectives that have algorithms.
-const SERVED: usize = {
-    let (mut at, mut served) = (0, 0);
-    while at < Collective::ALL.len() {
-        served += (algorithms(Collective::ALL[at]) > 0) as usize;
+/// Copies `from` into `rows` from index `at` on and returns the index after them.
+const fn append(rows: &mut [Setting], mut at: usize, from: &[Setting]) -> usize {
+    let first = at;
+    while at < first + from.len() {
+        rows[at] = from[at - first];
         at += 1;
     }
-    served
-};
+    at
+}
 
 /// All settings of collectives. Those that end in `_algorithm` are parsed by [`algorithm`], one for each
-/// collective that has algorithms; the others are fields of [`Tuning`](crate::choice::Tuning).
+/// collective; the others are fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + PREFERENCES.len()];
-    let (mut at, mut next) = (0, 0);
-    while at < Collective::ALL.len() {
-        if algorithms(Collective::ALL[at]) > 0 {
-            rows[next] = ALGORITHMS[at];
-            next += 1;
-        }
-        at += 1;
-    }
-    at = 0;
-    while at < SIZES.len() {
-        rows[next] = SIZES[at];
-        (at, next) = (at + 1, next + 1);
-    }
-    at = 0;
-    while at < COSTS.len() {
-        rows[next] = COSTS[at];
-        (at, next) = (at + 1, next + 1);
-    }
-    at = 0;
-    while at < PREFERENCES.len() {
-        rows[next] = PREFERENCES[at];
-        (at, next) = (at + 1, next + 1);
-    }
+    let mut rows = [SIZES[0]; ALGORITHMS.len() + SIZES.len() + COSTS.len() + PREFERENCES.len()];
+    let at = append(&mut rows, 0, &ALGORITHMS);
+    let at = append(&mut rows, at, &SIZES);
+    let at = append(&mut rows, at, &COSTS);
+    append(&mut rows, at, &PREFERENCES);
     rows
 };
 

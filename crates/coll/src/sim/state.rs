@@ -188,6 +188,13 @@ impl<'a> SimState<'a> {
     ) -> Result<Option<u32>, Error> {
         let (flag, matching) = (self.is_flag(bytes), self.setup.matching);
         let (node, copy) = (self.setup.machine.node, self.setup.machine.copy());
+        let posted = PostedReceive {
+            from,
+            tag,
+            bytes,
+            next: NONE,
+            done: false,
+        };
         let rank_state = &mut self.ranks[target as usize];
         let (found, walked) = rank_state.unexpected.take(&mut self.messages, (from, tag));
         let Some(message) = found else {
@@ -195,13 +202,7 @@ impl<'a> SimState<'a> {
                 rank_state.cpu += walked * matching;
                 self.counts.walked += walked;
             }
-            let receive = self.receives.insert(PostedReceive {
-                from,
-                tag,
-                bytes,
-                next: NONE,
-                done: false,
-            }) as u32;
+            let receive = self.receives.insert(posted) as u32;
             self.ranks[target as usize]
                 .posted
                 .push(&mut self.receives, receive);
@@ -230,13 +231,7 @@ impl<'a> SimState<'a> {
             self.release(message);
             return Ok(None);
         }
-        let receive = self.receives.insert(PostedReceive {
-            from,
-            tag,
-            bytes,
-            next: NONE,
-            done: false,
-        }) as u32;
+        let receive = self.receives.insert(posted) as u32;
         self.messages[message as usize].receive = receive;
         self.fetch(message);
         Ok(Some(receive))

@@ -81,42 +81,30 @@ impl Workload {
 
     /// One rank's call; `None` for neighbourhood collectives.
     pub fn call(&self, rank: u32) -> Option<Call> {
-        let (size, count, element) = (self.ranks, self.count(), self.element_bytes());
-        let all = count * u64::from(size);
-        Some(match self.collective {
-            Collective::Barrier => Call::barrier(rank, size),
-            Collective::Bcast => Call::bcast(rank, size, 0, count),
-            Collective::Gather => Call::gather(rank, size, 0, count),
-            Collective::Gatherv => Call::gatherv(rank, size, 0, count),
-            Collective::Scatter => Call::scatter(rank, size, 0, count),
-            Collective::Scatterv => Call::scatterv(rank, size, 0, count),
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => Call::allgatherv(rank, size, all),
-            Collective::Alltoall => Call::alltoall(rank, size, count),
-            Collective::Alltoallv => Call::alltoallv(rank, size),
-            Collective::Reduce => Call::reduce(rank, size, 0, count, element),
-            Collective::Allreduce => Call::allreduce(rank, size, count, element),
-            Collective::ReduceScatter => Call::reduce_scatter(rank, size, all, element),
-            Collective::ReduceScatterBlock => {
-                Call::reduce_scatter_block(rank, size, count, element)
+        let count = match self.collective {
+            Collective::Barrier | Collective::Alltoallv => 0,
+            Collective::Allgatherv | Collective::ReduceScatter => {
+                self.count() * u64::from(self.ranks)
             }
-            Collective::Scan => Call::scan(rank, size, count, element),
-            Collective::Exscan => Call::exscan(rank, size, count, element),
-            Collective::NeighborAllgather
-            | Collective::NeighborAllgatherv
-            | Collective::NeighborAlltoall
-            | Collective::NeighborAlltoallv => return None,
-        })
+            _ => self.count(),
+        };
+        let call = Call {
+            collective: self.collective,
+            count,
+            element_bytes: self.element_bytes(),
+            ..Call::barrier(rank, self.ranks)
+        };
+        (!self.collective.is_neighborhood()).then_some(call)
     }
 
     /// One rank's call if ranks are placed like this, share the memory of their node and wait for the end
     /// of the call.
     pub fn blocking_call(&self, rank: u32, place: Placement) -> Option<Call> {
-        let teams = match place.nodes() {
+        let sharing = match place.nodes() {
             1 => SharedMemory::All,
             _ => SharedMemory::OnNodes,
         };
-        self.call(rank).map(|call| call.with_shared_memory(teams))
+        self.call(rank).map(|call| call.with_shared_memory(sharing))
     }
 }
 
