@@ -392,9 +392,9 @@ fn chosen_algorithms_break_rules_in_few_cells_and_the_page_lists_them() {
         done.collect()
     });
     let mut page = String::from(
-        "# Guidelines for what is chosen\n\nMade by `crates/coll/tests/guidelines.rs`. [README.md](README.md) says what the \
-         rules are, and what the test allows. A cell is\na machine, ranks and bytes; of one in which a rule is broken \
-         stands here how many times what it allows is taken.\n",
+        "# Guidelines for the chosen algorithms\n\nMade by `crates/coll/tests/guidelines.rs`. [README.md](README.md) states \
+         the rules and what the test allows. A cell is a machine,\nranks and bytes; for each cell that breaks a rule, the \
+         factor by which it exceeds what the rule allows is given.\n",
     );
     let (mut broken, mut all, mut few) = (String::new(), 0, 0);
     for copies in [Copies::Serial, Copies::AtOnce] {

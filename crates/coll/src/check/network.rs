@@ -154,6 +154,14 @@ impl<'a> Network<'a> {
         &mut self.ranks[rank as usize]
     }
 
+    fn act(&self, request: Request) -> &PendingAct {
+        &self.pending[request as usize]
+    }
+
+    fn act_mut(&mut self, request: Request) -> &mut PendingAct {
+        &mut self.pending[request as usize]
+    }
+
     /// Stores a pending act.
     fn add_pending(&mut self, act: PendingAct) -> Request {
         match self.free.pop() {
@@ -203,15 +211,11 @@ impl<'a> Network<'a> {
 
     /// Records that a message has been matched.
     fn pair(&mut self, sender: Request, receiver: Request) {
-        let round = 1 + self.pending[sender as usize]
-            .ready_after
-            .max(self.pending[receiver as usize].ready_after);
-        let order = self.pending[sender as usize]
-            .payload
-            .as_ref()
-            .map_or(0, |payload| payload.order);
-        self.pairs
-            .push(Reverse((delivery_order(round, order), sender, receiver)));
+        let (sent, posted) = (self.act(sender), self.act(receiver));
+        let round = 1 + sent.ready_after.max(posted.ready_after);
+        let order = sent.payload.as_ref().map_or(0, |payload| payload.order);
+        let at = delivery_order(round, order);
+        self.pairs.push(Reverse((at, sender, receiver)));
     }
 
     /// Delivers the next message. `false` if none is matched. Messages are delivered by round and, within
@@ -219,14 +223,14 @@ impl<'a> Network<'a> {
     pub(super) fn deliver_next(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
             let (round, order) = ((at >> 32) as u32, at as u32);
-            let [from, to] = [sender, receiver].map(|act| self.pending[act as usize].rank);
+            let [from, to] = [sender, receiver].map(|act| self.act(act).rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
-                self.pairs
-                    .push(Reverse((delivery_order(free, order), sender, receiver)));
+                let at = delivery_order(free, order);
+                self.pairs.push(Reverse((at, sender, receiver)));
                 continue;
             }
-            let (rank, step) = (to, self.pending[receiver as usize].step);
+            let (rank, step) = (to, self.act(receiver).step);
             self.deliver(round, sender, receiver)
                 .map_err(|kind| Fault { rank, step, kind })?;
             return Ok(true);
@@ -236,20 +240,16 @@ impl<'a> Network<'a> {
 
     /// Delivers a message in a round.
     fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), FaultKind> {
-        let [(from, sent), (to, into)] = [sender, receiver].map(|end| {
-            (
-                self.pending[end as usize].rank,
-                self.pending[end as usize].part,
-            )
-        });
-        let [sent_in, received_in] = [sender, receiver].map(|act| self.pending[act as usize].step);
+        let [(from, sent), (to, into)] =
+            [sender, receiver].map(|act| (self.act(act).rank, self.act(act).part));
+        let [sent_in, received_in] = [sender, receiver].map(|act| self.act(act).step);
         if sent.len() != into.len() {
             return Err(FaultKind::Length {
                 from: sent.len(),
                 into: into.len(),
             });
         }
-        let payload = self.pending[sender as usize].payload.take();
+        let payload = self.act_mut(sender).payload.take();
         let mut payload = payload.unwrap_or_else(|| unreachable!("a message is delivered once"));
         if let Some(symmetry) = self.symmetry {
             payload.runs = symmetry.runs(payload.runs, payload.rotation, &mut self.sums);
@@ -259,9 +259,9 @@ impl<'a> Network<'a> {
         let receiving = self.rank(to);
         receiving.memory.write(into, &payload.runs)?;
         receiving.note_received(received_in, round, &payload.entered);
-        for end in [sender, receiver] {
-            self.pending[end as usize].is_complete = true;
-            self.ready.push_back(self.pending[end as usize].rank);
+        for act in [sender, receiver] {
+            self.act_mut(act).is_complete = true;
+            self.ready.push_back(self.act(act).rank);
         }
         self.rounds = self.rounds.max(round);
         self.messages += 1;
@@ -277,13 +277,13 @@ impl Network<'_> {
         act: &IntraNodeOp,
         members: &[PhaseMember],
     ) -> Result<(), FaultKind> {
-        let ready_after = |member: &PhaseMember| self.pending[member.request as usize].ready_after;
+        let ready_after = |member: &PhaseMember| self.act(member.request).ready_after;
         let round = members.iter().map(ready_after).max().unwrap_or(0);
         let results = intra_node::results(act, members, &mut self.sums)?;
         for (member, result) in members.iter().zip(&results) {
-            let end = &mut self.pending[member.request as usize];
-            end.is_complete = true;
-            let (rank, step, into) = (end.rank, end.step, end.part);
+            let pending = self.act_mut(member.request);
+            pending.is_complete = true;
+            let (rank, step, into) = (pending.rank, pending.step, pending.part);
             self.ready.push_back(rank);
             let state = self.rank(rank);
             state.memory.write(into, result)?;
@@ -397,7 +397,7 @@ impl Driver for RankDriver<'_, '_> {
             .network
             .waiting
             .get(&key)
-            .map(|queue| &self.network.pending[queue.first as usize]);
+            .map(|queue| self.network.act(queue.first));
         Ok(match next.filter(|act| act.payload.is_some()) {
             Some(sent) => MessageSize::Elements(sent.part.len()),
             None => {
@@ -451,7 +451,7 @@ impl Driver for RankDriver<'_, '_> {
     }
 
     fn done(&mut self, request: &mut Request) -> Result<bool, FaultKind> {
-        let is_complete = self.network.pending[*request as usize].is_complete;
+        let is_complete = self.network.act(*request).is_complete;
         if is_complete {
             self.network.free.push(*request);
         }

@@ -118,9 +118,9 @@ impl ClaimCell {
 }
 
 const GATHERV: Claim = Claim {
-    what: "gatherv: k-nomial tree against all to the root",
-    left_out: "what it costs to post all receives at once, and messages that are refused for want of \
-               memory; both would make theirs slower.",
+    what: "gatherv: k-nomial tree against linear",
+    left_out: "the cost of posting all receives at once, and messages refused for lack of memory; both would \
+               make theirs slower.",
     ours: Contender::Plan(Algorithm::GathervKnomial, 4),
     theirs: Some(Contender::Classical(Classical::Gatherv)),
     cells: &[
@@ -134,7 +134,7 @@ const GATHERV: Claim = Claim {
 
 const BARRIERS: Claim = Claim {
     what: "barrier: leaders and flags against dissemination with matching",
-    left_out: "noise of the system, which delays rounds, and what it costs to look for a flag that has not come.",
+    left_out: "system noise, which delays rounds, and the cost of polling for a flag.",
     ours: Contender::Plan(Algorithm::BarrierNodeAware, 6),
     theirs: Some(Contender::Plan(Algorithm::BarrierDissemination, 2)),
     cells: &[
@@ -148,22 +148,22 @@ const BARRIERS: Claim = Claim {
 };
 
 const SHORT_ALLGATHER: Claim = Claim {
-    what: "allgather: Bruck in rails against the ring that large totals fall to",
-    left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
+    what: "allgather: Bruck in rails against the ring, the default for large totals",
+    left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
     ours: Contender::Plan(Algorithm::AllgatherRailBruck, 3),
     theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
     cells: &[GEMINI.of(8, 100.0), GEMINI.serial(8)],
 };
 
 const MANY_LEFT_OUT: &str =
-    "how connections are made, and noise of the system, of which so many ranks have more.";
+    "connection set-up, and system noise, which grows with the number of ranks.";
 
 pub(crate) const CLAIMS: [Claim; 10] = [
     GATHERV,
     Claim {
-        what: "scatterv: k-nomial tree against all from the root",
-        left_out: "messages that are refused for want of memory. A rank's own copies cost a quarter of a byte \
-                   from another rank; at the full price ours gains 23 times.",
+        what: "scatterv: k-nomial tree against linear",
+        left_out: "messages refused for lack of memory. A rank's own copies cost a quarter of a byte from \
+                   another rank; at the full cost ours is 23 times faster.",
         ours: Contender::Plan(Algorithm::ScattervKnomial, 4),
         theirs: Some(Contender::Classical(Classical::Scatterv)),
         cells: &[THOUSAND.of(8, 30.0)],
@@ -171,7 +171,7 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     BARRIERS,
     Claim {
         what: "allgather: rings in rails against one ring",
-        left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
+        left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
         ours: Contender::Plan(Algorithm::AllgatherRailRing, 0),
         theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
         cells: &[
@@ -191,14 +191,14 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     SHORT_ALLGATHER,
     Claim {
-        what: "allgather: Bruck in rails against Bruck, which MPICH leaves for the ring at such totals",
+        what: "allgather: Bruck in rails against Bruck, which MPICH does not use at such totals",
         theirs: Some(Contender::Plan(Algorithm::AllgatherBruck, 2)),
         cells: &[GEMINI, GEMINI.serial(8)],
         ..SHORT_ALLGATHER
     },
     Claim {
-        what: "alltoall: from node to node against Bruck",
-        left_out: "the limit of a node's memory, in which ours moves a block up to twice besides.",
+        what: "alltoall: one message per pair of nodes against Bruck",
+        left_out: "the bandwidth of a node's memory, in which ours moves a block up to two times more.",
         ours: Contender::Plan(Algorithm::AlltoallNodeAware, 0),
         theirs: Some(Contender::Plan(Algorithm::AlltoallBruck, 2)),
         cells: &[

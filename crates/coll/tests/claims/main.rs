@@ -101,10 +101,10 @@ impl ClaimCell {
 const HEAD: &str = "\
 # Claims
 
-Made by `crates/coll/tests/claims`, which fails where a goal is missed or a number differs. [README.md](README.md) has the
-machines, and what every simulation leaves out; each claim says what is left out besides. A line without a goal shows what
-a part of the model does to a claim. *ns an entry* is what it costs to look at one entry of a queue; *flags*, whose signals
-are flags and match nothing; *copies*, whether a rank copies what comes from its node at once or one by one.
+Made by `crates/coll/tests/claims`, which fails if a goal is missed or a number differs. [README.md](README.md) describes the
+machines and what every simulation leaves out; each claim says what else is left out. A line without a goal shows how a
+part of the model affects the claim. *ns an entry*: the cost of matching per queue entry. *flags*: the side whose signals
+are flags, which are not matched. *copies*: whether a rank copies messages of its own node at once or one by one.
 ";
 
 const COLUMNS: &str = "\

@@ -60,13 +60,13 @@ impl Page {
         let (mutants, equivalent) = (self.mutants, self.equivalent);
         let noticed = mutants - equivalent;
         format!(
-            "# Mutants that are as right as the plan\n\n\
-             Made by `crates/coll/tests/mutants`. Of {mutants} mutants, {MUTANTS} of each algorithm and of each road \
-             of long blocks, the checker\nnotices {noticed}. It accepts these {equivalent}, which do what the plan \
-             promises, for reasons that `reason.rs` finds\nwithout it; the test fails where the two do not agree on \
-             a mutant. `Hasty`: a step waits for no other; `Swapped`: it\nchanges places with the next one; `Side`: \
-             an operand stands on the other side.\n\n\
-             | algorithm | spoilt | mutants | why it is as right |\n|---|---|---|---|\n{}",
+            "# Equivalent mutants\n\n\
+             Made by `crates/coll/tests/mutants`. There are {mutants} mutants: {MUTANTS} of each algorithm, and {MUTANTS} more \
+             of each that sends long blocks\nstraight. The checker reports {noticed} as faults and accepts these \
+             {equivalent}, which are equivalent to the plan for reasons that\n`reason.rs` finds independently; the test \
+             fails if the two disagree. `Hasty`: a step waits for no other step. `Swapped`:\na step is exchanged with \
+             the next one. `Side`: an operand is on the other side.\n\n\
+             | algorithm | mutation | mutants | why it is equivalent |\n|---|---|---|---|\n{}",
             self.lines
         )
     }

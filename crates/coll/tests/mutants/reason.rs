@@ -16,7 +16,7 @@ pub(crate) fn reason(drawn: &RandomMutant) -> Option<&'static str> {
     let mutant = drawn.scripted();
     match drawn.at.0 {
         Mutation::Side => (drawn.case.commutative || drawn.case.exact)
-            .then_some("the operation commutes, so that an operand may stand on either side"),
+            .then_some("the operation commutes, so the side of an operand does not matter"),
         Mutation::Hasty | Mutation::Swapped => {
             let mut scripts = drawn.scripts.clone();
             scripts[drawn.rank] = (0..mutant.steps()).map(|i| step(&mutant, i)).collect();
@@ -28,7 +28,7 @@ pub(crate) fn reason(drawn: &RandomMutant) -> Option<&'static str> {
                 ),
                 _ => (
                     keeps_order(&mutant, drawn) && keeps_room(&mutant),
-                    "a step overtakes only what touches other elements, or messages like its own",
+                    "a step overtakes only steps with other elements, or with equal messages",
                 ),
             };
             right.then_some(why)
