@@ -1,9 +1,8 @@
-//! Exchanges digit by digit: what dissemination and Bruck's algorithms do with the ranks' distances
-//! as numbers to a radix.
+//! Exchanges by digits of distances to a radix, as dissemination and Bruck's algorithms do them.
 //!
-//! Phase `j` deals with the digit of weight `radix^j`. It has one exchange for each value of the
-//! digit but zero, with the ranks that lie that value times the weight away; exchanges of one phase
-//! do not wait for each other. Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for
+//! Phase `j` handles the digit of weight `radix^j`. It has one exchange for each non-zero value of the
+//! digit, with the ranks at that value times the weight; exchanges of one phase do not depend on each
+//! other. Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for
 //! all-to-all communications in multiport message-passing systems", 1997.
 
 use crate::tree::levels_of;
@@ -56,7 +55,7 @@ impl Digits {
         self.radix.pow(j)
     }
 
-    /// The number of exchanges; with one port each is a round.
+    /// The number of exchanges; with one message at a time, each is a round.
     pub(crate) const fn exchanges(&self) -> u32 {
         match self.phases() {
             0 => 0,
@@ -74,7 +73,7 @@ impl Digits {
         }
     }
 
-    /// DigitExchange `i`, below [`Digits::exchanges`].
+    /// Exchange `i`, below [`Digits::exchanges`].
     pub(crate) const fn exchange(&self, i: u32) -> DigitExchange {
         let per_phase = self.radix - 1;
         DigitExchange {

@@ -1,12 +1,12 @@
-//! Messages that transports send eagerly, and the order of an exchange that depends on it.
+//! The eager limit of transports, and the order of an exchange, which depends on it.
 
 use crate::call::Call;
 use crate::plan::{Acts, Part};
 
-/// Bytes of the longest message that transports send before it is asked for.
+/// Bytes of the longest message that transports send eagerly, before the receiver asks for it.
 pub(crate) const EAGER_BYTES: u64 = 8 << 10;
 
-/// The longest message that is short, in elements.
+/// The longest eager message, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EagerLimit(u16);
 
@@ -26,16 +26,16 @@ impl EagerLimit {
         self.0 as u64
     }
 
-    /// Receives from one rank and sends to another; what is empty does not travel.
+    /// Receives from one rank and sends to another; empty messages do not travel.
     ///
-    /// A receiver may copy a long message out of the sender's memory itself. So a long one is
-    /// announced first: who starts late else keeps the next rank waiting while it copies, and that one
-    /// the next. A short one is sent after there is room for what comes, which then needs no copy.
+    /// A long message is sent first, because its receiver may copy it out of the sender's memory: a late
+    /// announcement would delay the next rank by that copy, and so on. An eager message is sent after the
+    /// receive is posted, so that the incoming one needs no extra copy.
     pub(crate) fn exchange(self, acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
         self.exchange_runs(acts, tag, (recv.0, [recv.1]), (send.0, [send.1]));
     }
 
-    /// The same where what is received, and what is sent, is several messages.
+    /// The same with several messages in each direction.
     pub(crate) fn exchange_runs<const N: usize>(
         self,
         acts: &mut Acts,
@@ -58,12 +58,12 @@ impl EagerLimit {
     }
 }
 
-/// The exchange of a collective whose elements are bytes.
+/// [`EagerLimit::exchange`] for elements that are bytes.
 pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
     EagerLimit::BYTES.exchange(acts, tag, recv, send);
 }
 
-/// The same of several messages.
+/// [`EagerLimit::exchange_runs`] for elements that are bytes.
 pub(crate) fn exchange_runs<const N: usize>(
     acts: &mut Acts,
     tag: u32,

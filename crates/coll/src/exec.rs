@@ -1,9 +1,8 @@
-//! Runs one rank's plan without doing any IO: the caller's [`Driver`] binds acts to messages and
-//! memory.
+//! Runs one rank's plan without IO of its own: the caller's [`Driver`] binds acts to messages and memory.
 //!
 //! The same [`Execution`] serves a blocking call (advance until done), a nonblocking one (advance
 //! whenever the communicator makes progress) and a persistent one ([`Execution::restart`]). It
-//! allocates nothing, and nothing in it is called through a pointer.
+//! allocates nothing and calls nothing through a pointer.
 
 use thiserror::Error;
 
@@ -11,27 +10,26 @@ use crate::plan::{
     ACTS, Act, Acts, CallArrays, IntraNodeOp, LearnedLengths, Part, Plan, PlanInputs, Side,
 };
 
-/// The most messages that one execution has under way.
+/// The most messages of one execution under way at a time.
 pub const IN_FLIGHT: usize = 2 * ACTS;
 
 /// What the runtime does for a plan.
 ///
-/// Parts count elements; the driver knows how large an element is and where the buffers are. It
-/// stamps every message with the number of the collective and the act's tag, so that two
+/// Parts count elements; the driver knows the size of an element and where the buffers are. It
+/// labels every message with the sequence number of the collective and the act's tag, so that two
 /// collectives on one communicator never mix.
 pub trait Driver {
-    /// Names a message under way.
+    /// A message or an intra-node operation under way.
     type Request;
-    /// Why something could not be done.
+    /// Why an act failed.
     type Error;
 
-    /// Tells that a step starts, before its acts: for drivers that trace or measure.
+    /// Called when a step starts, before its acts; for tracing and measurement.
     fn starting(&mut self, step: u32, needs: u32) {
         let _ = (step, needs);
     }
 
-    /// Starts sending `from` to rank `to`. `None`: it is done already, and the part may be written
-    /// again.
+    /// Starts sending `from` to rank `to`. `None`: the send is complete, and the part may be written again.
     ///
     /// # Errors
     ///
@@ -39,8 +37,7 @@ pub trait Driver {
     fn send(&mut self, to: u32, tag: u32, from: Part)
     -> Result<Option<Self::Request>, Self::Error>;
 
-    /// Starts receiving from rank `from` into `into`. `None`: the message was there and is now in
-    /// place.
+    /// Starts receiving from rank `from` into `into`. `None`: the message has already been received.
     ///
     /// # Errors
     ///
@@ -66,9 +63,9 @@ pub trait Driver {
     /// When a part lies outside its buffer, or the operation fails.
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Self::Error>;
 
-    /// The elements of the next message from rank `from` with the tag, if it is announced; it stays
-    /// to be received. Asked again and again until it answers. A driver that keeps the default runs
-    /// no plan that learns lengths so.
+    /// The length in elements of the next message from rank `from` with the tag, once it is announced; it
+    /// remains to be received. The executor asks until it gets an answer. A driver with this default cannot
+    /// run plans with [`Act::Size`].
     ///
     /// # Errors
     ///
@@ -78,25 +75,24 @@ pub trait Driver {
         Ok(MessageSize::Unsupported)
     }
 
-    /// The sum of the numbers in the part, 8 bytes each, low byte first. `None`: the driver runs no
-    /// plan that learns lengths so; that is the default.
+    /// The sum of the 8-byte little-endian numbers in the part. `None`, the default: the driver cannot
+    /// run plans with [`Act::Learn`].
     ///
     /// # Errors
     ///
-    /// When the part lies outside its buffer, or the sum is beyond 64 bits.
+    /// When the part lies outside its buffer, or the sum overflows 64 bits.
     fn sum(&mut self, from: Part) -> Result<Option<u64>, Self::Error> {
         let _ = from;
         Ok(None)
     }
 
-    /// Does, or starts, what this rank does together with others of its node. A driver may wait for them
-    /// here; meanwhile what was started before goes on. One that keeps the default runs no plan that does
-    /// so.
+    /// Does or starts an intra-node operation. A driver may wait here for the other ranks; acts that were
+    /// started before go on meanwhile. A driver with this default cannot run plans with [`Act::IntraNode`].
     ///
     /// # Errors
     ///
-    /// When a part lies outside its buffer, the operation fails, or another rank is lost or does
-    /// something else.
+    /// When a part lies outside its buffer, the operation fails, another rank is lost, or another rank does a
+    /// different operation.
     fn intra_node(
         &mut self,
         act: &IntraNodeOp,
@@ -105,8 +101,8 @@ pub trait Driver {
         Ok(IntraNodeStart::Unsupported)
     }
 
-    /// Makes room for so many elements of scratch, keeping what is there. No message is under way.
-    /// `false`: the driver runs no plan whose scratch grows; that is the default.
+    /// Enlarges scratch to `elements`, keeping its content. No message is under way.
+    /// `false`, the default: the driver cannot run plans whose scratch grows.
     ///
     /// # Errors
     ///
@@ -116,35 +112,34 @@ pub trait Driver {
         Ok(false)
     }
 
-    /// Whether the message is done: sent, so that the part may be written again, or received; or what
-    /// ranks do together. Once
-    /// it has answered `true` or an error, the request is not asked for again.
+    /// Whether a send, a receive or an intra-node operation is complete; after a send its part may be written
+    /// again. Once it returns `true` or an error, it is not called again with the request.
     ///
     /// # Errors
     ///
-    /// When the message failed, came too long or too short, or the peer is lost.
+    /// When the message failed or has the wrong length, or the peer is lost.
     fn done(&mut self, request: &mut Self::Request) -> Result<bool, Self::Error>;
 }
 
-/// What [`Driver::size`] answers.
+/// Answer of [`Driver::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSize {
     /// The message is not announced yet.
     Pending,
-    /// It carries so many elements.
+    /// The message has this many elements.
     Elements(u64),
-    /// The driver cannot tell.
+    /// The driver cannot probe.
     Unsupported,
 }
 
-/// What [`Driver::intra_node`] answers.
+/// Answer of [`Driver::intra_node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntraNodeStart<T> {
-    /// It is done.
+    /// The operation is complete.
     Done,
-    /// Others have not come yet. Until they have, nothing more of the plan starts.
+    /// Other ranks have not come yet; no further act of the plan starts until they have.
     Pending(T),
-    /// The driver cannot.
+    /// The driver has no intra-node operations.
     Unsupported,
 }
 
@@ -154,15 +149,14 @@ pub enum Failure<E> {
     /// The driver refused an act or saw a message fail.
     #[error(transparent)]
     Driver(#[from] E),
-    /// The plan waits for a length, and nothing is under way that could bring it: the plan is
-    /// broken.
+    /// The plan waits for a length, and no message under way can bring it: the plan is broken.
     #[error("step {step} of the plan waits for a length that no message under way brings")]
     Stuck {
         /// The step.
         step: u32,
     },
-    /// The plan learns lengths, its scratch grows, or ranks do something together, and the driver does
-    /// not do that.
+    /// The plan learns lengths, grows scratch or has an intra-node operation, and the driver does not support
+    /// that.
     #[error(
         "step {step} of the plan learns a length or acts with other ranks, which this driver cannot"
     )]
@@ -178,7 +172,7 @@ pub enum Failure<E> {
     },
 }
 
-/// How far an execution is.
+/// The state of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Progress {
@@ -188,14 +182,14 @@ pub enum Progress {
     Done,
 }
 
-/// What is waited for, and the step it belongs to.
+/// What is awaited, and the step that it belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Open<T> {
     step: u32,
     awaited: Awaited<T>,
 }
 
-/// A message under way, what is done together with others, or the length of a message.
+/// A message, an intra-node operation, or the length of a message.
 #[derive(Clone, Copy, Debug)]
 enum Awaited<T> {
     Message(T),
@@ -205,21 +199,21 @@ enum Awaited<T> {
 
 /// One run of one rank's plan.
 ///
-/// `T` is the driver's request. Steps start in order, as many at once as their needs and
+/// `T` is the driver's request type. Steps start in order, as many at once as their needs and
 /// [`IN_FLIGHT`] allow.
 #[derive(Clone, Debug)]
 pub struct Execution<P, T> {
     plan: P,
-    /// The step that starts next.
+    /// The next step to start.
     next: u32,
-    /// What it needs, once the plan has been asked; its acts are then in `acts`.
+    /// The steps that it needs, once the plan has been asked; its acts are then in `acts`.
     needs: Option<u32>,
     acts: Acts,
     open: heapless::Vec<Open<T>, IN_FLIGHT>,
     learned: LearnedLengths,
-    /// Whether a length was learned since the plan was last asked for scratch.
+    /// Whether a length was learned since scratch was last sized.
     news: bool,
-    /// Whether others are waited for, with whom something is done together: nothing starts meanwhile.
+    /// Whether an intra-node operation is pending; no act starts meanwhile.
     joined: bool,
 }
 
@@ -238,7 +232,7 @@ impl<P: Plan, T> Execution<P, T> {
         }
     }
 
-    /// The plan that is run.
+    /// The plan.
     pub const fn plan(&self) -> &P {
         &self.plan
     }
@@ -248,25 +242,23 @@ impl<P: Plan, T> Execution<P, T> {
         &self.learned
     }
 
-    /// The elements of scratch that the driver must have ready; [`Driver::grow`] asks for more.
+    /// The elements of scratch that the driver must provide at the start; [`Driver::grow`] asks for more.
     /// `given` as for [`Execution::advance`].
     pub fn scratch(&self, given: CallArrays<'_>) -> u64 {
         self.plan.scratch(&PlanInputs::new(given, &self.learned))
     }
 
-    /// Notes what is done and starts what can start. `given` are the caller's arrays, the same each
-    /// time.
+    /// Collects what is done and starts what can start. `given` are the caller's arrays, the same in each
+    /// call.
     ///
     /// # Errors
     ///
     /// When the driver reports an error, or the plan is broken. The collective has then failed:
-    /// nothing more may be started, and [`Execution::abandon`] gives back the requests of what is
-    /// still under way.
+    /// nothing more may be started, and [`Execution::abandon`] returns the requests that are still pending.
     ///
     /// # Cost
     ///
-    /// One question to the driver for each message under way, and one to the plan for each step
-    /// that starts.
+    /// One call of the driver for each message under way, and one of the plan for each step that starts.
     #[inline]
     pub fn advance<D>(
         &mut self,
@@ -301,7 +293,7 @@ impl<P: Plan, T> Execution<P, T> {
         }
     }
 
-    /// Prepares the same plan to run once more.
+    /// Prepares the same plan to run again.
     ///
     /// # Panics
     ///
@@ -318,8 +310,8 @@ impl<P: Plan, T> Execution<P, T> {
         self.joined = false;
     }
 
-    /// Gives up: returns the requests of the messages still under way, one by one, for the driver's
-    /// owner to cancel or wait for. When it returns `None` the execution is as new.
+    /// Gives up: returns the pending requests one by one, for the caller to cancel or wait for. When it
+    /// returns `None`, the execution is as new.
     pub fn abandon(&mut self) -> Option<T> {
         while let Some(open) = self.open.pop() {
             if let Awaited::Message(request) | Awaited::IntraNode(request) = open.awaited {
@@ -330,7 +322,7 @@ impl<P: Plan, T> Execution<P, T> {
         None
     }
 
-    /// Forgets what is done.
+    /// Removes what is done.
     fn collect<D: Driver<Request = T>>(&mut self, driver: &mut D) -> Result<(), Failure<D::Error>> {
         let mut at = 0;
         while at < self.open.len() {
@@ -359,7 +351,7 @@ impl<P: Plan, T> Execution<P, T> {
         Ok(())
     }
 
-    /// Whether the length of the message is known now.
+    /// Asks the driver for the length of a message, and notes it.
     #[cold]
     fn look<D: Driver<Request = T>>(
         &mut self,
@@ -376,7 +368,7 @@ impl<P: Plan, T> Execution<P, T> {
         }
     }
 
-    /// Fills a slot.
+    /// Sets a slot.
     fn learn<E>(&mut self, step: u32, slot: u8, value: u64) -> Result<(), Failure<E>> {
         self.news = true;
         if self.learned.set(slot, value) {
@@ -386,7 +378,7 @@ impl<P: Plan, T> Execution<P, T> {
         }
     }
 
-    /// Gives the plan the scratch that the lengths learned ask for.
+    /// Enlarges scratch according to the lengths learned.
     #[cold]
     fn grow<D: Driver<Request = T>>(
         &mut self,
@@ -404,13 +396,13 @@ impl<P: Plan, T> Execution<P, T> {
         Ok(())
     }
 
-    /// All steps with a number below this one are done.
+    /// The number below which all steps are done.
     fn done_below(&self) -> u32 {
         let steps = self.open.iter().map(|open| open.step);
         steps.min().unwrap_or(self.next)
     }
 
-    /// Asks the plan for the next step, once, and returns what it needs.
+    /// Asks the plan for the next step, once, and returns the steps that it needs.
     fn look_ahead(&mut self, given: CallArrays<'_>) -> Option<u32> {
         if self.needs.is_none() {
             self.acts.clear();

@@ -1,7 +1,7 @@
-//! Folding ranks onto places, of which there are as many as an algorithm can use.
+//! Folding of ranks onto fewer places, as many as an algorithm can use.
 //!
-//! Consecutive ranks share a place. One of them, its leader, first takes the contributions of the
-//! others, so that the places have contributions in the order of the ranks.
+//! Consecutive ranks share a place. One of them, the leader, first reduces the contributions of the
+//! others, so that the places hold contributions in rank order.
 
 use core::ops::Range;
 
@@ -9,16 +9,16 @@ use crate::accumulate::Accumulator;
 use crate::partition::piece;
 use crate::plan::Acts;
 
-/// The tag of the messages that fold and hand back; rounds have lower ones.
+/// The tag of folding and unfolding; rounds use lower ones.
 const TAG: u32 = 64;
 
-/// One rank among the places.
+/// One rank's position among the places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
     rank: u32,
     size: u32,
     places: u32,
-    /// A rank that leads wherever it is; the other places are led by their lowest rank.
+    /// A rank that leads its place; the lowest rank leads each other place.
     root: u32,
 }
 
@@ -115,17 +115,17 @@ impl Fold {
         }
     }
 
-    /// A follower's fold.
+    /// A follower sends its contribution to its leader.
     pub(crate) fn give(&self, sum: &Accumulator, acts: &mut Acts) {
         acts.send(self.leader(self.place()), TAG, sum.value(false));
     }
 
-    /// A leader hands the result to follower `n`.
+    /// A leader sends the result to follower `n`.
     pub(crate) fn hand_back(&self, n: u32, sum: &Accumulator, acts: &mut Acts) {
         acts.send(self.follower(n), TAG, sum.value(true));
     }
 
-    /// A follower gets the result.
+    /// A follower receives the result.
     pub(crate) fn get(&self, sum: &Accumulator, acts: &mut Acts) {
         acts.recv(self.leader(self.place()), TAG, sum.value(true));
     }

@@ -1,5 +1,5 @@
-//! Collective operations as pure schedules, an executor without IO that runs them, and a checker
-//! that proves them.
+//! Collective operations as plans: pure schedules of messages, an executor without IO that runs them,
+//! and a checker that proves them.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call};
@@ -27,14 +27,17 @@
 //! ```
 //!
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
+//! [`call`] describes a call, [`plan`] what a rank does for it. Each collective is a module and each
+//! algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
-//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`],
-//! [`neighbor`]; [`stages`] does one collective after another; the [`circulant`] graph serves several.
-//! [`catalog`] lists them, [`choice`] chooses, [`settings`] is what a user can say about it. [`exec`] runs a
-//! plan through a driver that the caller writes. `check` (feature `std`) proves plans.
+//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`], [`neighbor`];
+//! [`hierarchy`] has those that know the nodes, [`stages`] those of two collectives one after the other,
+//! [`circulant`] the schedules over circulant graphs. [`catalog`] lists all algorithms, [`cost`] predicts
+//! their time, [`choice`] chooses, [`settings`] are a user's words for it. [`exec`] runs a plan through a
+//! driver that the caller writes. `check` (feature `std`) proves plans, `sim` (feature `sim`) times them.
 //!
-//! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no
-//! datatype: it counts elements.
+//! The crate sends nothing, waits for nothing, allocates nothing outside `check` and `sim`, and knows no
+//! datatypes: it counts elements.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! The long blocks of gatherv and scatterv: those that do not travel through the tree but straight
-//! from or to the root, which sets the pace.
+//! Gatherv and scatterv: the long blocks, which bypass the tree and travel directly from or to the root at
+//! the root's pace.
 
 use core::ops::Range;
 
@@ -13,10 +13,10 @@ pub(crate) const TREE_TAG: u32 = 0;
 const ASK: u32 = 1;
 const BLOCK: u32 = 2;
 
-/// The largest radix of the tree: what a rank learns of its children must find room.
+/// The largest radix of the tree: a rank has slots for the lengths of this many children.
 pub(crate) const MAX_RADIX: u32 = 4;
 
-/// Which blocks are long, and the way they go.
+/// Which blocks are long, and how they travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LongBlocks {
     place: RankRing,
@@ -39,7 +39,7 @@ impl LongBlocks {
         self.root
     }
 
-    /// Whether a block of so many elements goes through the tree.
+    /// Whether a block of `count` elements goes through the tree.
     pub(crate) const fn is_short(&self, count: u64) -> bool {
         count <= self.cutoff
     }
@@ -54,7 +54,7 @@ impl LongBlocks {
         Part::new(buf, 0, self.total(lengths, ranks)).up_to(self.cutoff)
     }
 
-    /// Of the lengths in the part, those of short blocks.
+    /// The part without the lengths of long blocks.
     pub(crate) const fn only_short(&self, lengths: Part) -> Part {
         lengths.up_to(self.cutoff)
     }
@@ -103,7 +103,7 @@ impl LongBlocks {
         Some(self.needs(i - first, first, lengths))
     }
 
-    /// Another rank's step of a gatherv: first it is asked, then it sends its block.
+    /// A non-root rank's step of a gatherv: it waits for the request, then sends its block.
     pub(crate) fn give(&self, asked: bool, block: Part, acts: &mut Acts) {
         if asked {
             acts.send(self.root, BLOCK, block);
@@ -112,13 +112,12 @@ impl LongBlocks {
         }
     }
 
-    /// Another rank's step of a scatterv.
+    /// A non-root rank's step of a scatterv: it receives its block.
     pub(crate) fn take(&self, block: Part, acts: &mut Acts) {
         acts.recv(self.root, BLOCK, block);
     }
 
-    /// The rank and length of step `i` if its block is long; else says which step is next to have
-    /// one.
+    /// The rank and length of step `i` if its block is long; else notes the next step that has one.
     fn long(&self, i: u32, first: u32, lengths: &[u64], acts: &mut Acts) -> Option<(u32, u64)> {
         let here = i - first;
         let next = (here..self.steps()).find(|&step| self.is_long(step, lengths));
@@ -135,7 +134,7 @@ impl LongBlocks {
         length.is_some_and(|&length| !self.is_short(length))
     }
 
-    /// The steps that must be done so that no more blocks than the window has are under way.
+    /// The steps that must be done so that at most a window of blocks is under way.
     fn needs(&self, step: u32, first: u32, lengths: &[u64]) -> u32 {
         let before = (0..step).rev().filter(|&step| self.is_long(step, lengths));
         let oldest = before.take(self.window.get() as usize).enumerate().last();

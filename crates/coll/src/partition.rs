@@ -1,4 +1,4 @@
-//! Cutting a vector into almost equal consecutive pieces.
+//! Partitions of a vector into almost equal consecutive pieces.
 
 /// Piece `index` of `count` elements from `first` on, cut into `pieces`: its first element and its
 /// length.
@@ -10,24 +10,24 @@ pub(crate) const fn piece(first: u64, count: u64, pieces: u32, index: u32) -> (u
     (first + start, length)
 }
 
-/// Pieces `from` to `to` of `count` elements, as by [`piece`]: the first element of them, and their length together.
+/// Pieces `from` to `to` of `count` elements, as by [`piece`]: their first element and their total length.
 pub(crate) const fn run(count: u64, pieces: u32, from: u32, to: u32) -> (u64, u64) {
     let cut = Partition::new(count, pieces);
     let first = cut.piece(from).0;
     (first, cut.piece(to).0 - first)
 }
 
-/// Elements that are cut into pieces as by [`piece`]: divided once, for all pieces.
+/// A partition of elements into pieces as by [`piece`]; it divides once for all pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// Elements of the shorter pieces.
     length: u64,
-    /// Pieces that have one more.
+    /// Number of pieces that have one element more.
     longer: u64,
 }
 
 impl Partition {
-    /// No pieces are one that nobody asks for.
+    /// 0 pieces count as 1.
     pub(crate) const fn new(count: u64, pieces: u32) -> Self {
         let pieces = if pieces == 0 { 1 } else { pieces as u64 };
         Partition {
@@ -47,7 +47,7 @@ impl Partition {
         (index * self.length + before, self.length + is_longer)
     }
 
-    /// The piece that has an element; `place` is one of them.
+    /// The piece that contains element `place`.
     pub(crate) const fn index(&self, place: u64) -> u32 {
         let among_longer = self.longer * (self.length + 1);
         let index = if place < among_longer {

@@ -1,37 +1,37 @@
-//! A plan of the catalog as a phase of another one.
+//! Plans that serve as phases of other plans.
 
 use core::ops::Range;
 
 use crate::call::{Call, Parameters};
 use crate::plan::Plan;
 
-/// A plan that is made for a call of its own, as part of another call.
+/// A plan that can be one phase of another call; it is made for a call of its own.
 pub trait Phase: Plan {
-    /// One rank's plan.
+    /// One rank's plan for the phase's call.
     fn of(call: &Call, parameters: &Parameters) -> Self;
 
-    /// The first of the blocks that a rank keeps in scratch on their way, in a scatter.
-    fn stock(&self) -> u32 {
+    /// In a scatter: the first of the blocks that a rank keeps in scratch for its subtree.
+    fn first_kept(&self) -> u32 {
         0
     }
 
-    /// The ranks whose blocks come to a rank, in a scatter.
-    fn brought(&self, rank: u32) -> Range<u32> {
+    /// In a scatter: the ranks whose blocks pass through a rank, itself included.
+    fn subtree_of(&self, rank: u32) -> Range<u32> {
         rank..rank + 1
     }
 
-    /// How many of so many ranks, the first ones, best have a block, in an allgather of a vector's blocks.
+    /// In an allgather of a vector's blocks: how many of the first `size` ranks should own a block.
     fn owners(size: u32) -> u32 {
         size
     }
 
-    /// How many of the first steps need nothing, in an allgather.
+    /// In an allgather: how many of the first steps need no earlier step.
     fn free(&self) -> u32 {
         1
     }
 }
 
-/// Makes a plan a phase that is built as it is for a call of its own.
+/// Implements [`Phase`] by the plan's own constructor.
 macro_rules! phase {
     ($plan:ident) => {
         impl $crate::phase::Phase for $plan {
@@ -44,9 +44,9 @@ macro_rules! phase {
 
 pub(crate) use phase;
 
-/// A plan for a vector.
+/// A plan for a vector whose length can be reduced.
 pub trait Shorten: Phase + Copy {
-    /// The same for a vector of so many elements, no more.
+    /// The same plan for a vector of at most `count` elements.
     #[must_use]
     fn shortened(&self, count: u64) -> Self;
 }

@@ -1,16 +1,16 @@
 //! Which node each rank runs on.
 
-/// The order in which ranks are dealt to nodes.
+/// The order in which ranks are assigned to nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// A node is filled before the next one: neighbours in rank are neighbours in place.
+    /// Fill a node before the next one: consecutive ranks share a node.
     #[default]
     Block,
-    /// One rank to each node in turn.
+    /// Assign ranks to nodes round-robin.
     Cyclic,
 }
 
-/// Ranks on nodes of the same size.
+/// The placement of ranks on nodes of equal capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
     order: Order,
@@ -20,7 +20,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// `size` ranks, at most `per_node` on each node; 0 of either counts as 1.
+    /// Places `size` ranks, at most `per_node` on a node; 0 of either counts as 1.
     pub fn new(order: Order, size: u32, per_node: u32) -> Self {
         let (size, room) = (size.max(1), per_node.max(1));
         let nodes = size.div_ceil(room);
@@ -36,7 +36,7 @@ impl Placement {
         }
     }
 
-    /// As [`Placement::new`], but with all ranks on one node where `per_node` is 0.
+    /// [`Placement::new`], but one node for all ranks where `per_node` is 0.
     pub fn or_one_node(order: Order, size: u32, per_node: u32) -> Self {
         match per_node {
             0 => Placement::new(order, size, size),
@@ -44,12 +44,12 @@ impl Placement {
         }
     }
 
-    /// The placement of ranks whose nodes are `nodes`, in rank order; nodes are numbered from 0 in the
-    /// order of their first ranks. `None` where that is neither order, as with nodes of different
-    /// sizes: then each rank counts as a node of its own.
+    /// Recognises the placement of ranks from each rank's node, nodes being numbered in the order of their
+    /// first ranks. `None` where it is neither order, as with nodes of different sizes; callers then take
+    /// each rank for a node of its own.
     ///
     /// # Cost
-    /// Up to two looks at each rank.
+    /// Reads each rank's node at most twice.
     pub fn of(nodes: &[u32]) -> Option<Self> {
         let size = u32::try_from(nodes.len()).ok().filter(|size| *size > 0)?;
         let first_block = nodes.iter().take_while(|node| **node == 0).count() as u32;
@@ -75,13 +75,13 @@ impl Placement {
         self.nodes
     }
 
-    /// The most ranks on a node: dealt in turn so many are on the first, in blocks a single node may have
-    /// room for more.
+    /// The most ranks on a node: cyclic, the ranks on the first node; in blocks, the capacity of a node,
+    /// which a single node need not fill.
     pub const fn per_node(&self) -> u32 {
         self.per_node
     }
 
-    /// The ranks on a node.
+    /// The number of ranks on a node.
     pub const fn ranks_on(&self, node: u32) -> u32 {
         match self.order {
             Order::Block if node + 1 < self.nodes => self.per_node,
@@ -90,12 +90,12 @@ impl Placement {
         }
     }
 
-    /// The ranks on the last node.
+    /// The number of ranks on the last node.
     pub const fn on_last_node(&self) -> u32 {
         self.ranks_on(self.nodes - 1)
     }
 
-    /// The order of dealing.
+    /// The order of assignment.
     pub const fn order(&self) -> Order {
         self.order
     }
@@ -109,7 +109,7 @@ impl Placement {
         }
     }
 
-    /// The rank's number on its node.
+    /// The rank's local number on its node.
     #[inline]
     pub const fn local(&self, rank: u32) -> u32 {
         match self.order {
@@ -118,7 +118,7 @@ impl Placement {
         }
     }
 
-    /// The rank with this number on that node; it may not exist where nodes are not full.
+    /// The rank with this local number on the node; it may not exist where nodes are not full.
     #[inline]
     pub const fn rank(&self, node: u32, local: u32) -> u32 {
         match self.order {
@@ -127,7 +127,7 @@ impl Placement {
         }
     }
 
-    /// Whether nodes are filled one after another, all to the brim: then the group looks the same from every node.
+    /// Whether all nodes are full and filled in blocks, so that the group looks the same from every node.
     pub const fn is_uniform(&self) -> bool {
         matches!(self.order, Order::Block) && self.size.is_multiple_of(self.per_node)
     }

@@ -1,8 +1,8 @@
-//! The ranks as a ring: after the highest comes rank 0.
+//! The ranks of a group as a ring: rank 0 follows the highest rank.
 
 use crate::call::Call;
 
-/// One rank's place in the ring.
+/// One rank's position in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RankRing {
     rank: u32,
@@ -40,7 +40,7 @@ impl RankRing {
         }
     }
 
-    /// The place of the rank `distance` above.
+    /// The position of the rank `distance` above.
     pub(crate) const fn rotated(&self, distance: u32) -> RankRing {
         RankRing::new(self.above(distance), self.size)
     }

@@ -1,4 +1,5 @@
-//! Messages of a ring that go from node to node in pieces.
+//! Ring algorithms: in how many pieces a message travels between nodes, and how many receives a rank posts
+//! ahead.
 
 use crate::call::Parameters;
 use crate::eager::EAGER_BYTES;
@@ -6,18 +7,18 @@ use crate::placement::Placement;
 use crate::rank_ring::RankRing;
 use crate::symmetric::RelativePart;
 
-/// How a rank gets and passes on what goes around a ring.
+/// The pieces in which a rank of a ring receives and forwards messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RingPieces {
-    /// The pieces of what comes from another node or goes there; the turns in which a message passes.
+    /// Pieces of a message from or to another node; also the turns that a message takes.
     pub(crate) number: u32,
-    /// Whether messages come, and go, in pieces.
+    /// Whether the rank receives, and sends, in pieces.
     pub(crate) cut: [bool; 2],
 }
 
 impl RingPieces {
-    /// Of messages of so many bytes. What goes from node to node is in pieces where its receiver
-    /// [asks ahead](Parameters::receives_ahead).
+    /// For messages of `bytes` bytes. A message between nodes goes in pieces where its receiver
+    /// [posts receives ahead](Parameters::receives_ahead).
     pub(crate) fn of(ring: RankRing, parameters: &Parameters, bytes: u64) -> Self {
         let place = Placement::new(parameters.order, ring.size(), parameters.per_node);
         let number = parameters.pieces_between_nodes(place, bytes);
@@ -32,7 +33,7 @@ impl RingPieces {
         }
     }
 
-    /// The same number both ways.
+    /// The same number of pieces in both directions.
     pub(crate) const fn all(number: u32) -> Self {
         RingPieces {
             number,
@@ -40,12 +41,12 @@ impl RingPieces {
         }
     }
 
-    /// What of a message comes in a turn; all of it in the first, if it is not cut.
+    /// The part of a message that arrives in a turn: a piece, or the whole in the first turn.
     pub(crate) fn coming(&self, turn: u32, whole: RelativePart) -> RelativePart {
         self.part(self.cut[0], turn, whole)
     }
 
-    /// What of a message goes in a turn.
+    /// The part of a message that leaves in a turn.
     pub(crate) fn going(&self, turn: u32, whole: RelativePart) -> RelativePart {
         self.part(self.cut[1], turn, whole)
     }
@@ -58,7 +59,7 @@ impl RingPieces {
         }
     }
 
-    /// Before so many turns what goes in this one had come: a piece, or the last one of a message.
+    /// The number of turns before which the part that leaves in turn `sent` had arrived.
     pub(crate) const fn behind(&self, sent: u32) -> u32 {
         match self.cut[1] {
             true => (sent + 1).saturating_sub(self.number),
@@ -68,12 +69,13 @@ impl RingPieces {
 }
 
 impl Parameters {
-    /// Blocks that a rank at the edge of a node asks for ahead: as many as travel while one is asked for. With
-    /// 3 a ring of 8 KiB takes half to 9/10 of the time that it takes with 1, and no less with 4 (simulated).
+    /// Receives that a rank at the edge of a node posts ahead: as many blocks as travel while one is
+    /// requested. 3 make a ring of 8 KiB blocks take 1/2 to 9/10 of the time of 1, and 4 save no more
+    /// (simulated).
     pub(crate) const AHEAD: u32 = 3;
 
-    /// The longest block of which the first of two ranks of a node asks for some ahead: to copy a longer one
-    /// takes longer than to ask for it.
+    /// The longest block for which the first of two ranks of a node posts receives ahead: copying a longer
+    /// one takes longer than requesting it.
     pub(crate) const LONGEST_AHEAD_IN_PAIRS: u64 = 32 << 10;
 
     /// Whether the rank below and the rank above are on other nodes.
@@ -83,10 +85,10 @@ impl Parameters {
         [ring.below(1), ring.above(1)].map(is_afar)
     }
 
-    /// The blocks, of so many bytes, that a rank of a ring asks for before it has passed on the last one: none
-    /// where both its neighbours are on its node, else some, so that at the edge of a node nobody waits for what
-    /// asks. Nor does the first of two ranks of a node ask for long ones: the other one would copy two that follow
-    /// one another closely.
+    /// How many blocks of `block` bytes a rank of a ring requests before it has forwarded the last one: none
+    /// where both neighbours are on its node, else [`Parameters::AHEAD`], so that no adapter idles while a
+    /// request travels. The first of two ranks of a node requests no long blocks ahead, because the second
+    /// rank would copy two blocks in close succession.
     pub(crate) fn receives_ahead(&self, ring: RankRing, block: u64) -> u32 {
         let asks = match self.edges(ring) {
             [_, true] => true,
@@ -101,14 +103,14 @@ impl Parameters {
         if asks { Parameters::AHEAD } else { 0 }
     }
 
-    /// The pieces in which blocks of so many bytes go around a ring from node to node. What announces a long block,
-    /// and what asks for it, waits at the adapters behind blocks that go the same way; in pieces it waits less.
+    /// The pieces in which a block of `block` bytes travels around a ring from node to node. The announcement
+    /// and the request of a long block queue at the adapters behind blocks of the same direction; pieces
+    /// shorten this.
     ///
-    /// Long blocks stay whole on two nodes of which one has a single rank, where blocks pass the other way just when
-    /// nobody waits, and where the first of two ranks of the last node does not ask ahead: who gets many pieces at a
-    /// time there hands them on in bursts.
+    /// Long blocks stay whole in two cases: on two nodes of which one has a single rank, and where the first
+    /// of two ranks of the last node posts no receives ahead, because it would forward the pieces in bursts.
     pub(crate) fn pieces_between_nodes(&self, place: Placement, block: u64) -> u32 {
-        // So many that a rank's steps can be counted, who may pass everything on twice.
+        // A limit, so that 32 bits count the steps of a rank that forwards everything twice.
         let pieces = self.blocks.min(u32::MAX / 4 / place.size()).max(1);
         let are_long = block.div_ceil(pieces.into()) > EAGER_BYTES;
         match (place.on_last_node(), place.nodes()) {

@@ -1,4 +1,4 @@
-//! A vector in blocks, one for each rank or for most, as a scatter brings them and an allgather completes them.
+//! A vector in blocks, one per rank or for most ranks, that a scatter distributes and an allgather completes.
 
 use core::ops::Range;
 
@@ -8,21 +8,21 @@ use crate::phase::Phase;
 use crate::plan::{Act, Acts, Buf, Part, PlanInputs};
 use crate::split_exchanges::{ExchangeHalf, SplitExchanges};
 
-/// The tag of the allgather; the scatter has those below.
+/// The tag of the allgather; the scatter uses lower ones.
 const TAG: u32 = 64;
 
-/// A vector cut into blocks for the ranks of a group, in their order. All have the same length but
-/// the last ones, which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where the
-/// vector ends.
+/// A vector cut into blocks for the ranks of a group, in rank order. All blocks have the same length except
+/// the last ones, which are shorter or empty; so both phases run plans for equal blocks, cut off at the end
+/// of the vector.
 ///
-/// Blocks are received where they belong in the vector, and sent from there.
+/// Blocks are received at their final place in the vector, and sent from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScatteredVector {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// Elements of a block that is not shorter; so many that there are no more blocks than ranks.
+    /// Elements of a full block, so many that there are no more blocks than ranks.
     pub(crate) block: u64,
-    /// Who has the vector in `In` and gets nothing; `None`: everyone has a block in `Out`.
+    /// The rank that has the vector in `In` and receives nothing; `None`: every rank has a block in `Out`.
     pub(crate) root: Option<u32>,
     /// Elements of the vector.
     pub(crate) count: u64,
@@ -33,13 +33,13 @@ impl ScatteredVector {
         self.root == Some(self.rank)
     }
 
-    /// The scatter, in place, from the root.
+    /// The call of the scatter, in place, from the root.
     pub(crate) fn scatter(&self) -> Call {
         let call = Call::scatter(self.rank, self.size, self.root.unwrap_or(0), self.block);
         call.with_in_place(self.is_at_root())
     }
 
-    /// The allgather, in place.
+    /// The call of the allgather, in place.
     pub(crate) fn gather(&self) -> Call {
         Call::allgather(self.rank, self.size, self.block).with_in_place(true)
     }
@@ -50,7 +50,7 @@ impl ScatteredVector {
         self.cut(Part::new(Buf::Out, first, self.block))
     }
 
-    /// A run of blocks, without what lies beyond the vector; it may go around.
+    /// Consecutive blocks, which may wrap, without the elements beyond the end of the vector.
     fn cut(&self, part: Part) -> Part {
         let end = part.first + part.count;
         let beyond = match part.wrap {
@@ -74,15 +74,15 @@ impl ScatteredVector {
         inputs: &PlanInputs<'_>,
         acts: &mut Acts,
     ) -> Option<u32> {
-        let (stock, mut inner) = (plan.stock(), Acts::new());
+        let (stock, mut inner) = (plan.first_kept(), Acts::new());
         let needs = plan.step(i, inputs, &mut inner)?;
         let acted = inner.iter().filter_map(|&act| self.scattered(act, stock));
         acted.for_each(|act| acts.push(act));
         Some(needs)
     }
 
-    /// The steps of a plan for [`ScatteredVector::gather`]. A rank that copies a long block out of another
-    /// one's memory sends nothing meanwhile: such are not received early.
+    /// The steps of a plan for [`ScatteredVector::gather`]. Long blocks are not received early: a rank that
+    /// copies a long block out of the sender's memory sends nothing meanwhile.
     pub(crate) fn halves<G: Phase>(&self, plan: &G) -> SplitExchanges {
         SplitExchanges::of(plan.steps(), if self.is_short() { plan.free() } else { 0 })
     }
@@ -91,9 +91,9 @@ impl ScatteredVector {
         self.block <= EAGER_BYTES
     }
 
-    /// Step `i` of a plan for [`ScatteredVector::gather`], in halves, after `before` other steps. Its first
-    /// receives may overlap with these where they are `early`; the root has its blocks anyway, and what
-    /// the scatter has `brought` to a rank, for its subtree, is not sent to it again.
+    /// Step `i` of a plan for [`ScatteredVector::gather`], split, after `before` other steps. Its first
+    /// receives may overlap with those where they are `early`. The root receives nothing, and blocks that the
+    /// scatter has `brought` to a rank for its subtree are not sent to it again.
     pub(crate) fn complete<G: Phase>(
         &self,
         plan: &G,
@@ -125,8 +125,8 @@ impl ScatteredVector {
         })
     }
 
-    /// An act of the scatter, the blocks from number `stock` on being in scratch; `None` where
-    /// nothing is left of it.
+    /// An act of the scatter, with the blocks from number `stock` on in scratch; `None` if no element of it
+    /// is left.
     fn scattered(&self, act: Act, stock: u32) -> Option<Act> {
         let own = u64::from(self.rank) * self.block;
         let place = |part: Part| {
@@ -138,13 +138,13 @@ impl ScatteredVector {
             let first = part.first + before;
             self.cut(Part { first, ..part })
         };
-        // Its own block already lies where it belongs.
+        // The rank's own block is at its final place already.
         let is_moved = !matches!(act, Act::Copy { .. });
         let act = act.with_parts(place);
         (is_moved && !is_empty(&act)).then_some(act)
     }
 
-    /// An act of the allgather; `None` for what would come to the root, and where nothing is left.
+    /// An act of the allgather; `None` if it goes to the root or no element of it is left.
     fn gathered(&self, act: Act, brought: impl Fn(u32) -> Range<u32>) -> Option<Act> {
         let (act, receiver) = match act {
             Act::Send { to, from, .. } if Some(to) != self.root => {
@@ -161,7 +161,7 @@ impl ScatteredVector {
         (!is_empty(&act)).then_some(act)
     }
 
-    /// A run of blocks, without those of the ranks at either end of it.
+    /// Consecutive blocks without those of `ranks` at either end.
     fn without(&self, part: Part, ranks: &Range<u32>) -> Part {
         let element = |rank: u32| u64::from(rank) * self.block;
         let (start, end) = (element(ranks.start), element(ranks.end));

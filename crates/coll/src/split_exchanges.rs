@@ -1,11 +1,11 @@
-//! Exchanges that need nothing, as two steps each: what they receive is asked for before the rank has
-//! anything to send.
+//! Exchanges that depend on nothing, split into a receive step and a send step each, so that a rank posts
+//! their receives before it has anything to send.
 
-/// The most exchanges that receive before they send. As many sends fit beside them.
+/// The most exchanges that are split; their sends fit beside them in one execution.
 const AHEAD: u32 = 8;
 
-/// The steps of a plan of exchanges: first those that receive in the exchanges that need nothing,
-/// then those that send in them, then the other exchanges as they are.
+/// The steps of a plan of exchanges: the receives of the split exchanges, then their sends, then the other
+/// exchanges, one step each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SplitExchanges {
     exchanges: u32,
@@ -15,16 +15,16 @@ pub(crate) struct SplitExchanges {
 /// An exchange, or half of one, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExchangeHalf {
-    /// What it receives.
+    /// The receive.
     Receive(u32),
-    /// What it sends.
+    /// The send.
     Send(u32),
     /// Both.
     Both(u32),
 }
 
 impl SplitExchanges {
-    /// Of so many exchanges the first `free` ones need nothing.
+    /// Splits at most the first `free` of `exchanges` exchanges, which depend on nothing.
     pub(crate) const fn of(exchanges: u32, free: u32) -> Self {
         let most = if exchanges < AHEAD { exchanges } else { AHEAD };
         SplitExchanges {
@@ -37,7 +37,7 @@ impl SplitExchanges {
         self.exchanges + self.ahead
     }
 
-    /// What step `i` does.
+    /// The half or the exchange of step `i`.
     pub(crate) const fn step(&self, i: u32) -> ExchangeHalf {
         match () {
             () if i < self.ahead => ExchangeHalf::Receive(i),
@@ -46,7 +46,7 @@ impl SplitExchanges {
         }
     }
 
-    /// How many steps must be done for the first `exchanges` exchanges to have received.
+    /// The steps that must be done for the first `exchanges` exchanges to have received.
     pub(crate) const fn received(&self, exchanges: u32) -> u32 {
         if exchanges <= self.ahead {
             exchanges

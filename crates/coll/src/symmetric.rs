@@ -1,10 +1,9 @@
-//! Plans in which every rank does the same, from where it stands on the ring of ranks.
+//! Rank-symmetric plans: every rank does the same relative to its position in the ring of ranks.
 //!
-//! A [`SymmetricPlan`] plan holds no rank. It says by distances around the ring who is meant and where
-//! blocks lie, and whom it says it to, [`RelativeView`] and [`RelativeActs`], make ranks and parts of that and
-//! tell nothing back but how long blocks are. So where all blocks are equally long, what it says cannot
-//! differ from rank to rank: two ranks whose plans are equal do the same, turned by as much as they
-//! lie apart. That takes one comparison, where comparing what they do takes one for each step.
+//! A [`SymmetricPlan`] holds no rank. It names peers and blocks by distances around the ring;
+//! [`RelativeView`] and [`RelativeActs`] translate them into ranks and parts, and reveal nothing but lengths
+//! of blocks. So where all blocks have the same length, two ranks with equal plans do the same, rotated by
+//! their distance: one comparison shows it, where comparing their acts takes one for each step.
 
 use core::ops::Range;
 
@@ -17,7 +16,7 @@ use crate::rank_ring::RankRing;
 
 /// What every rank of a ring does.
 pub trait SymmetricPlan: Copy + Eq {
-    /// As [`Plan::steps`], among so many ranks.
+    /// [`Plan::steps`] among `size` ranks.
     fn steps(&self, size: u32) -> u32;
 
     /// As [`Plan::scratch`].
@@ -35,17 +34,17 @@ pub struct AtRank<C> {
 }
 
 impl<C> AtRank<C> {
-    /// The plan at a place.
+    /// The plan at a position in the ring.
     pub(crate) const fn new(place: RankRing, plan: C) -> Self {
         AtRank { place, plan }
     }
 
-    /// Where the rank stands.
+    /// The rank's position in the ring.
     pub(crate) const fn place(&self) -> RankRing {
         self.place
     }
 
-    /// What every rank does.
+    /// The plan that all ranks share.
     pub(crate) const fn symmetric(&self) -> &C {
         &self.plan
     }
@@ -77,8 +76,8 @@ impl<C: SymmetricPlan> Plan for AtRank<C> {
     }
 }
 
-/// What lies around a rank, by distance: block 0 is its own, and the others follow around the ring. A
-/// distance is at most the number of ranks.
+/// The surroundings of a rank by distance: block 0 is its own, and the other blocks follow around the ring.
+/// Distances are at most the number of ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct RelativeView<'a> {
     place: RankRing,
@@ -91,7 +90,7 @@ impl RelativeView<'_> {
         self.place.size()
     }
 
-    /// How far the rank lies above the one that lies so far above itself.
+    /// The distance from the rank `above` this one up to this one.
     pub(crate) const fn back(&self, above: u32) -> u32 {
         self.place.size() - above
     }
@@ -106,25 +105,25 @@ impl RelativeView<'_> {
         RelativePart(blocks.output(self.inputs, self.place.above(above)))
     }
 
-    /// Blocks of a vector that is divided so, and begins with rank 0's.
+    /// Blocks of a vector that is divided into `blocks` and begins with rank 0's block.
     pub(crate) fn natural(&self, buf: Buf, blocks: Division, above: Range<u32>) -> RelativePart {
         let view = self.rotated(blocks);
         RelativePart(view.natural(buf, above.start, above.end, self.inputs))
     }
 
-    /// Blocks of a vector that is divided so, and begins with the rank's own.
+    /// Blocks of a vector that is divided into `blocks` and begins with this rank's block.
     pub(crate) fn owns_first(&self, buf: Buf, blocks: Division, above: Range<u32>) -> RelativePart {
         let view = self.rotated(blocks);
         RelativePart(view.rotated(buf, above.start, above.end, self.inputs))
     }
 
-    /// The elements of blocks of such a vector.
+    /// The number of elements of these blocks.
     pub(crate) fn len(&self, blocks: Division, above: Range<u32>) -> u64 {
         let view = self.rotated(blocks);
         view.len(above.start, above.end, self.inputs)
     }
 
-    /// A piece of a vector that is cut into one for each rank.
+    /// A piece of a vector that is cut into one piece per rank.
     pub(crate) const fn piece(&self, buf: Buf, pieces: Partition, above: u32) -> RelativePart {
         let (first, count) = pieces.piece(self.place.above(above));
         RelativePart(Part::new(buf, first, count))
@@ -138,15 +137,15 @@ impl RelativeView<'_> {
     }
 }
 
-/// Elements, somewhere: how many they are is told, and not where.
+/// Elements somewhere in the buffers: their number is known to the plan, their place is not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RelativePart(Part);
 
 impl RelativePart {
-    /// None.
+    /// No elements.
     pub(crate) const EMPTY: RelativePart = RelativePart(Part::EMPTY);
 
-    /// The first elements of a buffer from `first` on, the same ones on every rank.
+    /// `count` elements of a buffer from `first` on, the same on every rank.
     pub(crate) const fn fixed(buf: Buf, first: u64, count: u64) -> Self {
         RelativePart(Part::new(buf, first, count))
     }
@@ -156,7 +155,7 @@ impl RelativePart {
         RelativePart(Part { buf, ..self.0 })
     }
 
-    /// One of so many pieces. The elements follow one another.
+    /// Piece `index` of `pieces`. The elements must be consecutive.
     pub(crate) const fn cut(self, pieces: u32, index: u32) -> Self {
         let (first, count) = piece(self.0.first, self.0.count, pieces, index);
         RelativePart(Part {
@@ -171,7 +170,7 @@ impl RelativePart {
     }
 }
 
-/// Takes what a rank does, by distance, and adds the acts. Nothing is told back.
+/// Adds a rank's acts with peers by distance.
 #[derive(Debug)]
 pub struct RelativeActs<'a> {
     place: RankRing,
@@ -179,7 +178,7 @@ pub struct RelativeActs<'a> {
 }
 
 impl RelativeActs<'_> {
-    /// Receives from the rank so far below; nothing, if there is no element.
+    /// Receives from the rank `below` below, unless there is no element.
     #[inline]
     pub(crate) fn recv(&mut self, below: u32, tag: u32, into: RelativePart) {
         if into.len() > 0 {
@@ -187,7 +186,7 @@ impl RelativeActs<'_> {
         }
     }
 
-    /// Sends to the rank so far above; nothing, if there is no element.
+    /// Sends to the rank `above` above, unless there is no element.
     #[inline]
     pub(crate) fn send(&mut self, above: u32, tag: u32, from: RelativePart) {
         if from.len() > 0 {
@@ -195,7 +194,7 @@ impl RelativeActs<'_> {
         }
     }
 
-    /// Receives from the rank so far below and sends to the one as far above, in the order of
+    /// Receives from the rank `distance` below and sends to the rank `distance` above, in the order of
     /// [`exchange`](crate::eager::exchange).
     #[inline]
     pub(crate) fn exchange(
@@ -209,7 +208,7 @@ impl RelativeActs<'_> {
         exchange(self.acts, tag, (below, into.0), (above, from.0));
     }
 
-    /// The same of elements that need not be bytes.
+    /// The same for elements that need not be bytes.
     #[inline]
     pub(crate) fn exchange_of(
         &mut self,

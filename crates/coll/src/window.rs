@@ -1,7 +1,7 @@
-//! The window of algorithms that talk to every other rank directly: how many of their exchanges are
+//! The window of linear algorithms, in which a rank exchanges with every other rank: how many exchanges are
 //! under way at a time.
 
-/// At most so many at a time, at least one.
+/// The most exchanges under way; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window(u32);
 
@@ -15,7 +15,7 @@ impl Window {
         self.0
     }
 
-    /// What step `i` needs so that no more steps than the window has run at a time.
+    /// The steps that step `i` needs, so that no more steps than the window run at a time.
     pub(crate) const fn needs(self, i: u32) -> u32 {
         (i + 1).saturating_sub(self.0)
     }

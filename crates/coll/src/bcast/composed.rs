@@ -122,7 +122,7 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
             Some(after) => {
                 // Who hands nothing on may get other blocks before its own one.
                 let ahead = (before, before <= 1);
-                let brought = |rank| scatter.brought(rank);
+                let brought = |rank| scatter.subtree_of(rank);
                 self.vector
                     .complete(&self.gather(), after, (ahead, brought), inputs, acts)
             }

@@ -73,7 +73,7 @@ impl ScatterAllgather {
         {
             let is_root = self.ring.rank() == 0;
             let buf = if is_root { Buf::In } else { Buf::Out };
-            let pieces = self.pieces(buf, self.place.brought(at));
+            let pieces = self.pieces(buf, self.place.child_subtree(at));
             if !pieces.is_empty() {
                 acts.send(self.peer(child.peer), child.tag, pieces);
             }

@@ -14,11 +14,11 @@ use core::ops::Range;
 /// How long the blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blocks {
-    /// All have so many elements.
+    /// Blocks of this many elements.
     Even(u64),
-    /// Those of a vector of so many elements, cut into almost equal ones for so many ranks.
+    /// A vector of the first number of elements, cut into almost equal blocks for the second number of ranks.
     Partition(u64, u32),
-    /// As the caller's arrays say. A block that they do not have is empty.
+    /// Blocks of the lengths in the caller's arrays; missing ones are empty.
     Given,
 }
 
@@ -87,8 +87,9 @@ impl Blocks {
         }
     }
 
-    /// Some elements of the blocks of the output, from block `first` on around the ring: `elements` says which, counted from
-    /// there, when it is told how many elements some of the blocks have, which are counted from there as well.
+    /// A range of elements of the output blocks from block `first` on around the ring. `elements` computes
+    /// the range, counted from there, given a function that counts the elements of some blocks, likewise
+    /// counted from there.
     ///
     /// # Cost
     ///

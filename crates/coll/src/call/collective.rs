@@ -13,27 +13,27 @@ pub enum Collective {
     Bcast,
     /// The root gets one block of each rank.
     Gather,
-    /// The same with blocks of any lengths, which only the root knows.
+    /// Gather of blocks of any lengths, all of which only the root knows.
     Gatherv,
     /// Each rank gets a block of its own from the root.
     Scatter,
-    /// The same with blocks of any lengths, which only the root knows.
+    /// Scatter of blocks of any lengths, all of which only the root knows.
     Scatterv,
     /// All ranks get one block of each rank.
     Allgather,
-    /// The same with blocks of any lengths, which all ranks know.
+    /// Allgather of blocks of any lengths, which all ranks know.
     Allgatherv,
     /// Each rank gets a block of its own from each rank.
     Alltoall,
-    /// The same with blocks of any lengths, which the two ends know.
+    /// Alltoall of blocks of any lengths, which the sender and the receiver know.
     Alltoallv,
     /// The root gets the reduction of all ranks' elements.
     Reduce,
     /// All ranks get the reduction of all ranks' elements.
     Allreduce,
-    /// Each rank gets a block of its own of the reduction; the blocks have any lengths.
+    /// Each rank gets its own block of the reduction; blocks may have any lengths.
     ReduceScatter,
-    /// The same with blocks of one length.
+    /// Reduce-scatter of blocks of one length.
     ReduceScatterBlock,
     /// Each rank gets the reduction of the elements of all ranks up to itself.
     Scan,
@@ -41,11 +41,11 @@ pub enum Collective {
     Exscan,
     /// Each rank gets one block of each neighbour.
     NeighborAllgather,
-    /// The same with blocks of any lengths, which the two ends know.
+    /// Neighbor allgather of blocks of any lengths, which the sender and the receiver know.
     NeighborAllgatherv,
     /// Each rank gets a block of its own from each neighbour.
     NeighborAlltoall,
-    /// The same with blocks of any lengths, which the two ends know.
+    /// Neighbor alltoall of blocks of any lengths, which the sender and the receiver know.
     NeighborAlltoallv,
 }
 
@@ -126,7 +126,7 @@ impl Collective {
         )
     }
 
-    /// Whether ranks talk to neighbours of their own and not to the whole group.
+    /// Whether ranks exchange with their neighbours only.
     pub const fn is_neighborhood(self) -> bool {
         matches!(
             self,
@@ -137,7 +137,7 @@ impl Collective {
         )
     }
 
-    /// Whether every rank knows the length on which its cost depends.
+    /// Whether every rank knows the length on which the cost depends.
     pub const fn has_known_length(self) -> bool {
         let by_pairs = matches!(
             self,
@@ -146,7 +146,7 @@ impl Collective {
         !by_pairs && !self.is_neighborhood()
     }
 
-    /// Whether all ranks are in place where one is, since input and output are as long.
+    /// Whether all ranks call in place if one does, because input and output have the same length.
     pub const fn is_in_place_everywhere(self) -> bool {
         matches!(self, Collective::Alltoall | Collective::Alltoallv)
     }

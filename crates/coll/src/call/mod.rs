@@ -1,4 +1,5 @@
-//! A call of a collective, as data.
+//! One call of a collective as data, the algorithms that may serve it, and their parameters: the ground on
+//! which all algorithms stand.
 
 mod algorithm;
 mod collective;
@@ -8,33 +9,33 @@ pub use algorithm::Algorithm;
 pub use collective::Collective;
 pub use parameters::{Needs, Parameters, Stage};
 
-/// In place of a peer: none, as `MPI_PROC_NULL`.
+/// No peer: what is sent to it or received from it does not travel, as with `MPI_PROC_NULL`.
 pub const PROC_NULL: u32 = u32::MAX;
 
-/// Which ranks of a group can act [together](crate::plan::IntraNodeOp): those that share memory, in a call
-/// for whose end all of them wait.
+/// Which ranks of a group may do [intra-node operations](crate::plan::IntraNodeOp): ranks that share memory,
+/// in a call whose end all of them wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SharedMemory {
-    /// None.
+    /// No ranks.
     #[default]
     None,
-    /// Those of each node.
+    /// The ranks of each node.
     OnNodes,
-    /// All, as they are on one node.
+    /// All ranks; they are on one node.
     All,
 }
 
-/// One collective call as one rank sees it. All ranks' calls are equal but for `rank`, the degrees
+/// One rank's call of a collective. The calls of all ranks are equal except for `rank`, the degrees
 /// and, where only one rank's buffer is concerned, `in_place` and `count`.
 ///
-/// What `count` counts is told by the constructors. Lengths of single blocks, where they differ,
+/// Each constructor says what `count` counts. Lengths of single blocks, where they differ,
 /// are in [`CallArrays`](crate::plan::CallArrays).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Call {
-    /// What is called.
+    /// The collective.
     pub collective: Collective,
-    /// This rank in the group.
+    /// This rank's number in the group.
     pub rank: u32,
     /// Ranks in the group.
     pub size: u32,
@@ -53,19 +54,18 @@ pub struct Call {
     /// Whether the operation is exact: it commutes, and the result has the same bits whatever the
     /// order and grouping of the operands, as with integers, and not with floating-point sums.
     pub exact: bool,
-    /// Whether this rank's input is found in `Out`.
+    /// Whether this rank's input is in `Out`.
     pub in_place: bool,
     /// Neighbours from which this rank receives.
     pub sources: u32,
     /// Neighbours to which this rank sends.
     pub destinations: u32,
-    /// Whether the neighbours are those of a Cartesian grid, two in each dimension. Then what is
-    /// sent down a dimension is received from above: the block for neighbour `2 d` becomes the
-    /// receiver's block of neighbour `2 d + 1`, and the other way round (MPI 5.0, section 8.6), also
-    /// where both are the same rank. In other graphs, of several blocks between the same two ranks
-    /// the first one sent is the first one received.
+    /// Whether the neighbours are those of a Cartesian grid, two in each dimension. The block for neighbour
+    /// `2 d` then becomes the receiver's block from neighbour `2 d + 1` and vice versa (MPI 5.0, section
+    /// 8.6), also where both neighbours are the same rank. In other graphs, several blocks between the same
+    /// two ranks arrive in the order in which they are sent.
     pub cartesian: bool,
-    /// Which ranks can act together. All ranks say the same.
+    /// Which ranks may do intra-node operations; the same on all ranks.
     pub shared_memory: SharedMemory,
 }
 
@@ -214,8 +214,8 @@ impl Call {
         Call::reducing(Collective::Exscan, rank, size, count, element_bytes)
     }
 
-    /// `rank`'s call of a neighbor_allgather with so many sources and destinations, blocks having
-    /// `bytes` bytes. Here and below, who they are is [`CallArrays`](crate::plan::CallArrays).
+    /// `rank`'s call of a neighbor_allgather with `degrees` sources and destinations and blocks of `bytes`
+    /// bytes. [`CallArrays`](crate::plan::CallArrays) names the neighbours, here and below.
     pub const fn neighbor_allgather(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
         Call {
             count: bytes,
@@ -223,8 +223,8 @@ impl Call {
         }
     }
 
-    /// `rank`'s call of a neighbor_allgatherv with so many sources and destinations; this rank's
-    /// block has `bytes` bytes. It is given the lengths of what it receives.
+    /// `rank`'s call of a neighbor_allgatherv with `degrees` sources and destinations; this rank's
+    /// block has `bytes` bytes. The caller gives the lengths of the blocks it receives.
     pub const fn neighbor_allgatherv(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
         Call {
             count: bytes,
@@ -232,7 +232,7 @@ impl Call {
         }
     }
 
-    /// `rank`'s call of a neighbor_alltoall with so many sources and destinations, blocks having
+    /// `rank`'s call of a neighbor_alltoall with `degrees` sources and destinations and blocks of
     /// `bytes` bytes.
     pub const fn neighbor_alltoall(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
         Call {
@@ -241,13 +241,13 @@ impl Call {
         }
     }
 
-    /// `rank`'s call of a neighbor_alltoallv or neighbor_alltoallw with so many sources and
-    /// destinations. It is given the lengths of what it sends and receives; `count` is 0.
+    /// `rank`'s call of a neighbor_alltoallv or neighbor_alltoallw with `degrees` sources and destinations.
+    /// The caller gives the lengths of the blocks it sends and receives; `count` is 0.
     pub const fn neighbor_alltoallv(rank: u32, size: u32, degrees: [u32; 2]) -> Self {
         Call::neighbor(Collective::NeighborAlltoallv, rank, size, degrees)
     }
 
-    /// Says whether the operation commutes. All ranks say the same.
+    /// Sets whether the operation commutes; the same on all ranks.
     pub const fn with_commutative(self, commutative: bool) -> Self {
         Call {
             commutative,
@@ -255,7 +255,7 @@ impl Call {
         }
     }
 
-    /// Says that the operation is [exact](Call::exact). All ranks say the same.
+    /// Marks the operation as [exact](Call::exact); the same on all ranks.
     pub const fn exactly(self) -> Self {
         Call {
             commutative: true,
@@ -264,19 +264,19 @@ impl Call {
         }
     }
 
-    /// Says whether this rank's input is found in `Out`. In reduce and gather this means something
-    /// at the root only; in scatter the root in place keeps its block in `In` and gets nothing.
+    /// Sets whether this rank's input is in `Out`. In reduce and gather it matters at the root only; in
+    /// scatter an in-place root keeps its block in `In` and gets nothing.
     pub const fn with_in_place(self, in_place: bool) -> Self {
         Call { in_place, ..self }
     }
 
-    /// Makes it a call between two groups, `remote` ranks being in the other one. Those that only
-    /// one group's ranks get anything from are called with the root as `root` says.
+    /// Makes it a call between two groups, with `remote` ranks in the other group. A collective with a root
+    /// goes from or to one group only: see [`Call::root`].
     pub const fn across(self, remote: u32) -> Self {
         Call { remote, ..self }
     }
 
-    /// Says which ranks can act together.
+    /// Sets which ranks may do intra-node operations.
     pub const fn with_shared_memory(self, shared_memory: SharedMemory) -> Self {
         Call {
             shared_memory,
@@ -284,7 +284,7 @@ impl Call {
         }
     }
 
-    /// Says that the neighbours are those of a Cartesian grid.
+    /// Marks the neighbours as those of a Cartesian grid.
     pub const fn on_grid(self) -> Self {
         Call {
             cartesian: true,
@@ -292,7 +292,7 @@ impl Call {
         }
     }
 
-    /// This rank counted from the root, around the ranks: 0 at the root.
+    /// This rank counted from the root around the ring of ranks: 0 at the root.
     pub const fn from_root(&self) -> u32 {
         if self.rank >= self.root {
             self.rank - self.root

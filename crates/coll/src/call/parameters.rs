@@ -3,34 +3,34 @@
 use super::{Algorithm, SharedMemory};
 use crate::placement::Order;
 
-/// The numbers that an algorithm can be tuned by. One that it does not take is 0.
+/// The numbers that tune an algorithm; 0 for those that it does not take.
 ///
-/// All ranks of a group use the same.
+/// All ranks of a group use the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parameters {
-    /// Children of a node of the tree, plus one; messages of a rank in one round, plus one.
+    /// Children of a tree node per level, plus one; or messages of a rank per round, plus one.
     pub radix: u32,
-    /// The same in the allgather of an algorithm whose `radix` is that of a scatter.
+    /// The radix of the second phase (an allgather or gather) where it differs from `radix`.
     pub gather_radix: u32,
-    /// Pieces that the vector is cut into; or the most ranks of a node that share what comes from another one.
+    /// Pieces that the vector is cut into; or the most ranks of a node that share one incoming message.
     pub blocks: u32,
-    /// Messages under way at a time.
+    /// Messages of a rank under way at a time.
     pub window: u32,
-    /// Bytes that a message carries at most.
+    /// The most bytes in one message.
     pub segment: u64,
-    /// Bytes of the longest block that goes through the tree; a longer one goes straight.
+    /// Bytes of the longest block that goes through the tree; the root exchanges longer ones directly.
     pub cutoff: u64,
-    /// Ranks of a node. Where it does not divide the ranks, some algorithms take every rank for a
-    /// node of its own; they say so.
+    /// Ranks on a node. Where it does not divide the number of ranks, some algorithms take every rank for a
+    /// node of its own; their documentation says so.
     pub per_node: u32,
-    /// In which order ranks are on nodes. It is looked at by those that take `per_node`.
+    /// How ranks are placed on nodes; for algorithms that take `per_node`.
     pub order: Order,
-    /// What an algorithm does one after the other, where it can be told.
+    /// The stages of an algorithm that does one collective after another.
     pub stages: [Option<Stage>; 2],
 }
 
-/// A collective that an algorithm does as one of its stages: by which algorithm, and the numbers that
-/// this takes; 0 stands for its own.
+/// A collective that serves as one stage of another: its algorithm and that algorithm's parameters; 0 stands
+/// for the algorithm's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
     /// The algorithm.
@@ -46,12 +46,12 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// An algorithm with its own numbers.
+    /// A stage by an algorithm with default parameters.
     pub const fn of(algorithm: Algorithm) -> Self {
         Stage::with(algorithm, &Parameters::NONE)
     }
 
-    /// An algorithm with those of the numbers that a stage has.
+    /// A stage by an algorithm with those of `numbers` that a stage has.
     pub const fn with(algorithm: Algorithm, numbers: &Parameters) -> Self {
         Stage {
             algorithm,
@@ -64,7 +64,7 @@ impl Stage {
 }
 
 impl Parameters {
-    /// None.
+    /// No parameter.
     pub const NONE: Parameters = Parameters {
         radix: 0,
         gather_radix: 0,
@@ -78,29 +78,29 @@ impl Parameters {
     };
 }
 
-/// What a call, and a radix, must be like for an algorithm to serve it.
+/// What an algorithm requires of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The operation commutes.
+    /// The operation must commute.
     pub commutative: bool,
-    /// The operation is [exact](Call::exact).
+    /// The operation must be [exact](super::Call::exact).
     pub exact: bool,
-    /// The number of ranks is a power of two.
+    /// The number of ranks must be a power of two.
     pub power_of_two: bool,
-    /// The number of ranks is even, or 1.
+    /// The number of ranks must be even, or 1.
     pub even: bool,
-    /// No rank calls in place.
+    /// No rank may call in place.
     pub apart: bool,
-    /// Which ranks act together.
+    /// Which ranks must be able to do intra-node operations.
     pub shared_memory: SharedMemory,
-    /// The largest group.
+    /// The most ranks.
     pub max_size: u32,
-    /// The largest radix, where it takes one; the smallest is 2.
+    /// The largest radix, if it takes one; the smallest is 2.
     pub max_radix: u32,
 }
 
 impl Needs {
-    /// Nothing.
+    /// No requirement.
     pub const NOTHING: Needs = Needs {
         commutative: false,
         exact: false,

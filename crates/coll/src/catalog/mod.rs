@@ -1,5 +1,5 @@
-//! The one list of collectives and algorithms: it drives dispatch, settings, documentation and the
-//! checker's tests.
+//! The one list of collectives and algorithms. Dispatch, settings, documentation and the checker's tests
+//! go by it.
 
 mod row;
 mod rows;
@@ -33,23 +33,24 @@ impl Algorithm {
         self.row().about
     }
 
-    /// Whether all of it goes by messages.
+    /// Whether it needs nothing but messages, and no intra-node operations.
     pub const fn is_by_messages(self) -> bool {
         matches!(self.row().needs.shared_memory, SharedMemory::None)
     }
 
-    /// The rounds that it promises for the call when its vector has elements for every piece; see
+    /// The promised number of rounds for a call whose vector has elements for every piece; see
     /// [`CatalogRow::rounds`]. A vector without elements takes none.
     pub fn rounds(self, call: &Call, parameters: &Parameters) -> u64 {
         (self.row().rounds)(call, &parameters.over(self.row()))
     }
 
-    /// The time that the call is expected to take, in picoseconds; see [`CatalogRow::cost`]. The algorithm
-    /// suits the call. Vectors so long that times would leave 64 bits all take the same.
+    /// The predicted time of a call that suits the algorithm, in picoseconds; see [`CatalogRow::cost`].
+    /// All vectors so long that their time would overflow 64 bits cost the same.
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks; a gather up a k-nomial tree on several nodes looks at each of up to 72.
+    /// At most logarithmic in the number of ranks; for a k-nomial gather on several nodes of up to 72 ranks,
+    /// linear.
     pub fn cost(self, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         if call.size < 2 {
             return 0;
@@ -61,11 +62,11 @@ impl Algorithm {
         (self.row().cost)(&call, &parameters.over(self.row()), model)
     }
 
-    /// Whether it can serve the call.
+    /// Checks that it can serve the call.
     ///
     /// # Errors
     ///
-    /// Says what stands against it.
+    /// The requirement that the call does not meet.
     pub fn suits(self, call: &Call) -> Result<(), Unsuited> {
         let &Call {
             collective,
@@ -116,8 +117,8 @@ impl Algorithm {
         }
     }
 
-    /// One rank's plan for the call. Parameters that are 0 have their default, and those that the
-    /// algorithm does not take are not looked at.
+    /// One rank's plan for the call. Parameters that are 0 take their default; those that the algorithm
+    /// does not have are ignored.
     ///
     /// # Errors
     ///
@@ -125,14 +126,14 @@ impl Algorithm {
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks; nothing is allocated.
+    /// At most logarithmic in the number of ranks; nothing is allocated.
     pub fn plan(self, call: &Call, parameters: &Parameters) -> Result<AnyPlan, Unsuited> {
         self.suits(call)?;
         Ok(self.of(call, &parameters.over(self.row())))
     }
 }
 
-/// Former names of algorithms, which settings and rules accept for one release: the old and the new one.
+/// Former names of algorithms and their names now; settings and rules accept both for one release.
 const FORMER_NAMES: [(&str, &str); 8] = [
     ("guest", "folded"),
     ("lane-bruck", "rail-bruck"),
@@ -152,7 +153,7 @@ impl Collective {
             .filter(move |algorithm| algorithm.collective() == self)
     }
 
-    /// Its algorithm with this name, or with this former name.
+    /// The algorithm with this name or former name.
     pub fn algorithm(self, name: &str) -> Option<Algorithm> {
         let former = FORMER_NAMES.iter().find(|(former, _)| *former == name);
         let name = former.map_or(name, |(_, name)| name);
@@ -175,13 +176,13 @@ pub enum Unsuited {
     Collective {
         /// The algorithm.
         algorithm: Algorithm,
-        /// What was called.
+        /// The collective that was called.
         collective: Collective,
     },
     /// No algorithm implements the collective.
     #[error("no algorithm serves {collective}")]
     None {
-        /// What was called.
+        /// The collective that was called.
         collective: Collective,
     },
     /// The calling rank is not in the group.
@@ -208,12 +209,12 @@ pub enum Unsuited {
         /// The group's size.
         size: u32,
     },
-    /// The call is not as the algorithm needs it.
+    /// The call does not meet a requirement.
     #[error("{algorithm} needs {need}")]
     Need {
         /// The algorithm.
         algorithm: Algorithm,
-        /// What it needs.
+        /// The requirement.
         need: &'static str,
     },
 }

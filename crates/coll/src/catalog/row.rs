@@ -1,4 +1,4 @@
-//! What the catalog says about one algorithm.
+//! One row of the catalog: an algorithm's name, requirements, default parameters, rounds and cost.
 
 use crate::call::{Call, Collective, Needs, Parameters, Stage};
 use crate::cost::Model;
@@ -10,27 +10,28 @@ pub struct CatalogRow {
     pub collective: Collective,
     /// The name in settings; unique within the collective.
     pub name: &'static str,
-    /// What it is good for, in one line.
+    /// Its advantage, in one line.
     pub about: &'static str,
-    /// What a call must be like.
+    /// What it requires of a call.
     pub needs: Needs,
-    /// The parameters that it takes, with their defaults.
+    /// Its parameters, with their defaults.
     pub parameters: Parameters,
-    /// The rounds that it promises: in one round a rank sends one message and receives one. The
-    /// checker sees exactly so many where the vector gives every piece an element, and fewer, if at
-    /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
-    /// see fewer anyway; or more, if blocks have lengths of their own and some are empty.
+    /// The promised number of rounds; in one round a rank sends one message and receives one. The checker
+    /// counts exactly this many where the vector has an element for every piece, and at most this many where
+    /// it has not. It may count fewer where a rank has several messages under way or asks for them, and more
+    /// where blocks have lengths of their own and some are empty.
     pub rounds: fn(&Call, &Parameters) -> u64,
-    /// The time until the last rank is done, in picoseconds: a closed form, but for gathers up a k-nomial tree of few
-    /// ranks on several nodes. It grows with the bytes of the call, but at a cutoff; where nodes are not full it may fall, by up to
-    /// a tenth, when messages become so long that they are announced. It looks at nothing in which ranks' calls differ. The group
-    /// has at least two ranks. See [`cost`](crate::cost).
+    /// The predicted time until the last rank is done, in picoseconds, for at least two ranks: a closed form,
+    /// except for k-nomial gathers of few ranks on several nodes. It grows with the bytes of the call, except
+    /// at a cutoff and, where nodes are not full, by up to a tenth where messages become too long for the
+    /// eager protocol. It depends on nothing in which the calls of the ranks differ. See
+    /// [`cost`](crate::cost).
     pub cost: fn(&Call, &Parameters, &Model) -> u64,
 }
 
 impl Stage {
-    /// What the algorithm runs with as a stage of one that has these parameters: ranks are on the
-    /// nodes of the whole.
+    /// The parameters of the stage's algorithm within a collective that has the parameters `whole`: both have
+    /// the same placement of ranks.
     #[must_use]
     pub const fn within(self, whole: &Parameters) -> Parameters {
         let own = Parameters {
@@ -47,8 +48,8 @@ impl Stage {
 }
 
 impl Parameters {
-    /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
-    /// radix within its [limit](Needs::max_radix); the row's where these are 0.
+    /// These parameters where the row has them, each at least 1 and the radix at most
+    /// [`Needs::max_radix`]; the row's default where they are 0.
     #[must_use]
     pub const fn over(self, row: &CatalogRow) -> Parameters {
         let (most, row) = (row.needs.max_radix, row.parameters);

@@ -1,9 +1,9 @@
-//! The table itself: one row for each algorithm.
+//! The table of algorithms, one row each.
 //!
-//! To add an algorithm write its file, with a type that is a [`Plan`](crate::plan::Plan) and has
-//! `pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self`; name it in
-//! [`Algorithm`], and add its row here. The call it is given satisfies the row's needs, and the
-//! parameters that the row has are not 0. Longer rows are in [`rows`](super::rows).
+//! To add an algorithm, write its file with a type that implements [`Plan`](crate::plan::Plan) and has
+//! `pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self`; add its name to
+//! [`Algorithm`] and its row here. `of` gets calls that meet the row's requirements, and parameters of
+//! which those that the row has are not 0. Longer rows are in [`rows`](super::rows).
 
 use super::CatalogRow;
 use super::rows::rounds::{exchanged, knomial};
@@ -17,18 +17,18 @@ use crate::{
     reduce_scatter, scan, scatter, scatterv, stages,
 };
 
-/// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
+/// Makes [`AnyPlan`] and the dispatch of [`Algorithm`] out of the rows.
 macro_rules! table {
     ($($name:ident($plan:ty): $row:expr;)*) => {
         impl Algorithm {
-            /// Its row in the catalog.
+            /// The algorithm's row in the catalog.
             pub const fn row(self) -> &'static CatalogRow {
                 match self {
                     $(Algorithm::$name => const { &$row },)*
                 }
             }
 
-            /// The plan for a call that suits it.
+            /// The plan for a call that suits the algorithm.
             pub(super) fn of(self, call: &Call, parameters: &Parameters) -> AnyPlan {
                 match self {
                     $(Algorithm::$name => AnyPlan::$name(<$plan>::of(call, parameters)),)*
@@ -36,7 +36,7 @@ macro_rules! table {
             }
         }
 
-        /// A plan of any algorithm in the catalog: a call through it is a branch, not a pointer.
+        /// The plan of any algorithm in the catalog; a call through it is a branch, not a pointer.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "each variant is named as its algorithm")]

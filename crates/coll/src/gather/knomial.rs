@@ -60,7 +60,11 @@ impl Plan for Knomial {
             Some(TreeEdge { peer, tag }) if place.is_leaf() => acts.send(peer, tag, self.input()),
             _ if i < receives => {
                 if let Some(TreeEdge { peer, tag }) = place.down(i) {
-                    acts.recv(peer, tag, self.subtree.part(Buf::Out, place.brought(i)));
+                    acts.recv(
+                        peer,
+                        tag,
+                        self.subtree.part(Buf::Out, place.child_subtree(i)),
+                    );
                 }
             }
             Some(TreeEdge { peer, tag }) if i > receives => {

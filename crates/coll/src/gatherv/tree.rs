@@ -77,7 +77,7 @@ impl<T: Subtrees> Tree<T> {
         let children = self.place.places();
         if i < children {
             if let Some(child) = self.place.down(i) {
-                let short = self.short(inputs, self.place.brought(i));
+                let short = self.short(inputs, self.place.child_subtree(i));
                 if !short.is_empty() {
                     acts.recv(child.peer, TREE_TAG, short);
                 }

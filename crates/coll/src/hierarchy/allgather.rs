@@ -1,11 +1,10 @@
-//! Allgather in rails: first each rail gathers its blocks from all nodes, all rails of a node side
-//! by side; then each rank gives its rail's blocks to the other ranks of its node.
+//! Allgather over rails: each rail gathers its blocks from all nodes, side by side with the other rails; then
+//! each rank gives its rail's blocks to the other ranks of its node.
 //!
-//! From node to node go `p - m` blocks into each node of `m` ranks, the least there is, and all its
-//! ranks carry them. What goes inside a node no adapter sees. Blocks are sent from where they are to
-//! where they belong: a rail's lie at equal distances.
+//! Each node of `m` ranks receives `p - m` blocks from other nodes, the minimum, spread over all its ranks.
+//! Blocks are sent from and received at their final place: those of a rail lie at equal distances.
 //!
-//! Rounds, with one message at a time: those of the rail's algorithm for one rank of each node, and
+//! Rounds, with one message at a time: those of the rail's algorithm for one rank per node, plus
 //! `m - 1`.
 
 use super::{Rail, full_blocks, full_nodes, in_rail};
@@ -15,7 +14,7 @@ use crate::digits::Digits;
 use crate::placement::Placement;
 use crate::plan::{Acts, Plan, PlanInputs};
 
-/// One rank's part in an allgather in rails. First the steps of the rail's plan, then one for each
+/// One rank's plan for an allgather over rails: the steps of the rail's plan, then one for each
 /// other rank of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RailAllgather<P> {
@@ -25,14 +24,14 @@ pub struct RailAllgather<P> {
     count: u64,
 }
 
-/// A ring in each rail: for large blocks.
+/// Allgather rail-ring: a ring in each rail, for large blocks.
 pub type RailRing = RailAllgather<Ring>;
 
-/// Bruck's algorithm in each rail: for short blocks. Only in block placement; in another each rank
-/// is taken for a node of its own.
+/// Allgather rail-bruck: Bruck's algorithm in each rail, for short blocks. In cyclic placement each rank
+/// counts as a node of its own.
 pub type RailBruck = RailAllgather<Bruck>;
 
-/// The call of one rank of a rail.
+/// The call of one rank in its rail.
 fn of_rail(call: &Call, place: Placement) -> Call {
     let node = place.node(call.rank);
     Call::allgather(node, place.nodes(), call.count).with_in_place(call.in_place)
@@ -77,7 +76,7 @@ impl<P> RailAllgather<P> {
         }
     }
 
-    /// The rail of the rank with this number on this rank's node.
+    /// The rail of the rank with local number `local` on this rank's node.
     const fn rail(&self, local: u32) -> Rail {
         let neighbor = self.place.rank(self.place.node(self.rank), local);
         Rail::of(self.place, neighbor, self.count)

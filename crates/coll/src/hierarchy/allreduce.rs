@@ -1,8 +1,8 @@
-//! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
-//! between these, and broadcast inside. IntraNodePhase ranks use trees, or act together.
+//! Allreduce, node-aware: a reduction inside each node to its first rank, an allreduce between these leaders,
+//! and a broadcast inside each node. Inside the nodes ranks use trees or intra-node operations.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
-//! either kind of tree as they lead to each node's first rank; all ranks get the same bits.
+//! Only the leader of a node exchanges messages with other nodes. In block placement the rank order is kept,
+//! because either kind of tree leads to each node's first rank; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
@@ -14,8 +14,8 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs, any_plan};
 use crate::tree;
 use crate::{bcast, reduce};
 
-/// One rank's part in a node-aware allreduce: the steps up its node, if it is not alone there; at the
-/// first rank of a node those between nodes; and those down.
+/// One rank's plan for a node-aware allreduce: the steps up its node, if it is not alone there; at a leader
+/// the steps between nodes; and the steps down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allreduce<U, B, D> {
     nodes: NodeLeaders,
@@ -25,10 +25,10 @@ pub struct Allreduce<U, B, D> {
     down: Option<D>,
 }
 
-/// K-nomial trees, and recursive doubling.
+/// Allreduce node-aware: k-nomial trees inside the nodes, recursive doubling between them.
 pub type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
 
-/// Postal trees, and recursive splitting.
+/// Allreduce postal: postal trees inside the nodes, recursive splitting between them.
 pub type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
 
 type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
@@ -51,7 +51,7 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
         }
     }
 
-    /// The rounds with one message at a time, at most, those between the leaders being told.
+    /// At most the rounds with one message at a time; `between` counts those of the leaders.
     pub(crate) fn rounds(
         call: &Call,
         parameters: &Parameters,
@@ -63,7 +63,7 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
         between(&leaders, parameters) + inside[0] + inside[1]
     }
 
-    /// The steps up the node, and those until the way down.
+    /// The number of steps up the node, and of steps before the way down.
     fn ends(&self) -> [u32; 2] {
         let up = self.up.as_ref().map_or(0, Plan::steps);
         [up, up + self.between.map_or(0, |plan| plan.steps())]
@@ -103,12 +103,12 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for Allreduce<U
     }
 }
 
-/// IntraNodeOp inside the nodes, and recursive splitting; together on one node.
+/// Allreduce intra-node: intra-node operations, and recursive splitting between leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntraNodeAllreduce {
-    /// All ranks are on one node.
+    /// All ranks are on one node: one operation.
     OnOne(IntraNode),
-    /// On several.
+    /// The ranks are on several nodes.
     OnSome(Allreduce<IntraNode, RecursiveSplitting, IntraNode>),
 }
 

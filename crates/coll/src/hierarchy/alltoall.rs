@@ -1,26 +1,26 @@
-//! Alltoall with one message from each node to each other one.
+//! Alltoall, node-aware: one message from each node to each other node.
 //!
-//! The ranks of a node share the other nodes out among themselves: rank `l` of `m` takes those at
-//! distances `l`, `l + m`, `l + 2m` and so on. First each rank gives every rank of its node what it
-//! has for that one's nodes; then each sends one message to each of its nodes, to the rank with its
-//! own number; then each hands what came to the ranks of its node. A node sends `n - 1` messages of
-//! `m * m` blocks where ranks for themselves would send `m` times as many of `m` blocks, or `m * m`
-//! times as many of one: an adapter that takes so many messages a second is not kept from its bytes.
+//! The ranks of a node share the other nodes among themselves: rank `l` of `m` takes those at distances `l`,
+//! `l + m`, `l + 2m` and so on. First each rank gives every rank of its node its blocks for that rank's
+//! nodes; then each rank sends one message to each of its nodes, to the rank with its local number; then each
+//! rank distributes the received blocks on its node. A node sends `n - 1` messages of `m * m` blocks instead
+//! of `m` times as many of `m` blocks, or `m * m` times as many of one block, which helps where the message
+//! rate of the adapter is the limit.
 //!
-//! Between nodes each block travels once, inside at most twice. Kinkead and others, "Scaling
+//! Each block travels once between nodes and at most twice inside. Kinkead and others, "Scaling
 //! all-to-all operations across emerging many-core supercomputers", 2026 (arXiv 2601.17606).
 //!
-//! Only in block placement; in another, each rank is taken for a node of its own.
+//! In cyclic placement each rank counts as a node of its own.
 
 use super::full_blocks;
 use crate::call::{Call, Parameters};
 use crate::placement::Placement;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
-/// One rank's part. A step for each rank of the node, itself among them, in which it gives them what
-/// is for their nodes; one for each node of its own share; and one for each rank of the node again.
+/// One rank's plan for a node-aware alltoall: a step for each rank of the node, itself included, that gives
+/// it blocks; a step for each node of this rank's share; and again a step for each rank of the node.
 ///
-/// Scratch holds what was given, rank by rank, and then what came, node by node.
+/// Scratch holds the blocks given, by rank, and then the blocks received, by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alltoall {
     place: Placement,
@@ -41,7 +41,7 @@ impl Alltoall {
     }
 
     /// The rounds with one message at a time, where the phases do not overlap. The first rank of a
-    /// node has its own node among those that it takes, so the second may have one more to send to.
+    /// node has its own node in its share, so the second may have one more node to send to.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let place = full_blocks(call, parameters);
         let (nodes, ranks) = (place.nodes(), place.per_node());
@@ -54,7 +54,7 @@ impl Alltoall {
         u64::from(first.max(second)) + 2 * u64::from(ranks - 1)
     }
 
-    /// The nodes that rank `local` of a node takes.
+    /// The number of nodes in the share of rank `local` of a node.
     const fn share(&self, local: u32) -> u32 {
         let nodes = self.place.nodes();
         if local < nodes {
@@ -69,8 +69,7 @@ impl Alltoall {
         self.place.per_node() as u64 * self.count
     }
 
-    /// The parts of `buf`, one block a rank, that belong to every `per_node`-th node from `first`
-    /// on, so many of them.
+    /// The parts of `buf`, one block per rank, of every `per_node`-th node from `first` on, `times` of them.
     fn nodes(&self, buf: Buf, first: u32, times: u32) -> Part {
         let step = u64::from(self.place.per_node()) * self.for_node();
         Part::new(buf, u64::from(first) * self.for_node(), self.for_node())
@@ -89,18 +88,18 @@ impl Alltoall {
         (self.node + nodes - distance % nodes) % nodes
     }
 
-    /// What rank `local` of this node has for this rank's nodes, once it was given.
+    /// The blocks of rank `local` of this node for this rank's nodes, once given.
     fn given(&self, local: u32) -> Part {
         let length = u64::from(self.share(self.local)) * self.for_node();
         Part::new(Buf::Scratch, u64::from(local) * length, length)
     }
 
-    /// What has come is in scratch behind what was given.
+    /// Where in scratch the received blocks begin.
     fn came(&self) -> u64 {
         u64::from(self.place.per_node() * self.share(self.local)) * self.for_node()
     }
 
-    /// Gives rank `distance` above on this node what is for its nodes.
+    /// Gives the rank `distance` above on this node the blocks for its nodes.
     fn give(&self, distance: u32, acts: &mut Acts) {
         let (below, above) = self.neighbors(distance);
         let mine = |local: u32| self.nodes(Buf::In, self.above(local), self.share(local));
@@ -111,7 +110,7 @@ impl Alltoall {
         }
     }
 
-    /// Sends to this rank's node number `turn`, and receives from the one as far below.
+    /// Sends to node number `turn` of this rank's share, and receives from the node as far below.
     fn cross(&self, turn: u32, acts: &mut Acts) {
         let share = self.share(self.local);
         let distance = self.local + turn * self.place.per_node();
@@ -124,7 +123,7 @@ impl Alltoall {
             self.place.per_node(),
             (u64::from(share) * self.for_node()) as i64,
         );
-        // The farthest comes first, so that nodes are in the order of the ranks.
+        // The farthest node comes first, so that nodes are in rank order.
         let slot = u64::from(share - 1 - turn) * from.len();
         let into = Part::new(Buf::Scratch, self.came() + slot, from.len());
         if distance == 0 {
@@ -136,7 +135,7 @@ impl Alltoall {
         }
     }
 
-    /// Hands rank `distance` above on this node what has come for it.
+    /// Gives the rank `distance` above on this node the blocks received for it.
     fn hand(&self, distance: u32, acts: &mut Acts) {
         let (below, above) = self.neighbors(distance);
         let came = |local: u32| {
@@ -156,7 +155,7 @@ impl Alltoall {
         }
     }
 
-    /// The ranks of this node that lie so far below and above.
+    /// The ranks of this node `distance` below and above.
     const fn neighbors(&self, distance: u32) -> (u32, u32) {
         let ranks = self.place.per_node();
         (
@@ -171,7 +170,7 @@ impl Alltoall {
         }
     }
 
-    /// Receives from one rank of this node and sends to another; what is empty does not travel.
+    /// Receives from one rank of this node and sends to another; empty messages do not travel.
     fn exchange(&self, recv: (u32, Part), send: (u32, Part), acts: &mut Acts) {
         let rank = |local| self.place.rank(self.node, local);
         crate::eager::exchange(acts, 0, (rank(recv.0), recv.1), (rank(send.0), send.1));

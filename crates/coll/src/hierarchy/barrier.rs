@@ -1,12 +1,12 @@
-//! Barrier with trees inside the nodes and dissemination between their leaders.
+//! Barrier, node-aware: k-nomial trees inside the nodes and dissemination between their leaders.
 //!
-//! Each node signals its leader up a k-nomial tree, the leaders run a dissemination barrier, and
-//! each leader releases its node down the tree. One rank of a node talks to other nodes, so its
-//! adapter carries as many signals as a rank would alone. What is left to save is the cost of a
-//! signal: where it is a flag put into the other's memory, nothing is matched.
+//! Each node signals its leader up a tree, the leaders run a dissemination barrier, and each leader releases
+//! its node down the tree. Only the leader of a node exchanges messages with other nodes, so an adapter
+//! carries as many signals as for a single rank. Where signals are flags in the receiver's memory, nothing is
+//! matched.
 //!
-//! In block placement the last node may have fewer ranks; in cyclic placement nodes are full, or
-//! each rank is taken for a node of its own.
+//! In block placement the last node may have fewer ranks; in cyclic placement nodes must be full, else
+//! each rank counts as a node of its own.
 
 use super::NodeLeaders;
 use crate::barrier::Dissemination;
@@ -19,9 +19,9 @@ use crate::tree::{self, TreePlace};
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
 
-/// One rank's part in a node-aware barrier. One step for each possible child in its node's tree;
-/// then at the leader the steps of dissemination, at another rank one that tells its parent and one
-/// that hears from it; then one for each possible child again.
+/// One rank's plan for a node-aware barrier: a step for each child slot in its node's tree; then at a leader
+/// the steps of dissemination, at another rank one that signals its parent and one that waits for it; then a
+/// step for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
     nodes: NodeLeaders,
@@ -40,7 +40,7 @@ impl Barrier {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = NodeLeaders::of(call, parameters);
         let exchanges = |ranks| u64::from(Digits::new(ranks, parameters.radix).exchanges());
@@ -52,7 +52,7 @@ impl Barrier {
         child.map(|edge| self.nodes.neighbor(edge.peer))
     }
 
-    /// Steps between hearing from the children and releasing them.
+    /// The steps between hearing from the children and releasing them.
     fn middle(&self) -> u32 {
         match self.tree.parent() {
             Some(_) => 2,
@@ -60,7 +60,7 @@ impl Barrier {
         }
     }
 
-    /// Step `i` of the middle.
+    /// Step `i` of these.
     fn meet(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if let Some(parent) = self.tree.parent().map(|local| self.nodes.neighbor(local)) {
             match i {
@@ -94,7 +94,7 @@ impl Plan for Barrier {
         } else if i < children + middle {
             Some(children + self.meet(i - children, inputs, acts)?)
         } else {
-            // The child with the largest subtree has the longest way to go.
+            // Release the child with the largest subtree first.
             if let Some(child) = self.child(2 * children + middle - 1 - i) {
                 acts.send(child, RELEASED, Part::EMPTY);
             }

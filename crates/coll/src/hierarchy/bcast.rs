@@ -1,6 +1,7 @@
-//! Broadcast from the root to the leaders of all nodes, and then inside each node.
+//! Broadcast, node-aware: from the root to the leaders of all nodes, and then inside each node.
 //!
-//! The vector enters each node once. Both are trees of one kind, or inside the nodes ranks act together.
+//! The vector enters each node once. Both phases are trees of one kind, or inside the nodes an intra-node
+//! operation.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::bcast::Tree;
@@ -9,8 +10,8 @@ use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
-/// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
-/// then those inside.
+/// One rank's plan for a node-aware broadcast: at a leader the steps of the tree between the nodes;
+/// then the steps inside the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bcast<T, I> {
     nodes: NodeLeaders,
@@ -19,13 +20,13 @@ pub struct Bcast<T, I> {
     inside: I,
 }
 
-/// Down k-nomial trees.
+/// Bcast node-aware: k-nomial trees between and inside nodes.
 pub type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
 
-/// Down postal trees.
+/// Bcast postal: postal trees between and inside nodes.
 pub type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
 
-/// Down a k-nomial tree, and together.
+/// Bcast intra-node: a k-nomial tree between nodes, intra-node operations inside.
 pub type IntraNodeBcast = Bcast<tree::Knomial, IntraNode>;
 
 impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
@@ -40,7 +41,7 @@ impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
@@ -48,7 +49,7 @@ impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
     }
 }
 
-/// From the leader of a node to its other ranks.
+/// The phase from the leader of a node to its other ranks.
 pub(super) fn inside<I: IntraNodePhase>(
     nodes: NodeLeaders,
     count: u64,
@@ -59,7 +60,7 @@ pub(super) fn inside<I: IntraNodePhase>(
     I::of(&call, parameters)
 }
 
-/// An act inside the node where the leader has the vector in `Out`.
+/// An act inside the node, with the leader's input in `Out`.
 pub(super) fn from_output(act: Act) -> Act {
     act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
 }

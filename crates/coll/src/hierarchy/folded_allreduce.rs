@@ -1,7 +1,7 @@
-//! An allreduce whose last node is filled in part: its ranks are folded ranks of ranks on the node before, which reduce
-//! for them and hand the result back.
+//! Allreduce rail-circulant where the last node is not full: its ranks are folded onto ranks of the node
+//! before, which reduce for them and send the result back.
 //!
-//! Two more rounds, of the whole vector, which all folded ranks begin at the same time.
+//! This adds two rounds of the whole vector, which all folded ranks begin at the same time.
 
 use super::RailAllreduce;
 use crate::accumulate::Accumulator;
@@ -9,7 +9,8 @@ use crate::call::{Call, Parameters};
 use crate::placement::Order;
 use crate::plan::{Acts, Plan, PlanInputs};
 
-/// One rank's part: a folded rank's, or that in an allreduce of all others, before and after which a partner has a few steps.
+/// One rank's plan: a folded rank's two steps, or the allreduce of the other ranks, before and after which a
+/// partner serves its folded rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoldedAllreduce {
     /// The partner of a folded rank, or the folded rank of a partner.
@@ -17,11 +18,11 @@ pub struct FoldedAllreduce {
     sum: Accumulator,
     count: u64,
     in_place: bool,
-    /// What is done without the folded ranks.
+    /// The allreduce without the folded ranks; `None` at a folded rank.
     plan: Option<RailAllreduce>,
 }
 
-/// The ranks that are no folded ranks: those on full nodes, where there are such.
+/// The number of ranks that are not folded: those on full nodes, if there are full nodes.
 pub(crate) fn ranks_on_full_nodes(call: &Call, parameters: &Parameters) -> u32 {
     let most = parameters.per_node.max(1);
     match parameters.order {
@@ -53,14 +54,14 @@ impl FoldedAllreduce {
         }
     }
 
-    /// A folded rank's two steps: it gives its vector away, and gets the result.
+    /// A folded rank's steps: it sends its vector and receives the result.
     fn visit(&self, i: u32, partner: u32, acts: &mut Acts) -> u32 {
         if i == 0 {
             acts.send(partner, 0, self.sum.value(false));
             return 0;
         }
         acts.recv(partner, 0, self.sum.value(true));
-        // Only in place does the result overwrite what is still being sent.
+        // In place, the result overwrites the vector that is being sent.
         u32::from(self.in_place)
     }
 }

@@ -1,9 +1,8 @@
 //! Gather inside each node to its leader, and then between the leaders to the root.
 //!
 //! One message leaves each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! ranks act together. NodeLeaders are
-//! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
-//! is a node of its own.
+//! intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
+//! each rank counts as a node of its own.
 
 use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
 use crate::call::{Call, Parameters};
@@ -24,7 +23,7 @@ pub struct Gather<I> {
 /// Up trees inside.
 pub type KnomialGather = Gather<Knomial>;
 
-/// IntraNodeOp inside.
+/// With intra-node operations inside the nodes.
 pub type IntraNodeGather = Gather<IntraNode>;
 
 impl<I: IntraNodePhase> Gather<I> {

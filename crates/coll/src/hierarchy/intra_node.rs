@@ -1,13 +1,13 @@
-//! A collective that the ranks of a node do together, by memory that they share: one act, and no
-//! message.
+//! Algorithm `intra-node` of all ranks on one node: a collective as one intra-node operation, without
+//! messages.
 
 use super::IntraNodePhase;
 use crate::call::{Call, Collective, Parameters};
 use crate::phase::phase;
 use crate::plan::{Acts, Buf, IntraNodeOp, NodeRanks, Part, Plan, PlanInputs};
 
-/// One rank's part in what all ranks of the call, who are on one node, do [together](IntraNodeOp). A rank
-/// alone copies what it gives.
+/// One rank's plan for a collective that is one [intra-node operation](IntraNodeOp) of all ranks of the
+/// call. A single rank copies its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntraNode {
     collective: Collective,

@@ -1,13 +1,13 @@
-//! Plans for ranks on nodes: what goes on inside a node, and what goes on between nodes.
+//! Node-aware plans, composed of phases inside nodes and phases between nodes.
 //!
-//! A collective is composed of phases among fewer ranks: those of one node; the first ranks of all
-//! nodes, their *leaders*; or a *rail*, the ranks of the same number on all nodes. A phase is a plan
-//! of the catalog for that group, with its peers and parts renamed ([`Rail`]), or an exchange of its
-//! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised. Elsewhere nodes have *ports*, as
-//! many as a full one has ranks, and what comes through one of them all ranks have before the next phase.
+//! A phase runs among fewer ranks: those of one node; the *leaders*, the first ranks of all nodes; or a
+//! *rail*, the ranks with the same local number on all nodes. It is a plan of the catalog for that group, with
+//! peers and parts renamed ([`Rail`]), or an exchange of its own. A later phase of a rank needs all its
+//! earlier phases; nothing is synchronised. *Multirail* plans give a node as many ports as a full node has
+//! ranks, and all ranks of the node get what arrived through any port before the next phase.
 //!
-//! Every rank knows the placement from [`Parameters`]: nodes of one size, the last one perhaps filled in part, that are
-//! filled one after another or dealt in turn. With one rank a node the plans are those that they are composed of.
+//! Every rank knows the placement from [`Parameters`]: nodes of one size, filled in blocks, the last one
+//! perhaps in part, or cyclic. With one rank per node the plans equal those that they are composed of.
 //!
 //! Rails: Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
 //! 2020.
@@ -70,13 +70,13 @@ use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::{gatherv, scatterv};
 
-/// Gatherv up a tree of nodes, each of which is a tree of its ranks.
+/// Gatherv node-aware: up a tree of nodes, each of which is a tree of its ranks.
 pub type Gatherv = gatherv::Tree<NodeTree>;
 
-/// Scatterv down such a tree.
+/// Scatterv node-aware: down a tree of nodes, each of which is a tree of its ranks.
 pub type Scatterv = scatterv::Tree<NodeTree>;
 
-/// The parameters of the second of two phases, which has a radix of its own.
+/// The parameters of the second of two phases, whose radix is `gather_radix`.
 pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {
     Parameters {
         radix: parameters.gather_radix,
@@ -84,16 +84,16 @@ pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {
     }
 }
 
-/// The placement of the call's ranks on full nodes; where they would not be full, each rank is a
-/// node of its own.
+/// The placement of the call's ranks on full nodes; if nodes would not be full, each rank counts as a node
+/// of its own.
 pub(crate) fn full_nodes(call: &Call, parameters: &Parameters) -> Placement {
     let divides = call.size.is_multiple_of(parameters.per_node.max(1));
     let per_node = if divides { parameters.per_node } else { 1 };
     Placement::new(parameters.order, call.size, per_node)
 }
 
-/// The parameters of a rail, whose ranks are on nodes of their own; of the only one where each rank is taken for a
-/// node, and where they are is as it was.
+/// The parameters within a rail, whose ranks are on different nodes. Where each rank counts as a node, the
+/// only rail keeps the placement of the whole group.
 pub(crate) const fn in_rail(place: Placement, parameters: &Parameters) -> Parameters {
     Parameters {
         per_node: match place.per_node() {
@@ -104,8 +104,8 @@ pub(crate) const fn in_rail(place: Placement, parameters: &Parameters) -> Parame
     }
 }
 
-/// The placement of the call's ranks on nodes that are filled one after another, the last one perhaps
-/// in part; where ranks are dealt in turn, each rank is a node of its own.
+/// The placement of the call's ranks in blocks, the last node perhaps not full; in cyclic placement each rank
+/// counts as a node of its own.
 pub(crate) fn one_after_another(call: &Call, parameters: &Parameters) -> Placement {
     let per_node = match parameters.order {
         Order::Block => parameters.per_node,
@@ -114,7 +114,7 @@ pub(crate) fn one_after_another(call: &Call, parameters: &Parameters) -> Placeme
     Placement::new(Order::Block, call.size, per_node)
 }
 
-/// The same where only blocks of ranks will do.
+/// As [`full_nodes`], for block placement only.
 pub(crate) fn full_blocks(call: &Call, parameters: &Parameters) -> Placement {
     match parameters.order {
         Order::Block => full_nodes(call, parameters),

@@ -1,14 +1,14 @@
-//! Allreduce through the ports of nodes: a reduce-scatter of the vector's blocks, one for each rank, and an allgather.
+//! Allreduce multirail: a reduce-scatter of the vector's blocks, one per rank, and then an allgather.
 //!
-//! Both are Bruck's algorithm between nodes that have as many ports as ranks, and inside them. Out of each node and into
-//! it go twice the blocks of all other nodes, the least there is where each element is reduced once, in as few phases as there
-//! can be with so many ports. NodeLeaders need not be full. Every element is reduced once for all, so all ranks get the same bits.
+//! Both are Bruck's algorithm between nodes with as many ports as ranks, and inside the nodes. Twice the
+//! blocks of all other nodes leave and enter each node, the minimum where each element is reduced once, in
+//! the fewest phases for this number of ports. Nodes need not be full. All ranks get the same bits.
 
 use super::{NodeBruck, NodeReduceScatter};
 use crate::call::{Call, Parameters};
 use crate::plan::{Acts, Plan, PlanInputs};
 
-/// One rank's part: the steps of the reduce-scatter, then those of the allgather.
+/// One rank's plan: the steps of the reduce-scatter, then those of the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultirailAllreduce {
     scatter: NodeReduceScatter,
@@ -25,7 +25,7 @@ impl MultirailAllreduce {
         }
     }
 
-    /// The most rounds with one message at a time.
+    /// At most the rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         NodeReduceScatter::rounds(call, parameters) + NodeBruck::rounds(call, parameters)
     }

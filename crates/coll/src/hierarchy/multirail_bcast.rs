@@ -1,8 +1,8 @@
-//! Broadcast through the ports of nodes: the vector's blocks, one for each rank, go down a tree from the root, and an allgather
+//! Broadcast multirail: the vector's blocks, one per rank, go down a tree from the root, and an allgather
 //! completes them.
 //!
-//! The tree is one of nodes, each of which is a tree of its ranks, and the allgather Bruck's algorithm between nodes that have
-//! as many ports as ranks, and inside them.
+//! The tree is one of nodes, each of which is a tree of its ranks. The allgather is Bruck's algorithm between
+//! nodes with as many ports as ranks, and inside the nodes.
 
 use core::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::partition::run;
 use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{Subtrees, TreeEdge, TreePlace};
 
-/// One rank's part: below the root one step that receives; one for each possible child; then those of the allgather, in which
-/// nobody sends to the root.
+/// One rank's plan: below the root one step that receives; one for each child slot; then those of the
+/// allgather, in which no rank sends to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultirailBcast {
     tree: NodeTree,
@@ -34,7 +34,7 @@ impl MultirailBcast {
         }
     }
 
-    /// The most rounds with one message at a time.
+    /// At most the rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         NodeTree::rounds(call, parameters) + NodeBruck::rounds(call, &with_second_radix(parameters))
     }
@@ -51,18 +51,18 @@ impl MultirailBcast {
         }
     }
 
-    /// The blocks of some ranks.
+    /// The blocks of a range of ranks.
     fn blocks(&self, ranks: Range<u32>) -> Part {
         let (first, count) = run(self.count, self.size, ranks.start, ranks.end);
         self.part(Part::new(Buf::Out, first, count))
     }
 
-    /// The steps before the allgather.
+    /// The number of steps before the allgather.
     fn before(&self) -> u32 {
         u32::from(!self.is_root()) + self.tree.places()
     }
 
-    /// An act of the allgather, unless it would bring the root what it has.
+    /// An act of the allgather, unless it would send the root blocks that it has.
     fn gathered(&self, act: Act) -> Option<Act> {
         match act {
             Act::Send { to, .. } if to == self.root => None,
@@ -104,9 +104,9 @@ impl Plan for MultirailBcast {
             }
             false => (1, i - 1),
         };
-        // The child that may have the most ranks below it comes first.
+        // Serve the child with the largest subtree first.
         let at = self.tree.places() - 1 - sent;
-        let blocks = self.blocks(self.tree.brought(at));
+        let blocks = self.blocks(self.tree.child_subtree(at));
         if let Some(TreeEdge { peer, tag }) = self.tree.down(at).filter(|_| !blocks.is_empty()) {
             acts.send(peer, tag, blocks);
         }

@@ -1,8 +1,9 @@
-//! Reduce through the ports of nodes: a reduce-scatter of the vector's blocks, one for each rank, which then go up a tree to
-//! the root.
+//! Reduce multirail: a reduce-scatter of the vector's blocks, one per rank, which then go up a tree to the
+//! root.
 //!
-//! The reduce-scatter is Bruck's algorithm between nodes that have as many ports as ranks, and inside them, and the tree one
-//! of nodes, each of which is a tree of its ranks. Each element is reduced once, and all ranks reduce as many.
+//! The reduce-scatter is Bruck's algorithm between nodes with as many ports as ranks, and inside the nodes.
+//! The tree is one of nodes, each of which is a tree of its ranks. Each element is reduced once, and all
+//! ranks reduce the same number.
 
 use core::ops::Range;
 
@@ -11,12 +12,13 @@ use crate::call::{Call, Parameters};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{Subtrees, TreeEdge, TreePlace};
 
-/// One rank's part: the steps of the reduce-scatter; then one for each possible child, and one that sends to the parent.
+/// One rank's plan: the steps of the reduce-scatter; then one for each child slot, and one that sends to the
+/// parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultirailReduce {
     scatter: NodeReduceScatter,
     tree: NodeTree,
-    /// Where in scratch a rank that is not the root has the blocks of its subtree.
+    /// Where in scratch a rank other than the root keeps the blocks of its subtree.
     kept: u64,
 }
 
@@ -30,13 +32,13 @@ impl MultirailReduce {
         }
     }
 
-    /// The most rounds with one message at a time.
+    /// At most the rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let gathered = NodeTree::rounds(call, &with_second_radix(parameters));
         NodeReduceScatter::rounds(call, parameters) + gathered
     }
 
-    /// Where a part of the vector is while it is gathered.
+    /// The place of a part of the vector while it is gathered.
     fn gathered(&self, part: Part) -> Part {
         match self.tree.up() {
             Some(_) if part.buf == Buf::Out && !part.is_empty() => Part {
@@ -48,7 +50,7 @@ impl MultirailReduce {
         }
     }
 
-    /// The blocks of some ranks.
+    /// The blocks of a range of ranks.
     fn blocks(&self, ranks: Range<u32>) -> Part {
         let (first, count) = self.scatter.blocks(&ranks);
         self.gathered(Part::new(Buf::Out, first, count))
@@ -78,7 +80,7 @@ impl Plan for MultirailReduce {
             return Some(needs);
         };
         if at < self.tree.places() {
-            let blocks = self.blocks(self.tree.brought(at));
+            let blocks = self.blocks(self.tree.child_subtree(at));
             if let Some(TreeEdge { peer, tag }) = self.tree.down(at).filter(|_| !blocks.is_empty())
             {
                 acts.recv(peer, tag, blocks);

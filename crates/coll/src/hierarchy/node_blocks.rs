@@ -1,17 +1,16 @@
-//! The blocks of a node's ranks as one block of the node.
+//! Gather and scatter between leaders: the blocks of a node's ranks as one block of the node.
 
 use super::{NodeLeaders, one_after_another};
 use crate::call::{Call, Parameters};
 use crate::plan::{Act, Buf, Part};
 
-/// The blocks of all ranks, taken node by node. NodeLeaders are filled one after another; the last node's
-/// block is shorter where it is filled in part, so a plan for equal blocks is cut where the last block
-/// ends.
+/// The blocks of all ranks, grouped by node. Nodes are filled in blocks. The last node's block is shorter
+/// where that node is not full, so a plan for equal blocks is cut off at the end of the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeBlocks {
     nodes: NodeLeaders,
     is_root: bool,
-    /// Elements of one rank's block, of a full node's and of all.
+    /// Elements of one rank's block, of a full node's block and of all blocks.
     count: u64,
     longest: u64,
     all: u64,
@@ -42,8 +41,8 @@ impl NodeBlocks {
         self.is_root
     }
 
-    /// The elements at the start of scratch in which a leader, if it is not the root, keeps the block
-    /// of its node.
+    /// The elements at the start of scratch in which a leader other than the root keeps the block of its
+    /// node.
     pub(super) fn kept(&self) -> u64 {
         match self.nodes.leads() && !self.is_root {
             true => u64::from(self.nodes.ranks()) * self.count,
@@ -61,8 +60,8 @@ impl NodeBlocks {
         }
     }
 
-    /// An act between leaders on the blocks of nodes, those from number `stock` on being in scratch,
-    /// and this node's in the buffer `of_node`.
+    /// An act between leaders on the blocks of nodes; blocks from number `stock` on are in scratch, and this
+    /// node's block is in the buffer `of_node`.
     pub(super) fn across(&self, act: Act, of_node: Buf, stock: u32) -> Act {
         let node = self.nodes.node();
         act.with_parts(|part| {

@@ -1,18 +1,19 @@
-//! Allgather by Bruck's algorithm twice: between the nodes, each of which has as many ports as a full one has ranks, and
-//! inside them.
+//! Allgather and allgatherv, node-aware: Bruck's algorithm between nodes with as many ports as a full node
+//! has ranks, and inside the nodes.
 //!
-//! First the ranks of each node tell one another their blocks. Then, in each phase, every rank of a node gets from
-//! another node all the blocks that this one has, each from a node farther above, and the ranks of a node tell one
-//! another what they got. So a node of `m` ranks has `m + 1` times as many blocks after each phase: of `n` nodes
-//! there are `ceil(log n)` phases to the base `m + 1`, in each of which a rank sends one message to another node; one of a
-//! last node of `q` ranks up to `ceil(m / q)`. Into each node go the blocks of all others once, the least there is, and all
-//! its ranks carry them. Bienz, Gautam and Kharel, "A locality-aware Bruck allgather", 2022 (arXiv 2206.03564); between
-//! nodes it is the algorithm of Bruck, Ho, Kipnis, Upfal and Weathersby for several ports, 1997.
+//! First the ranks of each node exchange their blocks. Then, in each phase, every rank of a node receives all
+//! the blocks of another node, each rank from a different one, and the ranks of the node exchange what they
+//! received. So a node of `m` ranks has `m + 1` times as many blocks after each phase: `n` nodes take
+//! `ceil(log n)` phases to the base `m + 1`, in each of which a rank sends one message to another node; a
+//! rank of a last node of `q` ranks sends up to `ceil(m / q)`. Each node receives the blocks of all other
+//! nodes once, the minimum, spread over its ranks. Bienz, Gautam and Kharel, "A locality-aware Bruck
+//! allgather", 2022 (arXiv 2206.03564); between nodes it is the multiport algorithm of Bruck, Ho, Kipnis,
+//! Upfal and Weathersby, 1997.
 //!
-//! All that a message carries follows one another, around the ring of ranks: blocks may have any lengths, which all
-//! ranks know. Where what one rank of a node tells another goes around the end of that, it is two messages.
+//! A message carries consecutive blocks around the ring of ranks, so blocks may have any lengths, which all
+//! ranks know. Inside a node, blocks that wrap around the end of the node's blocks take two messages.
 //!
-//! On nodes that are filled one after another; else each rank is a node of its own.
+//! Nodes are filled in blocks; in cyclic placement each rank counts as a node of its own.
 
 use super::node_ports::{BlockRange, HeldBlocks, NodeExchange, NodePorts};
 use crate::allgather::BruckExchange;
@@ -22,8 +23,8 @@ use crate::digits::Digits;
 use crate::eager::{copy, exchange, exchange_runs};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
-/// One rank's part. The steps inside its node; then for each phase those between the nodes, which do not wait for one
-/// another, and those inside again.
+/// One rank's plan: the steps inside its node; then for each phase the steps between nodes, which do not
+/// depend on each other, and steps inside the node again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeBruck {
     ports: NodePorts,
@@ -37,7 +38,7 @@ impl NodeBruck {
         NodeBruck::with(call, parameters, Blocks::of(call), call.in_place)
     }
 
-    /// Of the blocks that a vector is cut into, in their places.
+    /// The allgather of the blocks that a vector is cut into, at their places in the vector.
     pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
         let blocks = Blocks::Partition(call.count, call.size);
         NodeBruck::with(call, parameters, blocks, true)
@@ -53,7 +54,7 @@ impl NodeBruck {
         }
     }
 
-    /// The most rounds with one message at a time; exact with one rank a node.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let ports = NodePorts::of(call, parameters);
         let inside = Digits::new(ports.most_ranks(), parameters.radix);
@@ -75,7 +76,7 @@ impl NodeBruck {
         (self.blocks).within_outputs(inputs, run.first, self.ports.size(), |of| run.elements(of))
     }
 
-    /// This rank's own block where it belongs, and where it is at the start.
+    /// This rank's own block: its final place, and its place at the start.
     fn own(&self, inputs: &PlanInputs<'_>) -> [Part; 2] {
         let belongs = self.blocks.output(inputs, self.ports.rank());
         match self.in_place {
@@ -84,8 +85,8 @@ impl NodeBruck {
         }
     }
 
-    /// Exchange `i` inside the node, of what its ranks have got or, before the first phase, of their own blocks; it needs
-    /// the exchanges of earlier phases of Bruck's algorithm.
+    /// Exchange `i` inside the node, of blocks received in a phase or, before the first phase, of own blocks.
+    /// It needs the exchanges of earlier phases of Bruck's algorithm.
     fn tell(&self, held: HeldBlocks, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
         let ring = self.ports.ring();
         let BruckExchange {
@@ -98,7 +99,7 @@ impl NodeBruck {
             let runs = self.ports.shares(held, first, blocks);
             runs.map(|run| self.run(inputs, run))
         };
-        // Its own block a rank sends from where it is.
+        // A rank sends its own block from its place at the start.
         let outgoing = match held {
             HeldBlocks::Own if phase == 0 => [self.own(inputs)[1], Part::EMPTY],
             _ => shares(ring.rank()),
@@ -109,7 +110,7 @@ impl NodeBruck {
         phase
     }
 
-    /// This rank's exchange between the nodes of that number in a phase, if it has one.
+    /// Exchange number `i` between nodes in a phase, if this rank has one.
     fn cross(&self, phase: u32, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         if let Some(NodeExchange {
             source,

@@ -8,8 +8,7 @@ use crate::placement::{Order, Placement};
 use crate::plan::Act;
 use crate::tree::TreeEdge;
 
-/// Where one rank stands among nodes that each have a leader: the root, and on other nodes the first
-/// rank.
+/// One rank's position on nodes with leaders: the root leads its node, and the first rank each other node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeLeaders {
     place: Placement,
@@ -18,8 +17,8 @@ pub(crate) struct NodeLeaders {
 }
 
 impl NodeLeaders {
-    /// The nodes of the call. One after another they may be filled in part. Dealt in turn they must
-    /// be full, and an operation must commute; else each rank is a node of its own.
+    /// The nodes of the call. In block placement the last one may not be full. In cyclic placement nodes must
+    /// be full, and an operation must commute; else each rank counts as a node of its own.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let in_order = call.collective.reduces() && !call.commutative;
         let place = match parameters.order {
@@ -54,12 +53,12 @@ impl NodeLeaders {
         self.place.node(self.root)
     }
 
-    /// This rank's number on its node.
+    /// This rank's local number.
     pub(crate) const fn local(&self) -> u32 {
         self.place.local(self.rank)
     }
 
-    /// The leader's number on this rank's node.
+    /// The leader's local number on this rank's node.
     pub(crate) const fn local_leader(&self) -> u32 {
         self.place.local(self.leader(self.node()))
     }
@@ -69,7 +68,7 @@ impl NodeLeaders {
         self.leader(self.node()) == self.rank
     }
 
-    /// Ranks on this rank's node.
+    /// The number of ranks on this rank's node.
     pub(crate) const fn ranks(&self) -> u32 {
         self.place.ranks_on(self.node())
     }
@@ -79,7 +78,7 @@ impl NodeLeaders {
         self.place.per_node().min(self.place.size())
     }
 
-    /// The ranks on the last node, which has the fewest.
+    /// The number of ranks on the last node, which has the fewest.
     pub(crate) fn fewest(&self) -> u32 {
         match (self.place.size() % self.most(), self.place.order()) {
             (0, _) | (_, Order::Cyclic) => self.most(),
@@ -87,7 +86,7 @@ impl NodeLeaders {
         }
     }
 
-    /// The rank with this number on this rank's node.
+    /// The rank with this local number on this rank's node.
     pub(crate) const fn neighbor(&self, local: u32) -> u32 {
         self.place.rank(self.node(), local)
     }
@@ -101,13 +100,13 @@ impl NodeLeaders {
         }
     }
 
-    /// Some ranks of this rank's node, of those that are filled one after another.
+    /// The ranks with these local numbers on this rank's node, in block placement.
     pub(super) fn neighbors(&self, locals: Range<u32>) -> Range<u32> {
         let first = self.neighbor(0);
         first + locals.start..first + locals.end
     }
 
-    /// The ranks of some nodes that are filled one after another.
+    /// The ranks of these nodes, in block placement.
     pub(super) fn ranks_of(&self, nodes: Range<u32>) -> Range<u32> {
         let first = |node: u32| {
             let before = u64::from(node) * u64::from(self.place.per_node());
@@ -116,7 +115,7 @@ impl NodeLeaders {
         first(nodes.start)..first(nodes.end)
     }
 
-    /// An edge of a tree of the ranks of this node.
+    /// An edge of a tree among the ranks of this node, in ranks of the group.
     pub(super) const fn edge_inside(&self, edge: TreeEdge) -> TreeEdge {
         TreeEdge {
             peer: self.neighbor(edge.peer),
@@ -124,7 +123,7 @@ impl NodeLeaders {
         }
     }
 
-    /// An edge of a tree of the leaders.
+    /// An edge of a tree among the leaders, in ranks of the group.
     pub(super) const fn edge_between(&self, edge: TreeEdge) -> TreeEdge {
         TreeEdge {
             peer: self.leader(edge.peer),
@@ -132,12 +131,12 @@ impl NodeLeaders {
         }
     }
 
-    /// An act of a plan for the ranks of this node.
+    /// An act of a plan among the ranks of this node, with ranks of the group.
     pub(crate) fn inside(&self, act: Act) -> Act {
         act.with_peer(|local| self.neighbor(local))
     }
 
-    /// An act of a plan for the leaders.
+    /// An act of a plan among the leaders, with ranks of the group.
     pub(crate) fn between(&self, act: Act) -> Act {
         act.with_peer(|node| self.leader(node))
     }

@@ -1,12 +1,14 @@
-//! Bruck's algorithm between nodes that have as many ports as the full ones have ranks: who exchanges which blocks with whom.
+//! Bruck's algorithm between nodes with as many ports as full nodes have ranks: which rank exchanges which
+//! blocks with which rank. Allgather and reduce-scatter `node-aware` and the multirail algorithms use it.
 //!
-//! Before a phase all ranks of a node have the blocks of `w` nodes, from their own on around the ring. In the phase the
-//! node gets through port `l` those that the node `(l + 1) w` above has, and then its ranks tell one another what they got.
-//! So a node of `m` ports has the blocks of `(m + 1) w` nodes after it. Where fewer nodes are left in the last phase,
-//! several ports share the blocks of one. The other way round it is a reduce-scatter.
+//! Before a phase all ranks of a node have the blocks of `w` nodes, from their own on around the ring. In the
+//! phase port `l` of the node receives the blocks of the node `(l + 1) w` above, and then the ranks of the
+//! node exchange what they received. So a node of `m` ports has the blocks of `(m + 1) w` nodes after it.
+//! Where fewer nodes are left in the last phase, several ports share the blocks of one. Reversed, it is a
+//! reduce-scatter.
 //!
-//! A rank of a full node serves one port. On a last node of fewer ranks each serves as many of those in use as another, or
-//! one more.
+//! A rank of a full node serves one port. On a last node with fewer ranks, the ports in use are divided among
+//! the ranks as evenly as possible.
 
 use super::one_after_another;
 use crate::allgather::BruckExchange;
@@ -17,21 +19,21 @@ use crate::placement::Placement;
 use crate::rank_ring::RankRing;
 use core::ops::Range;
 
-/// One rank's place.
+/// One rank's position: its node, its local number, and the phases between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodePorts {
     place: Placement,
-    /// This rank's node, and its number there.
+    /// This rank's node, and its local number.
     node: u32,
     local: u32,
-    /// The phases of exchanges between nodes.
+    /// The number of phases between nodes.
     phases: u32,
-    /// How many ports share what comes from one place: in the last phase, and in earlier ones.
+    /// How many ports share the blocks from one source: in the last phase, and in earlier ones.
     parts: [u32; 2],
 }
 
-/// A place among the elements of blocks that follow one another: behind those of so many ranks, and behind the first parts
-/// of those of some more, of which all have almost as many elements.
+/// A position among the elements of consecutive blocks: after the blocks of `ranks` ranks, and after the
+/// first `part` of `parts` almost equal parts of the blocks of `here` more ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockOffset {
     ranks: u32,
@@ -41,7 +43,7 @@ pub(super) struct BlockOffset {
 }
 
 impl BlockOffset {
-    /// Behind the blocks of so many ranks.
+    /// The position after the blocks of `ranks` ranks.
     const fn behind(ranks: u32) -> Self {
         BlockOffset {
             ranks,
@@ -51,7 +53,8 @@ impl BlockOffset {
         }
     }
 
-    /// How many elements of the blocks that it divides are before it, where those of some of the ranks have so many.
+    /// The elements before the position within the blocks that it divides; `of` counts the elements of some
+    /// ranks' blocks.
     fn within(&self, of: &impl Fn(Range<u32>) -> u64) -> u64 {
         match self.part {
             0 => 0,
@@ -64,7 +67,7 @@ impl BlockOffset {
     }
 }
 
-/// Elements of blocks that follow one another around the ring, from that of rank `first` on.
+/// A range of elements of consecutive blocks around the ring, from the block of rank `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockRange {
     pub(super) first: u32,
@@ -75,7 +78,7 @@ pub(super) struct BlockRange {
 impl BlockRange {
     pub(super) const EMPTY: BlockRange = BlockRange::new(0, 0);
 
-    /// The blocks of so many ranks.
+    /// The blocks of `ranks` ranks.
     pub(super) const fn new(first: u32, ranks: u32) -> Self {
         BlockRange {
             first,
@@ -84,7 +87,7 @@ impl BlockRange {
         }
     }
 
-    /// Some of the parts into which the blocks of so many ranks are cut.
+    /// Parts `some` of the `parts` parts into which the blocks of `here` ranks are cut.
     const fn cut(first: u32, here: u32, parts: u32, some: Range<u32>) -> Self {
         let from = BlockOffset {
             ranks: 0,
@@ -99,8 +102,8 @@ impl BlockRange {
         BlockRange { first, from, to }
     }
 
-    /// Its elements, counted from the first rank's block on; `of` says how many the blocks of some ranks have, who are
-    /// counted from there, too.
+    /// The range of elements, counted from the first rank's block on; `of` counts the elements of the blocks
+    /// of some ranks, likewise counted from there.
     pub(super) fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> Range<u64> {
         let (from, to) = (self.from, self.to);
         if from == to {
@@ -112,17 +115,17 @@ impl BlockRange {
     }
 }
 
-/// What the ranks of a node tell one another: their own blocks, or what they got in a phase. Each has a share, or the last
-/// ones none.
+/// What the ranks of a node exchange inside it: their own blocks, or blocks received in a phase. Each rank
+/// has a share, except perhaps the last ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeldBlocks {
     Own,
     Received { phase: u32 },
 }
 
-/// How many ports of a node, at most so many, share what comes from one of the places, which may be fewer than the ports in the
-/// last phase. If then more ports are used than the last node has ranks, these are so many that each rank has as many, as
-/// far as they can be shared out so.
+/// How many ports of a node, at most `most`, share the blocks from one of `places` sources; in the last phase
+/// there may be fewer sources than ports. If more ports are in use than the last node has ranks, the number
+/// is such that, if possible, each of its ranks serves as many.
 pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
     let (ports, last) = (place.ranks_on(0), place.on_last_node());
     let used = places * most.clamp(1, ports / places);
@@ -134,7 +137,7 @@ pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
     (even / places).max(1)
 }
 
-/// The exchanges between nodes.
+/// The digits of the exchanges between nodes.
 const fn exchanges_of(place: Placement) -> Digits {
     Digits::new(place.nodes(), place.ranks_on(0).saturating_add(1))
 }
@@ -149,7 +152,7 @@ pub(super) struct NodeExchange {
 }
 
 impl NodePorts {
-    /// On nodes that are filled one after another; where ranks are dealt in turn, each is a node of its own.
+    /// In block placement; in cyclic placement each rank counts as a node of its own.
     pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = one_after_another(call, parameters);
         let digits = exchanges_of(place);
@@ -164,7 +167,7 @@ impl NodePorts {
         }
     }
 
-    /// All ranks.
+    /// The number of ranks.
     pub(super) const fn size(&self) -> u32 {
         self.place.size()
     }
@@ -174,38 +177,39 @@ impl NodePorts {
         self.place.rank(self.node, self.local)
     }
 
-    /// This rank's node among all.
+    /// This rank's node in the ring of nodes.
     const fn node(&self) -> RankRing {
         RankRing::new(self.node, self.place.nodes())
     }
 
-    /// This rank among those of its node.
+    /// This rank in the ring of its node's ranks.
     pub(super) const fn ring(&self) -> RankRing {
         RankRing::new(self.local, self.place.ranks_on(self.node))
     }
 
-    /// The exchanges between nodes.
+    /// The digits of the exchanges between nodes.
     const fn digits(&self) -> Digits {
         exchanges_of(self.place)
     }
 
-    /// The rank of that number on this rank's node.
+    /// The rank with this local number on this rank's node.
     pub(super) const fn neighbor(&self, local: u32) -> u32 {
         self.place.rank(self.node, local)
     }
 
-    /// The ranks of a full node.
+    /// The number of ranks on a full node.
     pub(super) const fn most_ranks(&self) -> u32 {
         self.place.ranks_on(0)
     }
 
-    /// How many phases there are.
+    /// The number of phases.
     pub(super) const fn phases(&self) -> u32 {
         self.phases
     }
 
-    /// The most rounds with one message at a time, of which ranks have so many exchanges inside before the first phase
-    /// and after each. One that goes around the end of what they tell one another is two messages.
+    /// At most the rounds with one message at a time, with `inside` exchanges inside the node before the
+    /// first phase and after each phase. An exchange that wraps around the end of the node's blocks takes two
+    /// messages.
     pub(super) fn rounds(&self, inside: u32) -> u64 {
         let on_last_node = self.place.on_last_node();
         let crossings = |phase| u64::from(self.used(phase).div_ceil(on_last_node));
@@ -216,7 +220,7 @@ impl NodePorts {
                 .sum::<u64>()
     }
 
-    /// The ranks of some nodes around the ring, all of them at most.
+    /// The number of ranks on `nodes` nodes from `first` on around the ring.
     const fn ranks(&self, first: u32, nodes: u32) -> u32 {
         let last = RankRing::new(self.place.nodes() - 1, self.place.nodes());
         let full = self.most_ranks();
@@ -227,13 +231,13 @@ impl NodePorts {
         nodes * full - missing
     }
 
-    /// What all ranks of the node have before a phase.
+    /// The blocks that all ranks of the node have before a phase.
     pub(super) fn had(&self, phase: u32) -> BlockRange {
         let ranks = self.ranks(self.node, self.digits().weight(phase));
         BlockRange::new(self.neighbor(0), ranks)
     }
 
-    /// How many ports share what comes from one place in a phase.
+    /// How many ports share the blocks from one source in a phase.
     pub(super) const fn parts(&self, phase: u32) -> u32 {
         let [last, earlier] = self.parts;
         if phase + 1 == self.phases {
@@ -243,12 +247,12 @@ impl NodePorts {
         }
     }
 
-    /// How many ports are in use in a phase; the last ones may be idle in the last.
+    /// How many ports are in use in a phase; fewer than all only in the last.
     fn used(&self, phase: u32) -> u32 {
         self.digits().values(phase) * self.parts(phase)
     }
 
-    /// The ports before those of the rank of that number on this rank's node.
+    /// The number of ports served by ranks below local number `local` on this rank's node.
     fn before(&self, phase: u32, local: u32) -> u32 {
         piece(0, self.used(phase).into(), self.ring().size(), local).0 as u32
     }
@@ -259,7 +263,7 @@ impl NodePorts {
         self.before(phase, local)..self.before(phase, local + 1)
     }
 
-    /// How many exchanges this rank has in a phase.
+    /// The number of exchanges of this rank in a phase.
     pub(super) fn crossings(&self, phase: u32) -> u32 {
         self.served(phase).len() as u32
     }
@@ -271,7 +275,7 @@ impl NodePorts {
         self.place.rank(node, local)
     }
 
-    /// How many exchanges a rank of this node has in a phase at most: in the first one no fewer ports are in use than later.
+    /// The most exchanges of a rank of this node in a phase; the first phase uses as many ports as any.
     pub(super) fn crossings_of_one(&self) -> u32 {
         match self.phases() {
             0 => 0,
@@ -279,8 +283,8 @@ impl NodePorts {
         }
     }
 
-    /// This rank's exchange of that number in a phase, each of which is with another rank; in the last phase not all ranks
-    /// have one.
+    /// Exchange number `i` of this rank in a phase, each with a different rank; in the last phase not all
+    /// ranks have one.
     pub(super) fn crossing(&self, phase: u32, i: u32) -> Option<NodeExchange> {
         let (digits, parts, node) = (self.digits(), self.parts(phase), self.node());
         let port = self.served(phase).nth(i as usize)?;
@@ -302,7 +306,8 @@ impl NodePorts {
         })
     }
 
-    /// What of its node's blocks this rank gets in a reduce-scatter, in one exchange or several, if there is one phase.
+    /// In a reduce-scatter of one phase, the part of its node's blocks that this rank receives in its
+    /// exchanges.
     pub(super) fn gathered(&self) -> [BlockRange; 2] {
         let (had, parts, served) = (self.had(0), self.parts(0), self.served(0));
         let ports = served.len() as u32;
@@ -314,14 +319,14 @@ impl NodePorts {
             .map(|some| BlockRange::cut(had.first, had.to.ranks, parts, some))
     }
 
-    /// Where in a held the share of a rank of the node begins.
+    /// Where the share of the rank with local number `local` begins in the held blocks.
     fn share(&self, held: HeldBlocks, local: u32) -> BlockOffset {
         let HeldBlocks::Received { phase } = held else {
             return BlockOffset::behind(local);
         };
         let (had, parts) = (self.digits().weight(phase), self.parts(phase));
         let port = self.before(phase, local);
-        // The nodes whose blocks come through the ports of earlier places, and those whose come through this one.
+        // The nodes whose blocks come through ports of earlier sources, and through this source's ports.
         let (first, left) = (self.node().above(had), self.node().size() - had);
         let earlier = left.min(port / parts * had);
         let here = had.min(left - earlier);
@@ -333,8 +338,8 @@ impl NodePorts {
         }
     }
 
-    /// The shares of some ranks of the node, from that of number `first` on around them: two runs where that goes around
-    /// the end.
+    /// The shares of `ranks` ranks of the node from local number `first` on; two ranges where they wrap
+    /// around the end.
     pub(super) fn shares(&self, held: HeldBlocks, first: u32, ranks: u32) -> [BlockRange; 2] {
         let start = match held {
             HeldBlocks::Own => self.neighbor(0),

@@ -1,11 +1,11 @@
-//! A tree of nodes, each of which is a tree of its ranks.
+//! Gatherv, scatterv and multirail: a k-nomial tree of nodes, each of which is a k-nomial tree of its ranks.
 //!
-//! Both are k-nomial trees. One message enters each node, or leaves it, but that of the root, who leads it; each other node
-//! is led by its first rank. NodeLeaders are filled one after another, the last one perhaps in part, so what a rank holds in
-//! the end follows one another; where ranks are dealt to nodes in turn each is a node of its own.
+//! One message enters or leaves each node except the root's. The root leads its node, and the first rank each
+//! other node. Nodes are filled in blocks, the last one perhaps in part, so subtrees are consecutive; in
+//! cyclic placement each rank counts as a node of its own.
 //!
-//! Where nodes have as many ranks as a power of the radix, it is the k-nomial tree of all ranks, which then enters each node
-//! once as well. It pays where they have not.
+//! Where nodes have a power of the radix as number of ranks, it equals the k-nomial tree of all ranks. It
+//! pays for other numbers.
 
 use core::ops::Range;
 
@@ -13,8 +13,8 @@ use super::{NodeLeaders, one_after_another};
 use crate::call::{Call, Parameters};
 use crate::tree::{Knomial, Subtrees, TreeEdge, TreePlace};
 
-/// One rank's place. The first places where children may be are those of its node; then come, at a leader, those of other
-/// nodes.
+/// One rank's position. The first child slots are those inside its node; at a leader those between nodes
+/// follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeTree {
     rank: u32,
@@ -81,10 +81,10 @@ impl Subtrees for NodeTree {
         }
     }
 
-    fn brought(&self, at: u32) -> Range<u32> {
+    fn child_subtree(&self, at: u32) -> Range<u32> {
         match (at.checked_sub(self.inside.places()), self.between) {
-            (Some(at), Some(between)) => self.nodes.ranks_of(between.brought(at)),
-            _ => self.nodes.neighbors(self.inside.brought(at)),
+            (Some(at), Some(between)) => self.nodes.ranks_of(between.child_subtree(at)),
+            _ => self.nodes.neighbors(self.inside.child_subtree(at)),
         }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).brought(at);
+                        let brought = place(rank).child_subtree(at);
                         let Some(TreeEdge { peer, tag }) = place(rank).down(at) else {
                             assert!(brought.is_empty());
                             continue;

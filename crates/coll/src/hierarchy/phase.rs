@@ -1,4 +1,4 @@
-//! What goes on inside a node.
+//! Phases inside a node.
 
 use crate::call::Parameters;
 use crate::phase::Phase;
@@ -7,7 +7,7 @@ use crate::{bcast, gather, reduce, scatter};
 
 /// A phase among the ranks of a node.
 pub trait IntraNodePhase: Phase {
-    /// The most rounds among so many ranks.
+    /// At most its rounds among `size` ranks.
     fn most_rounds(size: u32, parameters: &Parameters) -> u64;
 }
 

@@ -1,7 +1,7 @@
 //! Scan and exscan in three phases: the ranks of each node among themselves; the last ranks of all
 //! nodes, with the sums of their nodes; and in each node what comes from the nodes below, to all.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept. NodeLeaders are filled one after
+//! One rank of a node talks to other nodes. The order of the ranks is kept. Nodes are filled one after
 //! another, the last one perhaps in part; where ranks are dealt to nodes in turn each is a node of its
 //! own.
 
@@ -24,14 +24,14 @@ pub struct Prefix {
     rank: u32,
     count: u64,
     in_place: bool,
-    inside: IntraNodePhase,
+    inside: PrefixPhase,
     between: Option<exscan::Doubling123>,
     down: bcast::Knomial,
 }
 
 /// What the ranks of a node do among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IntraNodePhase {
+enum PrefixPhase {
     Scan(scan::Doubling),
     Exscan(exscan::Doubling123),
 }
@@ -60,8 +60,8 @@ impl Prefix {
             count,
             in_place,
             inside: match call.collective {
-                Collective::Scan => IntraNodePhase::Scan(scan::Doubling::of(&within, parameters)),
-                _ => IntraNodePhase::Exscan(exscan::Doubling123::of(&within, parameters)),
+                Collective::Scan => PrefixPhase::Scan(scan::Doubling::of(&within, parameters)),
+                _ => PrefixPhase::Exscan(exscan::Doubling123::of(&within, parameters)),
             },
             between: is_last.then(|| exscan::Doubling123::of(&between, parameters)),
             down: bcast::Knomial::of(
@@ -106,8 +106,8 @@ impl Prefix {
         let is_needed = self.place.node(self.rank) + 1 < self.place.nodes();
         let sums = self.between.is_some() && is_needed && self.count > 0;
         let (kept, inside) = match self.inside {
-            IntraNodePhase::Scan(plan) => (0, plan.steps()),
-            IntraNodePhase::Exscan(plan) => (u32::from(sums), plan.steps()),
+            PrefixPhase::Scan(plan) => (0, plan.steps()),
+            PrefixPhase::Exscan(plan) => (u32::from(sums), plan.steps()),
         };
         let inside = 2 * kept + inside;
         let between = inside + self.between.map_or(0, |plan| plan.steps());
@@ -124,8 +124,8 @@ impl Prefix {
     /// An act of the last ranks: the sum of the node is in `Out` in a scan, else in the first room.
     fn across(&self, act: Act) -> Act {
         let sum = match self.inside {
-            IntraNodePhase::Scan(_) => Buf::Out,
-            IntraNodePhase::Exscan(_) => Buf::Scratch,
+            PrefixPhase::Scan(_) => Buf::Out,
+            PrefixPhase::Exscan(_) => Buf::Scratch,
         };
         let last = |node| self.place.rank(node, self.place.ranks_on(node) - 1);
         act.with_peer(last).with_parts(|part| match part.buf {
@@ -148,7 +148,7 @@ impl Prefix {
     fn add(&self, acts: &mut Acts) {
         let is_first = self.place.local(self.rank) == 0;
         match self.inside {
-            IntraNodePhase::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
+            PrefixPhase::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
             _ => acts.reduce(self.room(1), self.output(), Side::Left),
         }
     }
@@ -162,8 +162,8 @@ impl Plan for Prefix {
 
     fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         let inside = match self.inside {
-            IntraNodePhase::Scan(plan) => plan.scratch(inputs),
-            IntraNodePhase::Exscan(plan) => plan.scratch(inputs),
+            PrefixPhase::Scan(plan) => plan.scratch(inputs),
+            PrefixPhase::Exscan(plan) => plan.scratch(inputs),
         };
         let between = self.between.map_or(0, |plan| plan.scratch(inputs));
         self.rooms() + inside.max(between)
@@ -181,8 +181,8 @@ impl Plan for Prefix {
             _ if i < inside - kept => {
                 let within = |act| self.within(act);
                 let needs = match self.inside {
-                    IntraNodePhase::Scan(plan) => renamed(&plan, i - kept, inputs, acts, within),
-                    IntraNodePhase::Exscan(plan) => renamed(&plan, i - kept, inputs, acts, within),
+                    PrefixPhase::Scan(plan) => renamed(&plan, i - kept, inputs, acts, within),
+                    PrefixPhase::Exscan(plan) => renamed(&plan, i - kept, inputs, acts, within),
                 };
                 Some(kept + needs?)
             }

@@ -1,15 +1,15 @@
-//! The ranks of the same number on all nodes, as a group of their own.
+//! A rail: the ranks with the same local number on all nodes, as a group.
 
 use crate::placement::{Order, Placement};
 use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
-/// A rail of full nodes, in a collective with one block for each rank: how a plan for one rank of
-/// each node, and as many blocks, runs among the ranks of the rail on their blocks.
+/// A rail of full nodes in a collective with one block per rank. It runs a plan for one rank per node, and
+/// as many blocks, among the ranks of the rail on their blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rail {
     place: Placement,
-    /// The number that the rail's ranks have on their nodes.
+    /// The local number of the rail's ranks.
     local: u32,
     /// Elements of a block.
     count: u64,
@@ -25,13 +25,12 @@ impl Rail {
         }
     }
 
-    /// The rail's blocks, all of them: where they belong in `Out`, in the order of the nodes.
+    /// All blocks of the rail at their places in `Out`, in node order.
     pub(crate) fn column(&self) -> Part {
         self.blocks(0, self.place.nodes())
     }
 
-    /// The blocks of `n` nodes from node `first` on, around the ring where that is more than one
-    /// can tell from a single range.
+    /// The blocks of `n` nodes from node `first` on, around the ring.
     fn blocks(&self, first: u32, n: u32) -> Part {
         let at = u64::from(self.place.rank(first, self.local)) * self.count;
         let part = Part::new(Buf::Out, at, self.count);
@@ -49,7 +48,7 @@ impl Rail {
         }
     }
 
-    /// Where a part of the plan's `Out` lies in `Out`. It is a run of blocks, or lies within one.
+    /// Where a part of the plan's `Out` lies in `Out`: consecutive blocks of the rail, or a range within one.
     fn part(&self, part: Part) -> Part {
         if part.buf != Buf::Out {
             return part;
@@ -64,7 +63,7 @@ impl Rail {
         }
     }
 
-    /// The plan's step `i` as the rail runs it.
+    /// Step `i` of the plan among the rail's ranks.
     pub(crate) fn step<P: Plan>(
         &self,
         plan: &P,

@@ -2,8 +2,9 @@
 //! broadcasts its share to all nodes, all rails side by side, and in each node the ranks exchange
 //! their shares.
 //!
-//! The vector enters each node once, and all its ranks carry it, if nodes are full. Else there are as many rails as a full node
-//! has ranks or less, down to half: so many that each rank of the last node is in as many, all of them side by side.
+//! The vector enters each node once, and all its ranks carry it, if nodes are full. Else there are as many
+//! rails as a full node has ranks or less, down to half: so many that each rank of the last node is in as
+//! many, all of them side by side.
 
 use super::in_rail;
 use crate::call::{Call, Parameters};
@@ -39,7 +40,8 @@ pub type RailKnomial = RailBcast<bcast::Knomial>;
 /// Blocks over the circulant graph in each rail: for large vectors and many nodes.
 pub type RailCirculant = RailBcast<bcast::Circulant>;
 
-/// Where the ranks are, on nodes that need not be full; of a single one that is not, each rank is a node of its own.
+/// Where the ranks are, on nodes that need not be full; of a single one that is not, each rank is a node of
+/// its own.
 pub(crate) fn nodes_in_rails(call: &Call, parameters: &Parameters) -> Placement {
     let per_node = match parameters.per_node > call.size {
         true => 1,
@@ -127,7 +129,8 @@ impl<B: Shorten> RailBcast<B> {
         }
     }
 
-    /// Step `i` of those, after so many others: its rails take turns, and a step needs what it needs in all of them.
+    /// Step `i` of those, after so many others: its rails take turns, and a step needs what it needs in all
+    /// of them.
     fn step_in_rails(
         &self,
         i: u32,

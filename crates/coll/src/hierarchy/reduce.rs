@@ -1,7 +1,8 @@
 //! Reduction inside each node to its leader, and then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are trees of one kind, or inside the nodes ranks act together. K-nomial trees keep the order of the ranks, so operations
-//! need not commute where nodes are filled one after another.
+//! One vector leaves each node. Both are trees of one kind, or inside the nodes they are intra-node
+//! operations. K-nomial trees keep the order of the ranks, so operations need not commute where nodes are
+//! filled one after another.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::call::{Call, Parameters};
@@ -28,7 +29,7 @@ pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 /// Up postal trees.
 pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
-/// IntraNodeOp, and up a k-nomial tree.
+/// Intra-node operations, then up a k-nomial tree.
 pub type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
 
 impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {

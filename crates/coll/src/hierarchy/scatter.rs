@@ -1,9 +1,8 @@
 //! Scatter from the root to the leaders of all nodes, and then inside each node.
 //!
 //! One message enters each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! ranks act together. NodeLeaders are
-//! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
-//! is a node of its own.
+//! intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
+//! each rank counts as a node of its own.
 
 use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
 use crate::call::{Call, Parameters};
@@ -24,7 +23,7 @@ pub struct Scatter<I> {
 /// Down trees inside.
 pub type KnomialScatter = Scatter<Knomial>;
 
-/// IntraNodeOp inside.
+/// With intra-node operations inside the nodes.
 pub type IntraNodeScatter = Scatter<IntraNode>;
 
 impl<I: IntraNodePhase> Scatter<I> {

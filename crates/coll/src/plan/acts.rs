@@ -1,10 +1,10 @@
-//! What a step consists of.
+//! Acts, of which the steps of a plan consist: messages, copies, reductions and intra-node operations.
 
 use core::ops::Deref;
 
 use super::{ACTS, IntraNodeOp, Part};
 
-/// The side on which a reduction's operand stands.
+/// The side of the operation on which the operand `from` of a reduction stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// `into = from op into`.
@@ -13,8 +13,8 @@ pub enum Side {
     Right,
 }
 
-/// One thing to do. Peers are ranks of the group; in a call between two groups rank `r` of the
-/// remote group is peer `size + r`, `size` being this rank's own group's.
+/// One act of a step. Peers are ranks of the group; in a call between two groups, rank `r` of the
+/// remote group is peer `size + r`, where `size` is the size of this rank's group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Act {
@@ -22,31 +22,28 @@ pub enum Act {
     Send {
         /// The receiver.
         to: u32,
-        /// Names the message within this collective; below
-        /// [`TAGS`](super::TAGS), the same in the receiver's plan.
+        /// The tag, below [`TAGS`](super::TAGS); the same in the receiver's plan.
         tag: u32,
-        /// What it carries.
+        /// What is sent.
         from: Part,
     },
     /// Receive a message.
     Recv {
         /// The sender.
         from: u32,
-        /// Names the message within this collective; below
-        /// [`TAGS`](super::TAGS), the same in the sender's plan.
+        /// The tag, below [`TAGS`](super::TAGS); the same in the sender's plan.
         tag: u32,
-        /// Where it goes; as long as what was sent.
+        /// Where the message is stored; as long as what the sender sends.
         into: Part,
     },
-    /// Copy elements within the rank. The two parts are equally long and do not overlap.
+    /// Copy elements of this rank. The two parts have the same length and do not overlap.
     Copy {
-        /// Read.
+        /// The source.
         from: Part,
-        /// Written.
+        /// The destination.
         into: Part,
     },
-    /// Combine elements within the rank, one by one. The two parts are equally long and do not
-    /// overlap.
+    /// Combine elements of this rank, one by one. The two parts have the same length and do not overlap.
     Reduce {
         /// One operand.
         from: Part,
@@ -55,8 +52,8 @@ pub enum Act {
         /// On which side of the operation `from` stands.
         side: Side,
     },
-    /// Learn how long a message is as soon as it is announced, without receiving it. It must be the
-    /// next one of its sender and tag that the plan receives, in a later step.
+    /// Learn a message's length as soon as it is announced, without receiving it (a probe). The message must
+    /// be the next one of its sender and tag that the plan receives, in a later step.
     Size {
         /// The sender.
         from: u32,
@@ -65,20 +62,20 @@ pub enum Act {
         /// The slot of [`LearnedLengths`](super::LearnedLengths) for its elements.
         slot: u8,
     },
-    /// Learn the sum of numbers that a part holds, 8 bytes each, low byte first. Done at once.
+    /// Learn the sum of the 8-byte little-endian numbers in a part; done at once.
     Learn {
-        /// Read; in bytes, a multiple of 8.
+        /// The numbers; their length is counted in bytes, a multiple of 8.
         from: Part,
         /// The slot of [`LearnedLengths`](super::LearnedLengths) for the sum.
         slot: u8,
     },
-    /// Do something together with the other ranks of a node, without messages. It is the last act of its
-    /// step, and nothing starts before it is done: a rank may wait for the others right there.
+    /// An operation of the ranks of a node over shared memory. It is the last act of its step, and no act
+    /// starts before it is done: the rank may wait in it for the other ranks.
     IntraNode(IntraNodeOp),
 }
 
 impl Act {
-    /// The part that is read, if there is one.
+    /// The part that the act reads, if any.
     pub const fn reads(&self) -> Option<Part> {
         match *self {
             Act::Send { from, .. }
@@ -90,7 +87,7 @@ impl Act {
         }
     }
 
-    /// The same act on other parts.
+    /// The same act with its parts replaced.
     #[must_use]
     pub(crate) fn with_parts(self, mut part: impl FnMut(Part) -> Part) -> Self {
         match self {
@@ -126,7 +123,7 @@ impl Act {
         }
     }
 
-    /// The same act among other peers.
+    /// The same act with its peers replaced.
     #[must_use]
     pub(crate) fn with_peer(self, peer: impl Fn(u32) -> u32) -> Self {
         match self {
@@ -153,7 +150,7 @@ impl Act {
         }
     }
 
-    /// The part that is written, if there is one.
+    /// The part that the act writes, if any.
     pub const fn writes(&self) -> Option<Part> {
         match *self {
             Act::Recv { into, .. }
@@ -165,8 +162,8 @@ impl Act {
     }
 }
 
-/// The acts of one step, in the order in which they are to be started: receives first, local work
-/// last, so that messages travel while the processor works.
+/// The acts of one step, in starting order: receives first and local work last, so that messages travel
+/// while the processor works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acts {
     acts: heapless::Vec<Act, ACTS>,
@@ -187,8 +184,8 @@ impl Acts {
     ///
     /// # Panics
     ///
-    /// When the step already holds [`ACTS`] acts: the plan is broken for every caller, and the
-    /// checker finds it.
+    /// When the step already has [`ACTS`] acts: the plan is broken for every caller, and the checker
+    /// finds it.
     #[inline]
     pub fn push(&mut self, act: Act) {
         assert!(
@@ -267,20 +264,19 @@ impl Acts {
         self.push(Act::IntraNode(act));
     }
 
-    /// Tells that the steps after this one and below `step` hold no acts. Who runs the plan may
-    /// leave them out, or not.
+    /// Notes that the steps after this one and below `step` have no acts; the executor may skip them.
     #[inline]
     pub const fn skip_to(&mut self, step: u32) {
         self.skip = step;
     }
 
-    /// The step to go on with after step `i`, to which these acts belong.
+    /// The next step to run after step `i`, to which these acts belong.
     #[inline]
     pub fn after(&self, i: u32) -> u32 {
         self.skip.max(i + 1)
     }
 
-    /// Puts others in the place of the acts, and forgets which steps may be left out.
+    /// Replaces each act, and forgets which steps may be skipped.
     #[inline]
     pub(crate) fn rename(&mut self, rename: impl Fn(Act) -> Act) {
         self.acts.iter_mut().for_each(|act| *act = rename(*act));

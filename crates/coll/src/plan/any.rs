@@ -1,7 +1,6 @@
-//! Plans of which it is known only at run time which one it is.
+//! Plans whose type is known at run time only.
 
-/// Makes an enum a plan whose variants hold one each: it is the plan of its variant. A call through it is a
-/// branch, not a pointer.
+/// Makes an enum of plans a plan: it forwards to the plan of its variant. A call is a branch, not a pointer.
 macro_rules! any_plan {
     ($any:ident: $($variant:ident),* $(,)?) => {
         impl $crate::plan::Plan for $any {

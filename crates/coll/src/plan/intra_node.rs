@@ -1,23 +1,23 @@
-//! What the ranks of a node do together, by memory that they share.
+//! Operations of the ranks of a node over the memory that they share.
 
 use super::Part;
 use crate::call::{Call, Collective};
 use crate::placement::Placement;
 
-/// Ranks that share the memory of a node: all those of the group there, numbered in their order. They
-/// lie at equal distances, and each of them has the same team in its plan.
+/// All ranks of the group on one node, numbered in rank order at equal distances; the same value in the plan
+/// of each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeRanks {
-    /// The rank with number 0.
+    /// The rank with local number 0.
     pub first: u32,
-    /// Ranks from one number to the next.
+    /// The distance between consecutive local numbers.
     pub stride: u32,
-    /// How many ranks there are.
+    /// The number of ranks.
     pub size: u32,
 }
 
 impl NodeRanks {
-    /// The first ranks of a group.
+    /// The first `size` ranks of a group.
     pub const fn of(size: u32) -> Self {
         NodeRanks {
             first: 0,
@@ -26,7 +26,7 @@ impl NodeRanks {
         }
     }
 
-    /// The ranks of a node.
+    /// The ranks of a node of the placement.
     pub const fn on(place: Placement, node: u32) -> Self {
         let (first, size) = (place.rank(node, 0), place.ranks_on(node));
         NodeRanks {
@@ -36,19 +36,19 @@ impl NodeRanks {
         }
     }
 
-    /// The rank with this number.
+    /// The rank with this local number.
     pub const fn rank(&self, number: u32) -> u32 {
         self.first + number * self.stride
     }
 
-    /// The number of a rank; `None` where it does not belong to the team.
+    /// The local number of a rank; `None` for ranks elsewhere.
     pub fn number(&self, rank: u32) -> Option<u32> {
         let above = rank.checked_sub(self.first)?;
         let number = above.checked_div(self.stride)?;
         (above.is_multiple_of(self.stride) && number < self.size).then_some(number)
     }
 
-    /// The same team among other peers, which lie at equal distances, too.
+    /// The same ranks under other peer numbers, which are at equal distances, too.
     pub(crate) fn with_peers(self, peer: impl Fn(u32) -> u32) -> Self {
         let first = peer(self.first);
         let stride = match self.size {
@@ -63,30 +63,30 @@ impl NodeRanks {
     }
 }
 
-/// A collective of the ranks of a ranks: each of them does the same, and none of it is a message. What
-/// is reduced is reduced in the order of their numbers.
+/// A collective among the ranks of one node, over shared memory and without messages; the same act on each
+/// of them. Reductions go in the order of local numbers.
 ///
-/// A rank gives `from` and gets `into`; where it gives or gets nothing the part is [`Part::EMPTY`]. So
-/// are, in place, what it would give and, in a scatter, what it would get; then `into` holds at the
-/// start what it gives, where `from` would lie in place.
+/// A rank reads `from` and writes `into`; a part that it does not use is [`Part::EMPTY`]. In place, the
+/// input part is empty and `into` holds the input at the start, where `from` would lie in place; in a
+/// scatter, the root's output part is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IntraNodeOp {
-    /// Which one: see [`IntraNodeOp::is_supported`].
+    /// The collective; see [`IntraNodeOp::is_supported`].
     pub collective: Collective,
-    /// Who.
+    /// The ranks.
     pub ranks: NodeRanks,
-    /// The root's number, where there is a root, else 0.
+    /// The root's local number, or 0 without a root.
     pub root: u32,
-    /// Elements of the vector, or of one block. Some.
+    /// Elements of the vector or of one block; at least 1.
     pub count: u64,
-    /// Read.
+    /// The input.
     pub from: Part,
-    /// Written.
+    /// The output.
     pub into: Part,
 }
 
 impl IntraNodeOp {
-    /// Whether ranks of a node do such a collective together.
+    /// Whether the collective exists as an intra-node operation.
     pub const fn is_supported(collective: Collective) -> bool {
         matches!(
             collective,
@@ -101,13 +101,14 @@ impl IntraNodeOp {
         )
     }
 
-    /// Whether another rank of the team does the same.
+    /// Whether another rank of the node does the same operation.
     pub fn agrees(&self, other: &IntraNodeOp) -> bool {
         let says = |act: &IntraNodeOp| (act.collective, act.ranks, act.root, act.count);
         says(self) == says(other)
     }
 
-    /// The number of a rank in what a team can do; `None` where it cannot, or the rank is not of the team.
+    /// The local number of a rank in a well-formed operation; `None` if the operation is malformed or the
+    /// rank is on another node.
     pub fn number(&self, rank: u32) -> Option<u32> {
         let NodeRanks { size, .. } = self.ranks;
         let is_one = IntraNodeOp::is_supported(self.collective)
@@ -117,7 +118,7 @@ impl IntraNodeOp {
         self.ranks.number(rank).filter(|_| is_one)
     }
 
-    /// The elements that the rank with this number gives, and those that it gets, if not in place.
+    /// The elements of input and output of the rank with this local number, if not in place.
     pub const fn lengths(&self, number: u32) -> [u64; 2] {
         let (one, all) = (self.count, self.count * self.ranks.size as u64);
         let is_root = number == self.root;
@@ -136,8 +137,8 @@ impl IntraNodeOp {
         }
     }
 
-    /// What the rank with this number calls, as if the team were a group: of elements of so many bytes,
-    /// and by an operation whose order is kept.
+    /// The equivalent call of the rank with this local number, with the node's ranks as the group. The
+    /// operation counts as not commutative.
     pub const fn call(&self, number: u32, element_bytes: u64) -> Call {
         let at_root = matches!(self.collective, Collective::Scatter);
         let missing = if at_root { &self.into } else { &self.from };
@@ -153,7 +154,7 @@ impl IntraNodeOp {
         }
     }
 
-    /// Where what the rank with this number gives begins in `into`, in place.
+    /// The offset of the input in `into` for the rank with this local number, in place.
     pub const fn in_place(&self, number: u32) -> u64 {
         match self.collective {
             Collective::Gather | Collective::Allgather => number as u64 * self.count,

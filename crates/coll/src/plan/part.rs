@@ -1,37 +1,34 @@
-//! Buffers, and parts of them.
+//! The buffers of a rank, and parts of them.
 
 use core::ops::Range;
 
 /// A buffer of the rank that runs the plan.
 ///
-/// What each collective reads and writes where is told in the module of that collective.
+/// The module of each collective says what is read and written where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Buf {
-    /// What the caller gives. Never written.
+    /// The caller's input. Never written.
     In,
-    /// What the caller gets. A call in place finds its input here too, and then `In` is not used.
+    /// The caller's output. In place, the input is here too, and `In` is not used.
     Out,
-    /// Room of [`Plan::scratch`](super::Plan::scratch) elements, undefined at the start.
+    /// [`Plan::scratch`](super::Plan::scratch) elements of temporary memory, undefined at the start.
     Scratch,
-    /// `In` of a collective with one block for each rank or neighbour, as if the blocks lay side by
-    /// side in their order: elements are counted from the start of this block, run on into the
-    /// blocks after it, and from the last block into the first. The driver knows where each block
-    /// is. Where all blocks have the same length, `In` may be used as well.
+    /// `In` of a collective with one block per rank or neighbour, seen from the start of this block:
+    /// elements count from there on through the blocks that follow, and from the last block into the first.
+    /// The driver knows where each block lies. Where all blocks have the same length, `In` serves as well.
     InBlock(u32),
-    /// The same for `Out`.
+    /// `Out` of a collective with one block per rank or neighbour, likewise.
     OutBlock(u32),
-    /// [`CallArrays::sends`](super::CallArrays::sends) as numbers of 8 bytes, low byte first: what a root
-    /// copies into a message to tell others the lengths of their blocks. Never written. Elements
-    /// are bytes, as wherever nothing is reduced.
+    /// [`CallArrays::sends`](super::CallArrays::sends) as 8-byte little-endian numbers, for messages in which
+    /// a root tells other ranks the lengths of their blocks. Never written. Elements are bytes.
     Counts,
 }
 
-/// Elements of a buffer: `times` blocks of `count` elements, the starts of two blocks `stride`
-/// elements apart.
+/// Elements of a buffer: `times` blocks of `count` elements, whose starts lie `stride` elements apart.
 ///
-/// An element is one item of the reduction's type; where nothing is reduced it is one packed byte.
-/// A message that carries a part carries its elements in the order of [`Part::blocks`].
+/// An element is one item of the reduction's type; where nothing is reduced, one packed byte.
+/// A message carries the elements of a part in the order of [`Part::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// The buffer.
@@ -45,18 +42,17 @@ pub struct Part {
     /// Elements from the start of one block to the start of the next; negative: the blocks are
     /// taken from high to low.
     pub stride: i64,
-    /// Where it is not 0, the part goes around: indexes count modulo this number, and a block that
-    /// reaches it goes on at index 0. At least `count`. A part of [`Buf::InBlock`] or
-    /// [`Buf::OutBlock`] goes around its blocks without it.
+    /// If not 0, indexes count modulo this number, and a block that reaches it continues at index 0. At
+    /// least `count`. Parts of [`Buf::InBlock`] and [`Buf::OutBlock`] wrap around their blocks anyway.
     pub wrap: u64,
-    /// What is longer than this is passed over, as if it were not there: blocks of a part of
-    /// [`Buf::InBlock`] or [`Buf::OutBlock`], and, in [`Act::Learn`](super::Act::Learn), numbers.
+    /// Longer items are skipped: blocks of [`Buf::InBlock`] or [`Buf::OutBlock`] and, in
+    /// [`Act::Learn`](super::Act::Learn), numbers.
     pub limit: u64,
 }
 
 impl Part {
-    /// No elements: what a message that only signals carries. It has no block, by which it is told
-    /// from a part that happens to have no elements.
+    /// No elements: the content of a message that only signals. Unlike other parts without elements it has no
+    /// block.
     pub const EMPTY: Part = Part {
         times: 0,
         ..Part::new(Buf::In, 0, 0)
@@ -75,7 +71,7 @@ impl Part {
         }
     }
 
-    /// So many blocks like this one, their starts `stride` elements apart.
+    /// `times` blocks like this one, whose starts lie `stride` elements apart.
     pub const fn repeated(self, times: u32, stride: i64) -> Self {
         Part {
             times,
@@ -84,17 +80,17 @@ impl Part {
         }
     }
 
-    /// The part with its indexes taken modulo `wrap`.
+    /// The part with indexes modulo `wrap`.
     pub const fn around(self, wrap: u64) -> Self {
         Part { wrap, ..self }
     }
 
-    /// The part without what is longer than `limit`: see [`Part::limit`].
+    /// The part without items longer than `limit`; see [`Part::limit`].
     pub const fn up_to(self, limit: u64) -> Self {
         Part { limit, ..self }
     }
 
-    /// So many elements, from as many further on in what it goes around: one range, if they do not go around themselves.
+    /// `count` elements that start `by` elements further on, modulo `wrap`; for a part of one range.
     #[must_use]
     pub(crate) const fn further(self, by: u64, count: u64) -> Self {
         let first = self.first + by;
@@ -108,8 +104,7 @@ impl Part {
         }
     }
 
-    /// The part itself, or where it is in one buffer the same elements of another, so many elements
-    /// further on.
+    /// The part, or where it lies in `from`, the same elements of `to`, `by` elements further on.
     #[must_use]
     pub(crate) fn moved(self, from: Buf, to: Buf, by: u64) -> Self {
         match self.buf == from && !self.is_empty() {
@@ -132,11 +127,10 @@ impl Part {
         self.len() == 0
     }
 
-    /// The blocks as ranges of element indexes, in message order. A block that goes around gives
-    /// two.
+    /// The blocks as ranges of element indexes, in message order; a block that wraps gives two ranges.
     ///
-    /// A block that would start below zero wraps to a range beyond any buffer, so a bounds check
-    /// refuses it; so does one that is longer than what it goes around.
+    /// A block that would start below zero becomes a range beyond any buffer, which a bounds check rejects;
+    /// so does a block longer than `wrap`.
     pub fn blocks(self) -> impl Iterator<Item = Range<u64>> {
         (0..i64::from(self.times)).flat_map(move |n| {
             let first = self.first.wrapping_add_signed(self.stride.wrapping_mul(n));
@@ -154,15 +148,14 @@ impl Part {
         })
     }
 
-    /// The elements of a part of one block that does not go around.
+    /// The elements of a part that is one range.
     pub(crate) fn plain(&self) -> Option<Range<u64>> {
         let end = self.first.saturating_add(self.count);
         let plain = self.times == 1 && (self.wrap == 0 || end <= self.wrap);
         plain.then_some(self.first..end)
     }
 
-    /// Whether some element belongs to both parts, which name blocks, if at all, of the same
-    /// number.
+    /// Whether the two parts share an element. Parts named by blocks name the same block.
     pub fn overlaps(self, other: Part) -> bool {
         let share = |a: &Range<u64>, b: &Range<u64>| a.start.max(b.start) < a.end.min(b.end);
         if self.buf != other.buf {
@@ -175,7 +168,7 @@ impl Part {
     }
 }
 
-/// The ranges that correspond in two parts of the same length, in message order.
+/// The corresponding ranges of two parts of the same length, in message order.
 pub fn pairs(one: Part, other: Part) -> impl Iterator<Item = [Range<u64>; 2]> {
     fn take(range: &mut Range<u64>, count: u64) -> Range<u64> {
         let start = range.start;

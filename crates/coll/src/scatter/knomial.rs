@@ -53,7 +53,11 @@ impl Knomial {
         }
         let at = place.served(n);
         if let Some(TreeEdge { peer, tag }) = place.down(at) {
-            acts.send(peer, tag, self.subtree.part(Buf::In, place.brought(at)));
+            acts.send(
+                peer,
+                tag,
+                self.subtree.part(Buf::In, place.child_subtree(at)),
+            );
         }
     }
 }
@@ -98,11 +102,11 @@ impl Phase for Knomial {
         Knomial::of(call, parameters)
     }
 
-    fn stock(&self) -> u32 {
+    fn first_kept(&self) -> u32 {
         self.first()
     }
 
-    fn brought(&self, rank: u32) -> Range<u32> {
+    fn subtree_of(&self, rank: u32) -> Range<u32> {
         self.subtree(rank)
     }
 }

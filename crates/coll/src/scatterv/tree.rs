@@ -60,7 +60,7 @@ impl<T: Subtrees> Tree<T> {
     /// Possible child `n` and the ranks of its subtree.
     fn child(&self, n: u32) -> Option<(u32, Range<u32>)> {
         let child = self.place.down(n)?;
-        Some((child.peer, self.place.brought(n)))
+        Some((child.peer, self.place.child_subtree(n)))
     }
 
     /// This rank's own block where it belongs.

@@ -1,16 +1,16 @@
-//! Any algorithm of the catalog for a collective, as a stage of another collective.
+//! The plan of any algorithm of one collective, as a stage of a composed collective.
 
 use crate::call::{Algorithm, Call, Parameters};
 use crate::plan::{Plan, any_plan};
 use crate::{bcast, hierarchy, reduce, scatter};
 
-/// The plan of whichever algorithm of one collective.
+/// A plan by any algorithm of one collective.
 pub trait StagePlan: Plan {
-    /// One rank's plan by one of the collective's algorithms; another one is taken for its tree.
+    /// One rank's plan by an algorithm of the collective; the default tree for other algorithms.
     fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self;
 }
 
-/// Makes the plan of any algorithm of one collective, and says which one is its tree.
+/// Makes the plan enum of one collective, with the default tree.
 macro_rules! any {
     ($(#[$doc:meta])* $any:ident or $tree:ident: $($name:ident($plan:ty),)*) => {
         $(#[$doc])*

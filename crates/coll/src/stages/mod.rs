@@ -1,11 +1,10 @@
-//! A collective as a reduction of the catalog to rank 0, and then another collective of the catalog
-//! from there.
+//! Composed collectives: a reduction to rank 0, then a broadcast or scatter from there, each by any
+//! algorithm.
 //!
-//! Which algorithms they are, and what numbers they take, the parameters say. So an allreduce need not
-//! be slower than a reduce and a bcast, whatever serves these, nor a reduce-scatter than a reduce and a
+//! The parameters name the algorithms and their parameters. So an allreduce need not be slower than a
+//! reduce and a bcast, nor a reduce-scatter slower than a reduce and a
 //! scatter: Hunold and Carpen-Amarie, "Autotuning MPI collectives using performance guidelines", 2018.
-//! All ranks get what one rank has reduced, and the order of the ranks is kept where the reduction keeps
-//! it.
+//! All ranks get what rank 0 has reduced; the rank order is kept where the reduction keeps it.
 
 mod any;
 
@@ -21,21 +20,20 @@ pub type ReduceBcast = Staged<Bcast>;
 /// Reduce-scatter of blocks of one length by a reduction and a scatter.
 pub type ReduceScatter = Staged<Scatter>;
 
-/// One rank's part in a reduction and what comes after it: the steps of the one, then those of the
-/// other.
+/// One rank's plan for a reduction and a second collective: the steps of the one, then those of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Staged<D> {
     up: Reduce,
     down: D,
     in_place: bool,
-    /// Elements at the start of scratch that hold what is reduced; 0: the output does.
+    /// Elements at the start of scratch that hold the reduced vector; 0 if the output holds it.
     kept: u64,
 }
 
-/// One of the two: the algorithm, its call, and the parameters that it runs with.
+/// One stage: its algorithm, its call and its parameters.
 pub(crate) type StageCall = (Algorithm, Call, Parameters);
 
-/// The tree that serves a collective where another algorithm does not suit.
+/// The default k-nomial tree of a collective, which also replaces algorithms that do not suit.
 pub(crate) const fn tree(collective: Collective) -> Stage {
     let algorithm = match collective {
         Collective::Reduce => Algorithm::ReduceKnomial,
@@ -48,7 +46,7 @@ pub(crate) const fn tree(collective: Collective) -> Stage {
     }
 }
 
-/// The calls of the reduction and of what comes after it.
+/// The calls of the two stages.
 pub(crate) fn calls(call: &Call) -> [Call; 2] {
     let &Call {
         rank,
@@ -74,7 +72,7 @@ pub(crate) fn calls(call: &Call) -> [Call; 2] {
     [up.with_in_place(in_place), down]
 }
 
-/// What is run: the stages that the parameters name, or trees in place of those that do not suit.
+/// The two stages: those that the parameters name, or default trees in place of those that do not suit.
 pub(crate) fn stage_calls(call: &Call, parameters: &Parameters) -> [StageCall; 2] {
     let [up, down] = calls(call);
     [(0, up), (1, down)].map(|(at, call)| {
@@ -85,7 +83,7 @@ pub(crate) fn stage_calls(call: &Call, parameters: &Parameters) -> [StageCall; 2
     })
 }
 
-/// The rounds of both.
+/// The rounds of both stages.
 pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
     let stage_calls = stage_calls(call, parameters);
     let rounds = stage_calls.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
@@ -108,7 +106,7 @@ impl<D: StagePlan> Staged<D> {
         }
     }
 
-    /// Where a part of the reduction is.
+    /// The part of a buffer that a part of the reduction's plan stands for.
     fn reduced(&self, part: Part) -> Part {
         match part.buf {
             Buf::In if self.in_place => part.moved(Buf::In, Buf::Out, 0),
@@ -117,7 +115,7 @@ impl<D: StagePlan> Staged<D> {
         }
     }
 
-    /// Where a part of what comes after it is.
+    /// The part of a buffer that a part of the second plan stands for.
     fn handed_out(&self, part: Part) -> Part {
         match part.buf {
             Buf::In if self.kept > 0 => part.moved(Buf::In, Buf::Scratch, 0),

@@ -1,12 +1,11 @@
-//! The trees over aligned blocks of ranks.
+//! k-nomial trees over aligned blocks of ranks.
 //!
 //! At level `l` of the tree to radix `k` the ranks are cut into blocks of `k^l`. One rank holds
 //! each block: the root where the block contains it, else the block's lowest rank. `k` neighbouring
-//! blocks make one block of the next level, and the holders that do not hold the larger block are
-//! the children of the one that does. So every child brings a range of ranks that is adjacent to
-//! its parent's, whatever the root: a reduction keeps the order of the ranks without an extra
-//! message, its result does not depend on the root, and what a rank gathers from its subtree is
-//! consecutive.
+//! blocks form one block of the next level, and the holders that do not hold the larger block are
+//! the children of the one that does. So every child's subtree is a range of ranks adjacent to
+//! its parent's, whatever the root: a reduction keeps the rank order without an extra
+//! message, its result does not depend on the root, and a gathered subtree is consecutive.
 
 use core::ops::Range;
 
@@ -58,15 +57,15 @@ impl Knomial {
         (self.rank != self.root).then(|| self.holder(above, self.block(self.rank, above)))
     }
 
-    /// The `n`-th place that a scatter serves: the highest level first, and of a level the last block last, which may not
-    /// be whole.
+    /// The `n`-th slot that a scatter serves: the highest level first, and within a level the last block,
+    /// which may be partial, last.
     pub(crate) const fn served(&self, n: u32) -> u32 {
         let (levels, sibling) = (n / self.siblings(), n % self.siblings());
         (self.top - 1 - levels) * self.siblings() + sibling
     }
 
-    /// The rounds from when this rank has a message to when its whole subtree has it. Of the children's subtrees of one
-    /// level all but one are whole, and take as many rounds as each other.
+    /// The rounds from this rank having a message to its whole subtree having it. Of the children's subtrees
+    /// of one level, all but one are full and take the same number of rounds.
     fn rounds_below(&self) -> u32 {
         let (mut sent, mut rounds) = (0, 0);
         for at in (0..self.places()).rev() {
@@ -74,7 +73,7 @@ impl Knomial {
                 continue;
             };
             sent += 1;
-            let below = if self.brought(at).len() as u64 == self.weight(level) {
+            let below = if self.child_subtree(at).len() as u64 == self.weight(level) {
                 level * self.siblings()
             } else {
                 self.at(peer).rounds_below()
@@ -89,10 +88,10 @@ impl Knomial {
         self.radix - 1
     }
 
-    /// The level of a place below this rank, and the block there that the child in that place holds.
+    /// The level of a slot, and the block there that the child in that slot holds.
     ///
-    /// Of a level come first the blocks below this rank's own, from high to low, then those above it, from low to high:
-    /// each is adjacent to what came before it.
+    /// Within a level, the blocks below this rank's own come first, from high to low, then those above it,
+    /// from low to high: each is adjacent to the ones before it.
     fn sibling(&self, at: u32) -> (u32, u64) {
         let (level, n) = (at / self.siblings(), u64::from(at % self.siblings()));
         let radix = u64::from(self.radix);
@@ -173,7 +172,7 @@ impl Subtrees for Knomial {
         self.ranks(self.top, self.block(self.rank, self.top))
     }
 
-    fn brought(&self, at: u32) -> Range<u32> {
+    fn child_subtree(&self, at: u32) -> Range<u32> {
         let (level, sibling) = self.sibling(at);
         self.ranks(level, sibling)
     }
@@ -193,7 +192,7 @@ mod tests {
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).brought(at);
+                        let brought = place(rank).child_subtree(at);
                         let Some(edge) = place(rank).down(at) else {
                             assert!(brought.is_empty());
                             continue;

@@ -1,4 +1,4 @@
-//! Trees that broadcast and scatter go down and reduction and gather go up.
+//! Trees of ranks, for broadcast and scatter (downwards) and reduction and gather (upwards).
 
 mod knomial;
 pub(crate) mod postal;
@@ -41,42 +41,41 @@ pub struct TreeEdge {
     pub tag: u32,
 }
 
-/// One rank's place in a tree.
+/// One rank's position in a tree.
 pub trait TreePlace: Copy {
-    /// The place of the caller of a collective with a root.
+    /// The position of the caller of a rooted collective.
     fn of(call: &Call, parameters: &Parameters) -> Self;
 
-    /// The rounds in which all get one message from the root, or it gets one of each.
+    /// The rounds of a broadcast or a gather over the tree.
     fn rounds(call: &Call, parameters: &Parameters) -> u64;
 
-    /// The most of them, whatever rank the root is.
+    /// At most these rounds, whichever rank is the root.
     fn most_rounds(size: u32, parameters: &Parameters) -> u64;
 
     /// The rank.
     fn rank(&self) -> u32;
 
-    /// The way to the parent; none at the root.
+    /// The edge to the parent; `None` at the root.
     fn up(&self) -> Option<TreeEdge>;
 
-    /// The places where children may be.
+    /// The number of child slots; a slot may be empty.
     fn places(&self) -> u32;
 
-    /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast from
-    /// the last to the first: the last ones have room for the most ranks below them.
+    /// The edge to the child in slot `at`, if any. A reduction serves the slots in order, a broadcast in
+    /// reverse: later slots may have more ranks below them.
     fn down(&self, at: u32) -> Option<TreeEdge>;
 }
 
-/// A rank's place in a tree in which each child brings ranks that follow one another and are adjacent to those that its
-/// parent holds when it has served the places before. But the root, a rank is the first of those that it holds in the end.
+/// A position in a tree in which every subtree is a range of ranks, adjacent to the ranks that the parent
+/// holds after the slots before. Except at the root, a rank is the first of its subtree.
 pub trait Subtrees: TreePlace {
-    /// The ranks that this rank holds in the end: its subtree.
+    /// The ranks of this rank's subtree.
     fn subtree(&self) -> Range<u32>;
 
-    /// The ranks that the child in a place holds when it hands its block over, itself among them; empty where there is
-    /// no child.
-    fn brought(&self, at: u32) -> Range<u32>;
+    /// The ranks of the subtree of the child in slot `at`; empty for an empty slot.
+    fn child_subtree(&self, at: u32) -> Range<u32>;
 
-    /// Whether this rank is not the root, and has no rank below it.
+    /// Whether this rank is not the root and has no children.
     fn is_leaf(&self) -> bool {
         self.up().is_some() && self.subtree().len() == 1
     }

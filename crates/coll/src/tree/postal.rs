@@ -1,59 +1,60 @@
-//! The trees in which nobody rests: who has a message sends it on again and again, and does not wait for those that it
-//! has sent to, who do the same as soon as it has come.
+//! Postal trees: every rank that has the message keeps sending it to further ranks, without waiting for any
+//! level of the tree.
 //!
-//! To radix `k` a message takes as long as sending `k - 1` does, its delay. So by the time `t`, in times of sending one,
-//! as many ranks are reached as by `t - 1` and by `t - delay` together: the tree of those that the root reaches in the
-//! rest of the time, and the tree of the one that it sends to now. No tree reaches more. With a delay of 1 it is the
-//! binomial tree, with 2 a Fibonacci tree; a k-nomial tree waits in each level for the last of its messages. Up the
-//! tree goes what goes down with time reversed.
+//! To radix `k` a message takes as long as sending `k - 1` messages does, its delay. In `t` sending times a
+//! root reaches as many ranks as in `t - 1` and in `t - delay` together: those it reaches in the remaining
+//! time, and those that the rank it sends to now reaches. No tree reaches more. A delay of 1 gives the
+//! binomial tree, 2 a Fibonacci tree; a k-nomial tree waits in each level for the last of its messages. A
+//! reduction is the broadcast with time reversed.
 //!
-//! Ranks are counted from the root. Each child brings a range of ranks that begins where those of its parent and the
-//! children nearer to it end; the range of the farthest child may be cut short.
+//! Ranks are counted from the root. Each child's range of ranks begins where those of its parent and the
+//! nearer children end; the range of the farthest child may be cut short.
 //!
-//! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing systems", 1994; Karp,
-//! Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP model", 1993.
+//! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing systems",
+//! 1994; Karp, Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP model", 1993.
 
 use super::{TreeEdge, TreePlace};
 use crate::call::{Call, Parameters};
 use crate::rank_ring::RankRing;
 
-/// The largest radix: a rank that sends more often while a message travels would have too many of them under way.
+/// The largest radix: with a larger one a rank would have too many messages under way.
 pub(crate) const MAX_RADIX: u32 = 16;
 
-/// Room for the children of a rank: of at most 2^32 ranks, to a radix of at most [`MAX_RADIX`], the root has 156.
+/// Room for the children of a rank: among at most 2^32 ranks, to a radix of at most [`MAX_RADIX`], a root has
+/// 156.
 pub(crate) const MOST_CHILDREN: usize = 160;
 
-/// The times of sending a message for which one travels.
+/// The delay of a message, in sending times.
 pub(crate) fn delay(radix: u32) -> usize {
     radix.clamp(2, MAX_RADIX) as usize - 1
 }
 
-/// How many ranks the root's part has without its children from number `n` on: itself without any, and at most so many
-/// until there are `size`. Child `n` brings the ranks from there on.
+/// Entry `n` is the number of ranks of the root's part without its children from number `n` on, until the
+/// entries reach `size`. The ranks of child `n` begin there.
 pub(crate) fn rooms(size: u32, radix: u32) -> heapless::Vec<u32, MOST_CHILDREN> {
     let delay = delay(radix);
     let mut rooms = heapless::Vec::new();
     let mut room = 1_u32;
     while room < size && rooms.push(room).is_ok() {
-        // Below child `n` there are as many as below a root with so many children less than a delay.
+        // Child `n` has as many ranks as a root with `delay` fewer children.
         let below = rooms.len().checked_sub(delay).map_or(1, |n| rooms[n]);
         room = room.saturating_add(below);
     }
     rooms
 }
 
-/// How many children a rank has that has so many ranks below it, itself among them.
+/// The number of children of a rank whose subtree has `ranks` ranks.
 pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
     rooms.iter().take_while(|&&room| room < ranks).count()
 }
 
-/// One rank's place in a tree to a radix. A plan may have several, so it is small: a radix and children fit a byte.
+/// One rank's position in a postal tree. It is small, because a plan may hold several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postal {
     root: RankRing,
     /// Counted from the root.
     rank: u32,
-    /// The same; at the root, the root.
+    /// The parent, counted from the root; at the root, the root.
     parent: u32,
     /// Ranks of its subtree.
     ranks: u32,
@@ -62,7 +63,7 @@ pub struct Postal {
 }
 
 impl Postal {
-    /// The place of the rank so far above the root.
+    /// The position of the rank `from_root` above the root.
     fn new(from_root: u32, root: RankRing, radix: u32) -> Self {
         let rooms = rooms(root.size(), radix);
         let (mut first, mut ranks, mut parent) = (0, root.size(), 0);

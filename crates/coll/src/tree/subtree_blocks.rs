@@ -1,4 +1,4 @@
-//! What a rank of a gather or scatter of equal blocks keeps for its subtree in a k-nomial tree.
+//! Gather and scatter of equal blocks over a k-nomial tree: where a rank keeps its subtree's blocks.
 
 use core::ops::Range;
 
@@ -6,8 +6,8 @@ use super::{Knomial, Subtrees, TreePlace};
 use crate::call::{Call, Parameters};
 use crate::plan::{Buf, Part};
 
-/// One rank's place, and the blocks of the ranks of its subtree, which are consecutive, whatever the root: with the root
-/// they are where the caller wants them, and a rank between root and leaves has room for them in scratch.
+/// One rank's tree position and the consecutive blocks of its subtree: at the root in the caller's buffer, at
+/// a rank between root and leaves in scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SubtreeBlocks {
     pub(crate) place: Knomial,
@@ -37,7 +37,7 @@ impl SubtreeBlocks {
         }
     }
 
-    /// Where the blocks of some ranks of the subtree lie; the root has them in `rooted`.
+    /// Where the blocks of some ranks of the subtree lie; at the root, in buffer `rooted`.
     pub(crate) fn part(&self, rooted: Buf, ranks: Range<u32>) -> Part {
         let buf = match self.place.parent() {
             Some(_) => Buf::Scratch,

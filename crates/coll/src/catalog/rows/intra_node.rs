@@ -1,4 +1,4 @@
-//! The rows of what ranks of a node do together, by memory that they share: see
+//! The rows of algorithms that use intra-node operations: see
 //! [`IntraNodeOp`](crate::plan::IntraNodeOp).
 
 use crate::call::{Call, Collective, Needs, Parameters, SharedMemory};
@@ -7,7 +7,7 @@ use crate::cost;
 use crate::hierarchy::{IntraNodeAllreduce, IntraNodeBcast, IntraNodeReduce, one_after_another};
 use crate::tree::{self, TreePlace};
 
-/// Of a collective that ranks of a node begin or end, and leaders carry between nodes.
+/// The row of algorithms with an operation inside each node and trees between the node leaders.
 const ON_NODES: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "intra-node",
@@ -25,7 +25,7 @@ const ON_NODES: CatalogRow = CatalogRow {
     cost: cost::bcast_intra_node,
 };
 
-/// Of one that all ranks do together.
+/// The row of algorithms that are one operation of all ranks, on one node.
 const ON_ONE: CatalogRow = CatalogRow {
     collective: Collective::Allgather,
     name: "intra-node",
@@ -39,7 +39,7 @@ const ON_ONE: CatalogRow = CatalogRow {
     cost: cost::within_node,
 };
 
-/// The rounds of a tree between nodes.
+/// The rounds of a tree between node leaders.
 fn between(call: &Call, parameters: &Parameters) -> u64 {
     let nodes = one_after_another(call, parameters).nodes();
     tree::Knomial::most_rounds(nodes, parameters)

@@ -11,7 +11,7 @@ pub(super) mod several;
 use crate::call::{Collective, Parameters};
 use crate::stages;
 
-/// The parameters of what reduces first and then does another collective: by which algorithms.
+/// The default parameters of a reduction followed by another collective: k-nomial trees for both.
 pub(super) const fn in_stages(after: Collective) -> Parameters {
     Parameters {
         per_node: 1,

@@ -1,4 +1,4 @@
-//! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
+//! The rows of algorithms that know which ranks share a node: see [`hierarchy`].
 
 use super::rounds::{chain, doubled, in_rails, scattered_in_rails};
 use super::several::MULTIRAIL;
@@ -8,14 +8,14 @@ use crate::hierarchy::{full_nodes, ranks_on_full_nodes};
 use crate::tree::{self, TreePlace, levels};
 use crate::{allreduce, bcast, circulant, cost, hierarchy, long_blocks};
 
-/// Trees between nodes and inside.
+/// k-nomial trees between nodes and inside them.
 const TREES: Parameters = Parameters {
     radix: 4,
     per_node: 1,
     ..Parameters::NONE
 };
 
-/// The same for short blocks, while long ones go straight.
+/// The same for blocks of any lengths, of which long ones bypass the tree.
 const IRREGULAR_TREES: Parameters = Parameters {
     window: 8,
     cutoff: 16 << 10,

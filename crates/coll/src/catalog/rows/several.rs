@@ -1,5 +1,5 @@
-//! The rows of algorithms that serve several collectives alike: blocks of one length, and blocks of any;
-//! all neighbourhoods.
+//! The rows of algorithms that serve several collectives: blocks of one length or of any lengths, and
+//! all neighbourhood collectives.
 
 use super::rounds::exchanges;
 use crate::call::{Collective, Needs, Parameters};
@@ -8,10 +8,10 @@ use crate::digits::Digits;
 use crate::tree::levels;
 use crate::{cost, gather, hierarchy, reduce_scatter};
 
-/// The most ranks of a node that share what comes from one node: all, but where there are very many.
+/// The most ranks of a node that share one incoming message: all, on nodes of ordinary size.
 const SHARED: u32 = 64;
 
-/// What goes through the ports of nodes, with the radix inside them.
+/// The parameters of multirail phases, with the radix inside a node.
 pub(crate) const MULTIRAIL: Parameters = Parameters {
     radix: 2,
     blocks: SHARED,
@@ -42,7 +42,7 @@ pub(crate) const fn scatter_linear(collective: Collective) -> CatalogRow {
         needs: Needs::NOTHING,
         parameters: Parameters {
             window: 8,
-            // Where blocks have lengths of their own nobody but the root knows whether they are short.
+            // With blocks of any lengths only the root knows whether they are eager.
             per_node: matches!(collective, Collective::Scatter) as u32,
             ..Parameters::NONE
         },
@@ -73,7 +73,7 @@ pub(crate) const fn allgather_ring(collective: Collective) -> CatalogRow {
         about: "least volume between neighbours, many rounds: for large blocks",
         needs: Needs::NOTHING,
         parameters: Parameters {
-            // Who takes part in an allgatherv need not know how long its blocks are.
+            // Not every rank of an allgatherv knows how long the blocks are.
             blocks: matches!(collective, Collective::Allgather) as u32,
             per_node: 1,
             ..Parameters::NONE
