@@ -112,14 +112,17 @@ impl Grid {
                 let cells: Vec<_> = self.ranks.iter().flat_map(sizes).collect();
                 let lost = cells.into_par_iter().map(|(ranks, bytes)| {
                     let work = Workload::new(collective, ranks, bytes);
-                    let (regret, what) = regret(machine, serial, &work);
-                    (regret, format!("{name}, {ranks} ranks, {bytes} B: {what}"))
+                    let (regret, description) = regret(machine, serial, &work);
+                    (
+                        regret,
+                        format!("{name}, {ranks} ranks, {bytes} B: {description}"),
+                    )
                 });
                 let mut lost: Vec<_> = lost.collect();
                 lost.sort_by(|one, other| one.0.total_cmp(&other.0));
-                let (most, what) = &lost[lost.len() - 1];
+                let (most, description) = &lost[lost.len() - 1];
                 println!(
-                    "{name} {collective}: median {:.1}%, 95% {:.1}%; most {:.1}%: {what}",
+                    "{name} {collective}: median {:.1}%, 95% {:.1}%; most {:.1}%: {description}",
                     100.0 * percentile(&lost, 0.5),
                     100.0 * percentile(&lost, 0.95),
                     100.0 * most,
@@ -128,18 +131,18 @@ impl Grid {
             }
         }
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (most, what) = &all[all.len() - 1];
+        let (most, description) = &all[all.len() - 1];
         let [half, more, nearly] = [0.5, 0.9, 0.95].map(|share| percentile(&all, share));
         println!(
-            "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {what}",
+            "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {description}",
             all.len(),
             100.0 * half,
             100.0 * more,
             100.0 * nearly,
             100.0 * most
         );
-        for (lost, what) in all.iter().rev().take(40) {
-            println!("{:.0}% {what}", 100.0 * lost);
+        for (lost, description) in all.iter().rev().take(40) {
+            println!("{:.0}% {description}", 100.0 * lost);
         }
         assert!(nearly <= bound, "{nearly:.3} at the 95th percentile");
     }

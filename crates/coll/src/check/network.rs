@@ -408,23 +408,23 @@ impl Driver for RankDriver<'_, '_> {
     }
 
     fn sum(&mut self, from: Part) -> Result<Option<u64>, FaultKind> {
-        let mut sum = 0;
+        let mut total = 0;
         for run in self.rank().memory.read(from)?.iter() {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
-            let held = self.network.sums.get(run.sum);
-            let numbers = start.zip(end).filter(|_| held.counts);
+            let sum = self.network.sums.get(run.sum);
+            let numbers = start.zip(end).filter(|_| sum.counts);
             let (start, end) = numbers.ok_or(FaultKind::CountsAsData)?;
             let tasks = &self.network.contract.tasks;
-            let owner = held.ranks.first().and_then(|rank| tasks.get(rank as usize));
+            let owner = sum.ranks.first().and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
             let sends = sends
                 .filter(|sends| end <= sends.len())
                 .ok_or(FaultKind::CountsAsData)?;
             let lengths = (start..end).map(|index| sends.length(index));
-            sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
+            total += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
-        Ok(Some(sum))
+        Ok(Some(total))
     }
 
     fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, FaultKind> {

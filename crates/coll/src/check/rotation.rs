@@ -14,7 +14,7 @@ pub(super) struct Rotation {
     /// Elements of one block.
     pub(super) block: u64,
     /// Elements of one block for each rank.
-    pub(super) around: u64,
+    pub(super) wrap: u64,
     /// Whether `In`, or in place the input, has one block for each rank.
     pub(super) input: bool,
     /// Whether `Out` has one block for each rank.
@@ -56,9 +56,9 @@ impl Rotation {
                 rotated.push(ElementRun { sum, ..run });
                 continue;
             }
-            let around = self.around;
-            let source = (run.source + u64::from(by) * self.block) % around;
-            let before = run.count.min(around - source);
+            let wrap = self.wrap;
+            let source = (run.source + u64::from(by) * self.block) % wrap;
+            let before = run.count.min(wrap - source);
             let pieces = [(0, before, source), (before, run.count - before, 0)];
             for (at, count, source) in pieces.into_iter().filter(|piece| piece.1 > 0) {
                 let first = run.first + at;

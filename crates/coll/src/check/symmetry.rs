@@ -57,7 +57,7 @@ impl Rotation {
             size: case.size,
             period,
             block,
-            around: size * block,
+            wrap: size * block,
             input,
             output,
         })
@@ -80,19 +80,19 @@ impl Rotation {
             && one.times == 1
             && other.times == 1
             && other.limit == u64::MAX
-            && self.around > 0;
+            && self.wrap > 0;
         if !is_piece {
             return self.is_named_part(one, other, by, task);
         }
-        let Some(around) = self.turns(one.buf) else {
+        let Some(wrap) = self.turns(one.buf) else {
             return one.first == other.first && one.wrap == other.wrap;
         };
         let moved = one.first + u64::from(by) * self.block;
         let fits = |part: &Part| {
             let end = part.first.saturating_add(part.count);
-            part.wrap == around || end <= around && (part.wrap == 0 || end <= part.wrap)
+            part.wrap == wrap || end <= wrap && (part.wrap == 0 || end <= part.wrap)
         };
-        let meets = moved == other.first || moved == other.first + around;
+        let meets = moved == other.first || moved == other.first + wrap;
         meets && fits(one) && fits(other) || self.is_any_part(one, other, by, task)
     }
 
@@ -118,15 +118,15 @@ impl Rotation {
         let shape = |part: &Part| (part.buf, part.count, part.times);
         let strides = one.times == 1 || one.stride == other.stride;
         let place = match self.turns(one.buf) {
-            Some(around) => {
+            Some(wrap) => {
                 let fits = |part: &Part| match part.plain() {
-                    _ if part.wrap == around => true,
-                    Some(block) => block.end <= around,
-                    None => part.wrap == 0 && part.blocks().all(|block| block.end <= around),
+                    _ if part.wrap == wrap => true,
+                    Some(block) => block.end <= wrap,
+                    None => part.wrap == 0 && part.blocks().all(|block| block.end <= wrap),
                 };
                 let moved = one.first + u64::from(by) * self.block;
                 let apart = moved.abs_diff(other.first);
-                fits(one) && fits(&other) && around > 0 && apart.is_multiple_of(around)
+                fits(one) && fits(&other) && wrap > 0 && apart.is_multiple_of(wrap)
             }
             None => one.first == other.first && one.wrap == other.wrap,
         };
@@ -140,7 +140,7 @@ impl Rotation {
             Buf::Out => self.output,
             _ => false,
         };
-        turns.then_some(self.around)
+        turns.then_some(self.wrap)
     }
 
     /// Whether `other` is the rotation of `one`; the parts of `one` are [`whole`].

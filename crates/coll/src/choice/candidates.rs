@@ -79,7 +79,7 @@ pub(super) fn candidates(
     }
 }
 
-/// The radixes for a group, none above `largest`. Of two_level_radixes not below the group's size one is
+/// The radixes for a group, none above `largest`. Of those not below the group's size one is
 /// enough, as all give a single level. The smallest radix with two levels is included if the messages of
 /// a level can all be under way, and its successor, which places subtrees differently on nodes.
 pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 4 }> {

@@ -193,7 +193,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     };
     let onward = |ranks: u32| {
         let peers = PeerCounts::on(model, ranks).each(turns);
-        let come = peers.processor(|reach| model.receive(reach, piece));
+        let arrival = peers.processor(|reach| model.receive(reach, piece));
         let gone = peers.processor(|reach| model.send(reach, piece));
         let gone = gone / others * (others - 1);
         let hop = |reach| model.hop(reach, piece);
@@ -204,7 +204,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
             .saturating_add(edge);
         let left = u64::from(left) * model.receive(last, piece);
         let busy = load.max(
-            come.saturating_add(gone)
+            arrival
+                .saturating_add(gone)
                 .saturating_add(left)
                 .saturating_add(before),
         );
@@ -229,11 +230,11 @@ fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
         true => hop.saturating_mul(others.div_ceil(room / 2)),
         false => hop.saturating_add((others - 1) * send),
     };
-    let come = model
+    let arrival = model
         .receive(Reach::Node, piece)
         .saturating_mul(turns * others - 1);
     let gone = send.saturating_mul(turns * (others - 1));
-    given.saturating_add(come).saturating_add(gone)
+    given.saturating_add(arrival).saturating_add(gone)
 }
 
 /// Allgather with a message from each rank to every other one.

@@ -108,11 +108,11 @@ impl Line {
             Reach::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
         };
         let stop = |from, to| {
-            let come = each(from, &|bytes| model.receive(from, bytes));
+            let arrival = each(from, &|bytes| model.receive(from, bytes));
             let gone = each(to, &|bytes| model.send(to, bytes));
             match place.size() {
-                2 if course != Direction::Around => come.saturating_add(work).max(gone),
-                _ => come.saturating_add(gone).saturating_add(work),
+                2 if course != Direction::Around => arrival.saturating_add(work).max(gone),
+                _ => arrival.saturating_add(gone).saturating_add(work),
             }
         };
         let inside = match self.near {
@@ -189,10 +189,10 @@ impl Line {
             return 0;
         }
         let (place, piece) = (model.place, self.piece(bytes));
-        let seen = model.hop(Reach::Node, bytes) + model.machine.node.latency;
+        let acknowledged = model.hop(Reach::Node, bytes) + model.machine.node.latency;
         let near = match self.near {
             0 => 0,
-            _ => seen.saturating_add(work),
+            _ => acknowledged.saturating_add(work),
         };
         let last = model.place.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;

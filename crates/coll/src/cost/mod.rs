@@ -10,12 +10,11 @@
 //! model", 1995.
 
 mod alternating;
-mod around;
 mod direct;
 mod exchanges;
 mod folded;
 mod intra_node;
-mod latest;
+mod latest_rank;
 mod lines;
 mod node_bruck;
 mod nodes;
@@ -26,6 +25,7 @@ mod rails;
 mod rooted;
 mod round;
 mod rounds;
+mod scatter_ring;
 mod trees;
 mod unaligned;
 mod windows;

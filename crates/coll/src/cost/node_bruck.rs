@@ -135,10 +135,10 @@ impl<'a> MultirailNodes<'a> {
 
     /// The time at which a node's ranks are done with a phase that they begin at `begun`, with messages
     /// that arrive at `came`.
-    fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
+    fn done(&self, phase: &Phase, [begun, arrival]: [u64; 2]) -> u64 {
         let each = self.model.both(Reach::Network, phase.bytes);
         let busy = each.saturating_mul(phase.messages.into());
-        begun.saturating_add(busy).max(came)
+        begun.saturating_add(busy).max(arrival)
     }
 
     /// The time of all phases, and of the exchanges inside nodes with this radix.
@@ -147,7 +147,7 @@ impl<'a> MultirailNodes<'a> {
             let near = inside(self.model, ranks);
             among(&near, radix, work, [share, all])
         };
-        let told = |phase: &Phase, done: u64| {
+        let exchanged = |phase: &Phase, done: u64| {
             let share = phase.bytes.saturating_mul(phase.messages.into());
             done.saturating_add(near(phase.ranks, share, phase.all))
         };
@@ -160,14 +160,15 @@ impl<'a> MultirailNodes<'a> {
             .fold(ready, |[full, last], [of_full, of_last]| {
                 let behind = self.behind(&of_full, full.abs_diff(last));
                 let peer = if self.place.nodes() == 2 { last } else { full };
-                let came = peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
-                let full_done = told(&of_full, self.done(&of_full, [full, came]));
+                let arrival =
+                    peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
+                let full_done = exchanged(&of_full, self.done(&of_full, [full, arrival]));
                 if of_last.ranks == of_full.ranks {
                     return [full_done; 2];
                 }
-                let came =
+                let arrival =
                     full.saturating_add(self.handed_on(&of_last, work).saturating_add(behind));
-                let last_done = told(&of_last, self.done(&of_last, [last, came]));
+                let last_done = exchanged(&of_last, self.done(&of_last, [last, arrival]));
                 [full_done.max(last_done); 2]
             });
         full.max(last)

@@ -67,9 +67,9 @@ fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
         far.send(Reach::Network, bytes),
         far.receive(Reach::Network, bytes),
     );
-    let comes = far.hop(Reach::Network, bytes) - receive;
+    let arrival = far.hop(Reach::Network, bytes) - receive;
     let done = |own: u64, other: u64| {
-        let both = own.saturating_add(send).max(other.saturating_add(comes));
+        let both = own.saturating_add(send).max(other.saturating_add(arrival));
         both.saturating_add(receive)
     };
     [done(ready[0], ready[1]), done(ready[1], ready[0])]
@@ -95,8 +95,8 @@ fn given(far: &Model, bytes: u64) -> [u64; 2] {
 /// node's leader.
 fn taken(far: &Model, bytes: u64, [home, there]: [u64; 2]) -> u64 {
     let receive = far.receive(Reach::Network, bytes);
-    let comes = far.hop(Reach::Network, bytes) - receive;
-    home.max(there.saturating_add(comes))
+    let arrival = far.hop(Reach::Network, bytes) - receive;
+    home.max(there.saturating_add(arrival))
         .saturating_add(receive)
 }
 

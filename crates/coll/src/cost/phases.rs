@@ -1,8 +1,8 @@
 //! The cost of algorithms that run one collective after another: the sum of both.
 
-use super::around::passed_on;
 use super::exchanges::{bruck_after_scatter, share};
 use super::lines::neighbor_exchange_after_scatter;
+use super::scatter_ring::passed_on;
 use super::unaligned::exchanged;
 use super::{Cost, Model, linear, scatter, scatter_linear};
 use super::{lines, rooted, trees};

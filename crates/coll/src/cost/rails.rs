@@ -167,7 +167,7 @@ fn bcast_in_rails(
         let (ranks, of_one) = (place.ranks_on(node), rails_of_one(place, node));
         let bytes = share.saturating_mul(of_one.into());
         let gather = Call::allgather(0, ranks, bytes);
-        let told =
+        let exchanged =
             linear(&gather, &window, &inside(model, ranks)).saturating_sub(model.copy(bytes));
         let [alone, carried] = between(&Call { size, ..rail }, [rails(place), of_one]);
         let (first, last) = (
@@ -175,11 +175,13 @@ fn bcast_in_rails(
             alone.max(carried),
         );
         let gathered = match bytes > model.machine.eager {
-            true => last.saturating_add(told),
+            true => last.saturating_add(exchanged),
             false => {
                 let sent = model.send(Reach::Node, bytes).saturating_mul(ranks.into());
-                let of_last = sent.saturating_add(model.hop(Reach::Node, bytes)).min(told);
-                (first.saturating_add(told)).max(last.saturating_add(of_last))
+                let of_last = sent
+                    .saturating_add(model.hop(Reach::Node, bytes))
+                    .min(exchanged);
+                (first.saturating_add(exchanged)).max(last.saturating_add(of_last))
             }
         };
         gathered.saturating_add(scattered.saturating_sub(model.copy(share)))

@@ -33,17 +33,17 @@ impl Root {
             };
             self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
         }
-        let come = match reach {
+        let arrival = match reach {
             Reach::Network => self.carried.saturating_add(model.end(reach)),
             Reach::Node => start.saturating_add(model.hop(reach, bytes)),
         };
-        let seen = match reach {
+        let acknowledged = match reach {
             _ if !is_long => self.sent,
             Reach::Network => self.carried,
-            Reach::Node => come.saturating_add(model.acknowledged(reach, bytes)),
+            Reach::Node => arrival.saturating_add(model.acknowledged(reach, bytes)),
         };
-        self.done = self.done.max(seen);
-        come
+        self.done = self.done.max(acknowledged);
+        arrival
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cost of rounds in which every rank sends and receives.
 
-use super::latest::{Crossings, LatestRank, RoundCost};
+use super::latest_rank::{Crossings, LatestRank, RoundCost};
 use super::round::Round;
 use super::{HALF, Model, Reach};
 use crate::placement::Order;

@@ -89,10 +89,10 @@ impl Tree<'_> {
             // Spent on another child of this level, or on those of the level below.
             _ if children > 1 => {
                 let reach = self.model.reach((children - 1) * weight);
-                let comes = self
+                let arrival = self
                     .edge(reach, weight)
                     .saturating_sub(self.gap(reach, weight));
-                [below, below.saturating_add(comes)]
+                [below, below.saturating_add(arrival)]
             }
             Some(lower) => {
                 let weight = u64::from(self.radix).pow(lower);
@@ -102,11 +102,11 @@ impl Tree<'_> {
             }
             None => return 0,
         };
-        let comes = cut
+        let arrival = cut
             .saturating_add(self.edge(reach, last))
             .saturating_sub(gap);
         waiting[1]
-            .saturating_sub(waiting[0].max(comes))
+            .saturating_sub(waiting[0].max(arrival))
             .min(self.processor(reach, last).saturating_sub(in_turn))
     }
 
@@ -155,19 +155,19 @@ impl Tree<'_> {
         let size = self.model.place.size();
         self.of(size)
             .saturating_add(self.straddling())
-            .saturating_add(self.told(size))
+            .saturating_add(self.acknowledged(size))
     }
 
     /// The time from when the root is done until the sender of the last long message is.
-    fn told(&self, size: u32) -> u64 {
+    fn acknowledged(&self, size: u32) -> u64 {
         let weight = u64::from(self.radix).pow(levels_of(size, self.radix).saturating_sub(1));
         let last = (u64::from(size) - weight).min(weight);
         match self.up {
             true => {
-                let told = self
+                let exchanged = self
                     .model
                     .acknowledged(self.model.reach(weight), self.bytes(last));
-                told.saturating_sub(self.work)
+                exchanged.saturating_sub(self.work)
             }
             false => 0,
         }
@@ -271,8 +271,8 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
             let up = tree.time();
             // The root copies its own block before the first message arrives.
             let reach = model.reach(1);
-            let comes = model.bare(reach, 0) - model.path(reach).recv;
-            up.saturating_add(model.copy(call.bytes()).saturating_sub(comes))
+            let arrival = model.bare(reach, 0) - model.path(reach).recv;
+            up.saturating_add(model.copy(call.bytes()).saturating_sub(arrival))
         }
         false => super::gather_linear(call, parameters, model),
     }
@@ -328,14 +328,14 @@ pub(super) fn scattering(
         let before = u64::from(level.saturating_sub(1) * (radix - 1));
         for child in (weight..size.min(weight.saturating_mul(radix))).step_by(weight as usize) {
             let ranks = weight.min(size - child);
-            let come = root.send(
+            let arrival = root.send(
                 model,
                 model.reach(child.into()),
                 block.saturating_mul(ranks.into()),
             );
             match ranks {
-                1 => late(child, come),
-                _ => late(child + 1, come.saturating_add(before * send + hop)),
+                1 => late(child, arrival),
+                _ => late(child + 1, arrival.saturating_add(before * send + hop)),
             }
             root.last_child = root.last_child.max(child);
         }

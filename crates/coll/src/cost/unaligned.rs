@@ -1,10 +1,10 @@
 //! The cost of a bcast by scatter and neighbour exchange with short blocks, where neighbours start when
 //! both have their own block.
 
-use super::around::scattered;
 use super::exchanges::share;
 use super::peers::{across_edge, got_by_last, to_last};
 use super::rooted::RootForm;
+use super::scatter_ring::scattered;
 use super::{Cost, Model, Reach};
 use crate::allgather::NeighborExchange;
 use crate::call::{Call, Parameters};
@@ -44,9 +44,14 @@ pub(super) fn exchanged(
     // The last node starts when its first rank has its block: after the adapter has carried all that the
     // root sends, and after all ranks have theirs.
     let before = (members.div_ceil(per_node) - 1) * per_node;
-    let come = (root.carried).saturating_add(model.hop(Reach::Network, block));
+    let arrival = (root.carried).saturating_add(model.hop(Reach::Network, block));
     let pace = across_edge(model, 2 * block).saturating_mul(rounds) / 2;
-    let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
+    let at_edge = |begun: u64| {
+        begun
+            .max(arrival)
+            .saturating_add(first)
+            .saturating_add(pace)
+    };
     match before > 0 && at_edge(all_scattered) > least {
         true => least.max(at_edge(scattered(before + 1).min(all_scattered))),
         false => least,

@@ -88,9 +88,9 @@ pub(super) fn in_pieces(
     }
     // Until another rank's first piece arrives, the root's pieces free slots for further receives.
     let first = given(others).saturating_add(hop - receive);
-    let come = turns.min(1 + (hop - receive) / (others * send).max(1));
-    let sent = (SHORT_AT_A_TIME - ahead + come).saturating_sub(turns);
-    let more = (all - come) * receive + exchanges.saturating_sub(sent) * send;
+    let arrival = turns.min(1 + (hop - receive) / (others * send).max(1));
+    let sent = (SHORT_AT_A_TIME - ahead + arrival).saturating_sub(turns);
+    let more = (all - arrival) * receive + exchanges.saturating_sub(sent) * send;
     // Otherwise each exchange waits for the one whose slot it takes.
     let places = others * (SHORT_AT_A_TIME - ahead);
     let in_waves = match all.checked_sub(SHORT_AT_A_TIME + turns + 1) {
@@ -172,7 +172,7 @@ fn long_wave(model: &Model, bytes: u64) -> u64 {
 fn long(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 {
     let node = model.machine.node;
     let copied = bytes.saturating_mul(node.byte);
-    let told = node.latency.max(node.recv);
+    let exchanged = node.latency.max(node.recv);
     let announced = others.min(window) * node.send;
     let (waves, place) = ((others - 1) / window, (others - 1) % window);
     let each = node.send + 2 * node.recv;
@@ -183,5 +183,5 @@ fn long(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 
             .saturating_add(node.recv + place * each),
     };
     let before = own.saturating_add(announced).saturating_add(started);
-    before.saturating_add(copied).saturating_add(told)
+    before.saturating_add(copied).saturating_add(exchanged)
 }

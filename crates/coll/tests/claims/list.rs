@@ -23,7 +23,7 @@ pub(crate) enum Flags {
 
 /// A comparison of one of our algorithms with another library's default.
 pub(crate) struct Claim {
-    pub(crate) what: &'static str,
+    pub(crate) title: &'static str,
     /// What the simulation leaves out, in one line.
     pub(crate) left_out: &'static str,
     pub(crate) ours: Contender,
@@ -118,7 +118,7 @@ impl ClaimCell {
 }
 
 const GATHERV: Claim = Claim {
-    what: "gatherv: k-nomial tree against linear",
+    title: "gatherv: k-nomial tree against linear",
     left_out: "the cost of posting all receives at once, and messages refused for lack of memory; both would \
                make theirs slower.",
     ours: Contender::Plan(Algorithm::GathervKnomial, 4),
@@ -133,7 +133,7 @@ const GATHERV: Claim = Claim {
 };
 
 const BARRIERS: Claim = Claim {
-    what: "barrier: leaders and flags against dissemination with matching",
+    title: "barrier: leaders and flags against dissemination with matching",
     left_out: "system noise, which delays rounds, and the cost of polling for a flag.",
     ours: Contender::Plan(Algorithm::BarrierNodeAware, 6),
     theirs: Some(Contender::Plan(Algorithm::BarrierDissemination, 2)),
@@ -148,7 +148,7 @@ const BARRIERS: Claim = Claim {
 };
 
 const SHORT_ALLGATHER: Claim = Claim {
-    what: "allgather: Bruck in rails against the ring, the default for large totals",
+    title: "allgather: Bruck in rails against the ring, the default for large totals",
     left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
     ours: Contender::Plan(Algorithm::AllgatherRailBruck, 3),
     theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
@@ -161,7 +161,7 @@ const MANY_LEFT_OUT: &str =
 pub(crate) const CLAIMS: [Claim; 10] = [
     GATHERV,
     Claim {
-        what: "scatterv: k-nomial tree against linear",
+        title: "scatterv: k-nomial tree against linear",
         left_out: "messages refused for lack of memory. A rank's own copies cost a quarter of a byte from \
                    another rank; at the full cost ours is 23 times faster.",
         ours: Contender::Plan(Algorithm::ScattervKnomial, 4),
@@ -170,7 +170,7 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     BARRIERS,
     Claim {
-        what: "allgather: rings in rails against one ring",
+        title: "allgather: rings in rails against one ring",
         left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
         ours: Contender::Plan(Algorithm::AllgatherRailRing, 0),
         theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
@@ -191,13 +191,13 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     SHORT_ALLGATHER,
     Claim {
-        what: "allgather: Bruck in rails against Bruck, which MPICH does not use at such totals",
+        title: "allgather: Bruck in rails against Bruck, which MPICH does not use at such totals",
         theirs: Some(Contender::Plan(Algorithm::AllgatherBruck, 2)),
         cells: &[GEMINI, GEMINI.serial(8)],
         ..SHORT_ALLGATHER
     },
     Claim {
-        what: "alltoall: one message per pair of nodes against Bruck",
+        title: "alltoall: one message per pair of nodes against Bruck",
         left_out: "the bandwidth of a node's memory, in which ours moves a block up to two times more.",
         ours: Contender::Plan(Algorithm::AlltoallNodeAware, 0),
         theirs: Some(Contender::Plan(Algorithm::AlltoallBruck, 2)),
@@ -213,7 +213,7 @@ pub(crate) const CLAIMS: [Claim; 10] = [
         ],
     },
     Claim {
-        what: "barrier of 700,000 ranks",
+        title: "barrier of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
         ours: Contender::Plan(Algorithm::BarrierNodeAware, 4),
         cells: &[ClaimCell {
@@ -223,14 +223,14 @@ pub(crate) const CLAIMS: [Claim; 10] = [
         ..BARRIERS
     },
     Claim {
-        what: "gatherv of 700,000 ranks",
+        title: "gatherv of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
         theirs: None,
         cells: &[MANY],
         ..GATHERV
     },
     Claim {
-        what: "allreduce of 700,000 ranks",
+        title: "allreduce of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
         ours: Contender::Plan(Algorithm::AllreduceRecursiveDoubling, 0),
         theirs: None,

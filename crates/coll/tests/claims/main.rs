@@ -123,7 +123,7 @@ fn every_claim_holds_and_the_page_is_current() {
         write!(
             page,
             "\n## {}\n\nOurs: {}.{theirs} Left out: {}\n\n{COLUMNS}",
-            claim.what,
+            claim.title,
             claim.ours.name(),
             claim.left_out
         )
@@ -132,7 +132,7 @@ fn every_claim_holds_and_the_page_is_current() {
             let (line, holds) = cell.line(claim);
             page += &line;
             if !holds {
-                write!(missed, "{}: {line}", claim.what).expect("writing to a string cannot fail");
+                write!(missed, "{}: {line}", claim.title).expect("writing to a string cannot fail");
             }
         }
     }

@@ -21,7 +21,7 @@ struct ChildMessage {
     reach: Reach,
     bytes: u64,
     /// The arrival of the message or its announcement: at the parent's adapter, and at its processor.
-    comes: u64,
+    arrival: u64,
 }
 
 /// The state of a parent.
@@ -35,7 +35,7 @@ struct Parent {
     there: u64,
     recv: u64,
     /// The time at which the last child on its node is done.
-    seen: u64,
+    acknowledged: u64,
     /// Long messages that are under way while others are requested.
     under_way: u64,
 }
@@ -54,7 +54,7 @@ impl Tree<'_> {
         let (place, eager) = (self.model.place, self.model.machine.eager);
         debug_assert!(
             self.up && self.work == 0,
-            "what is reduced is asked for in turn"
+            "reduced messages are requested one after another"
         );
         if place.nodes() == 1 || place.size() > RANKS {
             return None;
@@ -72,7 +72,7 @@ impl Tree<'_> {
             let longest = at_once().filter(|&longest| longest >= each).min();
             let like = tree(longest.unwrap_or(LONG));
             let [root, _] = tree(each).gathered(&like, 0, radix.pow(levels))?;
-            Some(root.cpu.max(root.seen))
+            Some(root.cpu.max(root.acknowledged))
         };
         let shorter = at_once().filter(|&each| each < self.each);
         shorter.fold(time(self.each), |longest, each| {
@@ -103,12 +103,12 @@ impl Tree<'_> {
                     let bytes = trees[at].bytes(below.min(size - child));
                     let path = model.path(reach);
                     let sent = begun[at].cpu.saturating_add(model.send(reach, bytes));
-                    let comes = sent.saturating_add(path.latency);
+                    let arrival = sent.saturating_add(path.latency);
                     ChildMessage {
                         child,
                         reach,
                         bytes,
-                        comes,
+                        arrival,
                     }
                 };
                 messages.push([0, 1].map(of)).ok()?;
@@ -119,12 +119,12 @@ impl Tree<'_> {
             cpu: model.copy(tree.bytes(1)),
             ..Parent::default()
         });
-        messages.sort_unstable_by_key(|[_, like]| (like.comes, like.child));
+        messages.sort_unstable_by_key(|[_, like]| (like.arrival, like.child));
         for pair in &mut messages {
             let each = parents.iter_mut().zip(pair);
-            each.for_each(|(parent, message)| message.comes = parent.carried(model, *message));
+            each.for_each(|(parent, message)| message.arrival = parent.carried(model, *message));
         }
-        messages.sort_unstable_by_key(|[_, like]| (like.comes, like.child));
+        messages.sort_unstable_by_key(|[_, like]| (like.arrival, like.child));
         for pair in &messages {
             let each = parents.iter_mut().zip(pair);
             each.for_each(|(parent, message)| parent.take(model, *message));
@@ -140,17 +140,17 @@ impl Parent {
         let ChildMessage {
             reach,
             bytes,
-            comes,
+            arrival,
             ..
         } = message;
         let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
         match reach {
-            _ if bytes > model.machine.eager => comes,
-            Reach::Node if model.serial_copies => comes,
-            Reach::Node => comes.saturating_add(carried),
+            _ if bytes > model.machine.eager => arrival,
+            Reach::Node if model.serial_copies => arrival,
+            Reach::Node => arrival.saturating_add(carried),
             Reach::Network => {
-                let start = comes.max(self.adapter);
+                let start = arrival.max(self.adapter);
                 self.adapter = start.saturating_add(path.gap.max(carried));
                 start.saturating_add(carried)
             }
@@ -161,13 +161,13 @@ impl Parent {
         let ChildMessage {
             reach,
             bytes,
-            comes,
+            arrival,
             ..
         } = message;
         let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
         let recv = model.ends(reach, bytes).recv;
-        self.cpu = self.cpu.max(comes).saturating_add(recv);
+        self.cpu = self.cpu.max(arrival).saturating_add(recv);
         match (reach, bytes > model.machine.eager) {
             (Reach::Node, false) if model.serial_copies => {
                 self.cpu = self.cpu.saturating_add(carried);
@@ -179,7 +179,7 @@ impl Parent {
                     self.cpu = end;
                 }
                 self.arrives(end, path.recv);
-                self.seen = self.seen.max(end.saturating_add(path.latency));
+                self.acknowledged = self.acknowledged.max(end.saturating_add(path.latency));
             }
             (Reach::Network, true) => {
                 self.cpu = self.cpu.saturating_add(path.send);

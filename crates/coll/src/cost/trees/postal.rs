@@ -50,11 +50,11 @@ impl Tree<'_> {
         }
         // An earlier message is received while the root waits for another one, and copied in its turn.
         let receive = model.receive(reach, bytes);
-        let comes = with_it.saturating_sub(receive.saturating_add(self.work));
-        let taken = match comes < others.last {
+        let arrival = with_it.saturating_sub(receive.saturating_add(self.work));
+        let taken = match arrival < others.last {
             true => {
                 let received = model.ends(reach, bytes).recv;
-                let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(comes));
+                let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(arrival));
                 // A flag is polled only when it is needed.
                 let idle: u64 = match model.is_flag(bytes) {
                     true => 0,
@@ -66,12 +66,12 @@ impl Tree<'_> {
             }
             false => receive,
         };
-        let start = others.done.max(comes);
+        let start = others.done.max(arrival);
         PartialTree {
             done: start.saturating_add(taken).saturating_add(self.work),
-            last: others.last.max(comes),
-            waits: match comes > others.done {
-                true => [others.waits[1], (others.done, comes)],
+            last: others.last.max(arrival),
+            waits: match arrival > others.done {
+                true => [others.waits[1], (others.done, arrival)],
                 false => others.waits,
             },
         }
