@@ -96,7 +96,7 @@ impl Rotation {
         meets && fits(one) && fits(other) || self.is_any_part(one, other, by, task)
     }
 
-    /// [`Turn::is_part`] where the other part may name blocks.
+    /// [`Rotation::is_part`] where the other part may name blocks.
     fn is_named_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
         let place = plain(*other, &task.blocks, [task.input, task.output]);
         match place.filter(|place| other.limit == u64::MAX && place.buf != other.buf) {
@@ -105,7 +105,7 @@ impl Rotation {
         }
     }
 
-    /// [`Turn::is_part`] for parts of any shape.
+    /// [`Rotation::is_part`] for parts of any shape.
     fn is_any_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
         if one.is_empty() || other.is_empty() {
             // A message may have no elements only if both sides mark it as empty.

@@ -61,7 +61,7 @@ pub(super) fn all_exchanges(model: &Model, bytes: u64, window: u32) -> u64 {
     model.uneven(bytes, [time(full), time(last)], shown)
 }
 
-/// [`everyone`] with the copy of a rank's own block after the first or the last exchange.
+/// [`all_exchanges`] with the copy of a rank's own block after the first or the last exchange.
 fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
     let place = model.place;
     match place.nodes() == 1 && !model.serial_copies && window > 1 {

@@ -41,7 +41,7 @@ pub(crate) fn within_node(call: &Call, _: &Parameters, model: &Model) -> u64 {
     done_as(call.collective, call, model)
 }
 
-/// [`team`] for another collective.
+/// [`within_node`] for another collective.
 fn done_as(does: Collective, call: &Call, model: &Model) -> u64 {
     intra_node_op(model.machine.node, does, call.size, call.bytes())
 }

@@ -155,7 +155,7 @@ impl Line {
     /// The time per block that an adapter of a ring is idle because requests wait behind blocks, if the
     /// last node has fewer ranks. Fitted to simulations: half of a piece's load with one rank there, two
     /// fifths with more, each divided by the pieces; all of it with two ranks, of which [one does not
-    /// post ahead](Parameters::asks_ahead). 0 if copies inside a node take longer.
+    /// post ahead](Parameters::receives_ahead). 0 if copies inside a node take longer.
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
@@ -182,7 +182,7 @@ impl Line {
 
     /// The time from one long message to the next, with `work` on each, where ranks request a message
     /// once they have offered the previous one. Between nodes without work, ranks at the edges [post
-    /// ahead](Parameters::asks_ahead). A rank alone on the last of several nodes leaves about a quarter
+    /// ahead](Parameters::receives_ahead). A rank alone on the last of several nodes leaves about a quarter
     /// of its adapter's load exposed.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {

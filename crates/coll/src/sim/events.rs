@@ -17,7 +17,7 @@ pub(super) struct Event {
     pub(super) time: u64,
     /// The order among simultaneous events.
     pub(super) tie: u64,
-    /// The index of the message; for [`What::Met`] the rank.
+    /// The index of the message; for [`EventKind::PhaseEnd`] the rank.
     pub(super) message: u32,
     pub(super) kind: EventKind,
 }

@@ -16,7 +16,7 @@
 //! - A reduction costs the node's `byte` per byte, a copy within a rank's memory costs [`Machine::copy`].
 //! - With [`Setup::flags`], a message of at most [`Machine::FLAG`] bytes is a flag written to the
 //!   receiver's memory: nothing is matched, and sender and receiver pay what they pay inside a node.
-//! - An [intra-node phase](crate::plan::Together) takes the time of its [cost form](crate::cost) after
+//! - An [intra-node phase](crate::plan::IntraNodeOp) takes the time of its [cost form](crate::cost) after
 //!   its last rank has entered.
 //!
 //! The model leaves out the network between the adapters (topology, congestion), noise, connection
