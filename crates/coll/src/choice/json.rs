@@ -114,28 +114,23 @@ struct StageJson {
 /// The stages of an algorithm, replaced by those that the file gives.
 fn stages(
     of: Algorithm,
-    written: [(Collective, Option<StageJson>); 3],
+    json: [(Collective, Option<StageJson>); 3],
 ) -> Result<[Option<Stage>; 2], String> {
     let mut stages = of.row().parameters.stages;
-    let written = written
+    let json = json
         .into_iter()
-        .filter_map(|(one, written)| Some((one, written?)));
-    for (collective, written) in written {
+        .filter_map(|(one, json)| Some((one, json?)));
+    for (collective, json) in json {
         let mut all = stages.iter_mut().flatten();
         let own = all.find(|own| own.algorithm.collective() == collective);
         require_taken(of, collective.name(), own.is_some())?;
-        let by = algorithm(collective, &written.algorithm)?;
+        let by = algorithm(collective, &json.algorithm)?;
         if !by.is_by_messages() {
             return Err(format!(
                 "{by} cannot be a stage of {of}: a stage goes by messages"
             ));
         }
-        let numbers = [
-            written.radix,
-            written.gather_radix,
-            written.blocks,
-            written.window,
-        ];
+        let numbers = [json.radix, json.gather_radix, json.blocks, json.window];
         let stage = Stage::with(by, &self::numbers(by, numbers)?);
         if let Some(own) = own {
             *own = stage;
@@ -150,8 +145,8 @@ fn numbers(
     [radix, gather_radix, blocks, window]: [Option<u32>; 4],
 ) -> Result<Parameters, String> {
     let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
-    let number = |name: &str, written: Option<u32>, own: u32, range: (u32, u32)| {
-        let Some(value) = written else { return Ok(0) };
+    let number = |name: &str, json: Option<u32>, own: u32, range: (u32, u32)| {
+        let Some(value) = json else { return Ok(0) };
         require_taken(algorithm, name, own > 0)?;
         let (least, most) = range;
         if (least..=most).contains(&value) {
@@ -179,12 +174,12 @@ fn numbers(
 impl TryFrom<RuleJson> for ValidRule {
     type Error = String;
 
-    fn try_from(written: RuleJson) -> Result<Self, String> {
-        let collective = collective(&written.collective)?;
-        let algorithm = algorithm(collective, &written.algorithm)?;
+    fn try_from(json: RuleJson) -> Result<Self, String> {
+        let collective = collective(&json.collective)?;
+        let algorithm = algorithm(collective, &json.algorithm)?;
         let own = algorithm.row().parameters;
-        let length = |name: &str, written: Option<&String>, own: u64| {
-            let Some(text) = written else { return Ok(0) };
+        let length = |name: &str, json: Option<&String>, own: u64| {
+            let Some(text) = json else { return Ok(0) };
             require_taken(algorithm, name, own > 0)?;
             match bytes(text).map_err(|why| format!("{name}: {why}"))? {
                 0 => Err(format!("{name}: 0 bytes are too few, the least is 1")),
@@ -192,31 +187,26 @@ impl TryFrom<RuleJson> for ValidRule {
             }
         };
         let stages = [
-            (Collective::Reduce, written.reduce),
-            (Collective::Bcast, written.bcast),
-            (Collective::Scatter, written.scatter),
+            (Collective::Reduce, json.reduce),
+            (Collective::Bcast, json.bcast),
+            (Collective::Scatter, json.scatter),
         ];
-        let numbers = [
-            written.radix,
-            written.gather_radix,
-            written.blocks,
-            written.window,
-        ];
+        let numbers = [json.radix, json.gather_radix, json.blocks, json.window];
         let parameters = Parameters {
-            segment: length("segment", written.segment.as_ref(), own.segment)?,
-            cutoff: length("cutoff", written.cutoff.as_ref(), own.cutoff)?,
+            segment: length("segment", json.segment.as_ref(), own.segment)?,
+            cutoff: length("cutoff", json.cutoff.as_ref(), own.cutoff)?,
             stages: self::stages(algorithm, stages)?,
             ..self::numbers(algorithm, numbers)?
         };
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
-        let ranks = range(&all(&written.ranks), 1, u32::MAX.into(), ranks);
+        let ranks = range(&all(&json.ranks), 1, u32::MAX.into(), ranks);
         let (fewest, most) = ranks.map_err(|why| format!("ranks: {why}"))?;
-        if written.bytes.is_some() && !collective.has_known_length() {
+        if json.bytes.is_some() && !collective.has_known_length() {
             return Err(format!(
                 "bytes: {collective} has lengths that not all ranks know, so its rules apply to all lengths"
             ));
         }
-        let bytes = range(&all(&written.bytes), 0, u64::MAX, bytes);
+        let bytes = range(&all(&json.bytes), 0, u64::MAX, bytes);
         Ok(ValidRule(Rule {
             algorithm,
             parameters,

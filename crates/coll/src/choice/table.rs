@@ -251,8 +251,8 @@ impl Comparison<'_> {
         table
     }
 
-    /// The smallest size after `low` and up to `high` from which on `now` costs no more than `before`; at
-    /// `high` it does not.
+    /// The smallest size after `low` and up to `high` from which on `now` costs no more than `before`, as it
+    /// does at `high`.
     fn crossing(&self, before: &Choice, now: &Choice, sizes: (u64, u64)) -> u64 {
         let (mut low, mut high) = sizes;
         while high - low > 1 {
