@@ -1,10 +1,10 @@
 //! Allgather by Bruck's algorithm: in each phase every rank gets from ranks at growing distances
 //! above it all the blocks that these have.
 //!
-//! `ceil(log2 p)` rounds with radix 2, the least there is, and `(p - 1)` blocks sent and received
+//! `ceil(log2 p)` rounds with radix 2, the minimum, and `(p - 1)` blocks sent and received
 //! by each rank, the least as well, for every `p`. A larger radix takes fewer phases of more
 //! messages each. Blocks are received where they belong: what a rank has is a run of blocks that
-//! starts with its own and goes around the ring, so nothing is turned around at the end. Bruck,
+//! starts with its own and goes around the ring, so nothing is rotated at the end. Bruck,
 //! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997.
 
@@ -16,22 +16,22 @@ use crate::phase::Phase;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's allgather. One step for each exchange.
+/// One rank's plan for Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
     layout: RankBlocks,
     digits: Digits,
 }
 
-/// One exchange, of as many blocks each way, those of a rank beginning with its own.
+/// One exchange: the number of blocks each way; those of a rank begin with its own.
 pub(crate) struct BruckExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
-    /// Whose blocks come.
+    /// The rank whose blocks arrive.
     pub(crate) source: u32,
-    /// To whom this rank's go.
+    /// The rank that gets this rank's blocks.
     pub(crate) destination: u32,
-    /// How many.
+    /// The number of blocks each way.
     pub(crate) blocks: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::circulant::{Gather, OwnBlock};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in allgather and allgatherv over the circulant graph.
+/// One rank's plan for allgather and allgatherv over the circulant graph.
 ///
 /// # Cost
 ///

@@ -1,7 +1,7 @@
-//! Allgather with a message from every rank straight to every other one.
+//! Allgather and allgatherv, linear: a message from every rank directly to every other rank.
 //!
-//! `p - 1` rounds and the least volume, as around a ring, but nothing waits for what comes before:
-//! a window's worth of exchanges is under way at a time. Each rank starts with the one above it, so
+//! `p - 1` rounds and the minimum volume, as around a ring, but no message depends on another:
+//! a window of exchanges is under way at a time. Each rank starts with the rank above it, so
 //! that not all send to the same one.
 
 use super::BlockLayout;
@@ -11,7 +11,7 @@ use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
-/// One rank's part in a linear allgather. One step for each distance.
+/// One rank's plan for a linear allgather. One step for each distance.
 pub type Linear = AtRank<Exchanges>;
 
 /// What every rank does.

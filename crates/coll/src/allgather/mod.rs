@@ -27,7 +27,7 @@ use crate::plan::{Acts, Buf, Part, PlanInputs};
 use crate::rank_ring::RankRing;
 use crate::symmetric::{RelativeActs, RelativePart, RelativeView};
 
-/// What all ranks start from: where the blocks lie.
+/// The blocks of an allgather by distance, and where a rank's own block lies at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BlockLayout {
     blocks: Blocks,
@@ -42,7 +42,7 @@ impl BlockLayout {
         }
     }
 
-    /// The steps of an algorithm that takes so many for more than one rank.
+    /// The steps of an algorithm with `exchanges` steps for more than one rank.
     const fn steps(&self, size: u32, exchanges: u32) -> u32 {
         match size {
             _ if self.blocks.are_empty() => 0,
@@ -51,12 +51,12 @@ impl BlockLayout {
         }
     }
 
-    /// Where the block of the rank so far above belongs.
+    /// The place of the block of the rank `above` above.
     fn block(&self, around: &RelativeView<'_>, above: u32) -> RelativePart {
         around.output(self.blocks, above)
     }
 
-    /// Where the own block lies at the start.
+    /// The place of the own block at the start.
     fn own(&self, around: &RelativeView<'_>) -> RelativePart {
         let belongs = self.block(around, 0);
         match self.in_place {
@@ -65,7 +65,7 @@ impl BlockLayout {
         }
     }
 
-    /// Brings the own block where it belongs, if it is not there.
+    /// Copies the own block to its place, unless it is there.
     fn take_own(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if !self.in_place {
             acts.copy(self.own(around), self.block(around, 0));
@@ -73,7 +73,7 @@ impl BlockLayout {
     }
 }
 
-/// The same, and where one rank stands.
+/// [`BlockLayout`] seen from one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RankBlocks {
     place: RankRing,
@@ -93,17 +93,17 @@ impl RankBlocks {
         self.layout.steps(self.place.size(), exchanges)
     }
 
-    /// Where block `rank` belongs.
+    /// The place of block `rank`.
     fn block(&self, inputs: &PlanInputs<'_>, rank: u32) -> Part {
         self.layout.blocks.output(inputs, rank)
     }
 
-    /// Where `n` blocks from block `first` on belong, around the ring.
+    /// The place of `n` blocks from block `first` on, around the ring.
     fn run(&self, inputs: &PlanInputs<'_>, first: u32, n: u32) -> Part {
         (self.layout.blocks).outputs(inputs, first, n, self.place.size())
     }
 
-    /// Where this rank's own block lies at the start.
+    /// The place of this rank's own block at the start.
     fn own(&self, inputs: &PlanInputs<'_>) -> Part {
         let belongs = self.block(inputs, self.place.rank());
         if self.layout.in_place {
@@ -113,7 +113,7 @@ impl RankBlocks {
         }
     }
 
-    /// Brings this rank's own block where it belongs, if it is not there.
+    /// Copies this rank's own block to its place, unless it is there.
     fn take_own(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         if !self.layout.in_place {
             copy(

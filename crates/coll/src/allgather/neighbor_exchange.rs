@@ -1,12 +1,12 @@
-//! Allgather by neighbour exchange: neighbours exchange first their own blocks, then, with the one
-//! on the other side in turn, the two blocks that came last.
+//! Allgather neighbor-exchange: neighbours exchange first their own blocks, then, alternating between the two
+//! neighbours, the two blocks received last.
 //!
-//! `p / 2` rounds, half as many as around a ring, and the least volume, for an even `p`. Only
-//! neighbours talk. Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on
+//! `p / 2` rounds, half as many as around a ring, and the minimum volume, for an even `p`. Only
+//! neighbours communicate. Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on
 //! terascale Linux cluster with Fast Ethernet", 2005.
 //!
-//! Where `p` is odd the last rank is a folded rank: it gives its block to the last two of the others, who
-//! hand it on with theirs, and gets that of each other rank straight, two in a round.
+//! If `p` is odd, the last rank is folded: it gives its block to the last two other ranks, which
+//! forward it with theirs, and receives the block of each other rank directly, two in a round.
 
 use super::RankBlocks;
 use crate::call::{Call, Parameters};
@@ -16,11 +16,11 @@ use crate::plan::{Acts, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 use crate::window::Window;
 
-/// Rounds in which a folded rank asks for blocks before the first of them have come.
+/// Rounds in which the folded rank posts receives before the first blocks have arrived.
 const AHEAD: Window = Window::new(4);
 
-/// One rank's part in allgather by neighbour exchange. One step a round; a folded rank has one before, in which
-/// it gives its block.
+/// One rank's plan for allgather by neighbor exchange: one step a round; the folded rank first has a step
+/// that sends its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeighborExchange(RankBlocks);
 
@@ -29,7 +29,7 @@ impl NeighborExchange {
         NeighborExchange(RankBlocks::of(call))
     }
 
-    /// How many of so many ranks exchange: an even number.
+    /// The number of ranks that exchange among `size` ranks: an even number.
     pub(crate) const fn members(size: u32) -> u32 {
         size & !1
     }
@@ -40,7 +40,7 @@ impl NeighborExchange {
         RankRing::new(place.rank(), Self::members(place.size()))
     }
 
-    /// The last rank of an odd number of them.
+    /// The last rank of an odd number of ranks.
     const fn folded_rank(&self) -> Option<u32> {
         let size = self.0.place.size();
         match size > 1 && size % 2 == 1 {
@@ -49,17 +49,17 @@ impl NeighborExchange {
         }
     }
 
-    /// The blocks of the pair that begins with the rank, and of its folded rank.
+    /// The blocks of the pair that begins with rank `first`, and of the folded rank if it is theirs.
     fn pair(&self, inputs: &PlanInputs<'_>, first: u32) -> Part {
         let is_fold_partner = self.folded_rank() == Some(first + 2);
         self.0
             .run(inputs, first, if is_fold_partner { 3 } else { 2 })
     }
 
-    /// The pair whose blocks come in round `i`; in round 0 one of them is this rank's own.
+    /// The pair whose blocks arrive in round `i`; in round 0 one of them is this rank's own.
     ///
-    /// Ranks `2 n` and `2 n + 1` are a pair and get the same pairs of blocks, one of them those
-    /// above and the other those below, in turn.
+    /// Ranks `2 n` and `2 n + 1` are a pair and receive the same pairs of blocks, one rank those
+    /// above and the other those below, alternating.
     fn incoming(&self, inputs: &PlanInputs<'_>, i: u32) -> Part {
         let member = self.member();
         let away = 2 * i.div_ceil(2);
@@ -73,7 +73,7 @@ impl NeighborExchange {
         self.pair(inputs, first)
     }
 
-    /// The first round: with the other one of the pair, and for the last pair with the folded rank.
+    /// The first round: the exchange within the pair, and for the last pair with the folded rank.
     fn meet(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let (layout, member) = (&self.0, self.member());
         let partner = member.rank() ^ 1;

@@ -1,7 +1,7 @@
 //! Allgather by recursive doubling: in round `k` partners at distance `2^k` exchange all blocks that
 //! they have.
 //!
-//! `log2 p` rounds and `(p - 1)` blocks sent and received by each rank, both the least there is,
+//! `log2 p` rounds and `(p - 1)` blocks sent and received by each rank, both the minimum,
 //! where `p` is a power of two. Blocks are consecutive and received where they belong. Thakur,
 //! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
@@ -11,7 +11,7 @@ use crate::eager::exchange;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels;
 
-/// One rank's part in allgather by recursive doubling. One step a round.
+/// One rank's plan for allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveDoubling(RankBlocks);
 

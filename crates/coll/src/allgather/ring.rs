@@ -1,18 +1,18 @@
-//! Allgather around a ring: each rank passes on to the one above what came from the one below.
+//! Allgather and allgatherv around a ring: each rank forwards to the rank above what it received from the
+//! rank below.
 //!
-//! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
-//! there is. Only neighbours talk, which suits large blocks and rings of machines.
+//! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, the minimum volume. Only neighbours
+//! communicate, which suits large blocks and rings of machines.
 //!
-//! Between nodes a rank asks for the next blocks while it offers the last one: so they are there when the
-//! adapters have carried them, and who is late keeps nobody from receiving. Inside a node the processor
-//! of a rank copies a long block, and what it then has is late for the rank above: two blocks that
-//! follow one another closely would do so all the way around. There it asks for a block when it has
-//! offered the one before. Those with a neighbour on another node ask ahead, but for the first of
-//! two where blocks are very long, so not all ranks do the same.
+//! A rank with a neighbour on another node posts receives ahead, before it sends the last block: so blocks
+//! have arrived when the adapters have carried them, and a late rank delays no receive. Inside a node the
+//! processor copies a long block, which delays the rank above, and two blocks in close succession would delay
+//! all ranks; so there a rank posts a receive after it has sent the block before. The first of two ranks of a
+//! node posts no receives ahead for very long blocks, so not all ranks do the same.
 //!
-//! From node to node a block may go in pieces: those short enough need not be asked for, and what asks
-//! for the others waits less at the adapters. Who gets pieces and sends pieces passes on each when it has come;
-//! inside a node blocks are whole.
+//! Between nodes a block may go in pieces: eager pieces need no request, and requests for longer ones queue
+//! for a shorter time at the adapters. A rank with pieces on both sides forwards each on arrival; inside a
+//! node blocks stay whole.
 
 use super::BlockLayout;
 use crate::call::{Call, Parameters};
@@ -21,16 +21,16 @@ use crate::rank_ring::RankRing;
 use crate::ring_pieces::RingPieces;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
-/// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
+/// One rank's plan for a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
 /// are in pieces, on one side or on both, a block takes as many steps.
 pub type Ring = AtRank<Rounds>;
 
-/// What every rank does that asks ahead as far.
+/// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     layout: BlockLayout,
-    /// The blocks that are asked for before the last one is offered.
+    /// The receives that are posted before the last block is sent.
     ahead: u32,
     pieces: RingPieces,
 }
@@ -46,7 +46,7 @@ impl Ring {
         AtRank::new(ring, rounds)
     }
 
-    /// The first steps that need nothing, if they send as well.
+    /// The first steps that depend on nothing and send as well.
     pub(crate) const fn free(&self) -> u32 {
         1_u32.saturating_sub(self.symmetric().ahead)
     }

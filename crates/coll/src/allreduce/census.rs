@@ -1,9 +1,9 @@
-//! Census: allreduce in `ceil(log2 p)` rounds of the whole vector for every `p`, the least there is.
+//! Allreduce census: `ceil(log2 p)` rounds of the whole vector for every `p`, the minimum.
 //!
 //! Each rank knows the reduction over some ranks below itself, around the ring, with and without
 //! its own contribution. A round doubles their number, or doubles it and adds one: it sends the one
-//! reduction or the other, as the bits of `p - 1` say. Two things are paid for the rounds: the
-//! operation must commute, and as each rank combines in an order of its own, it must give the same
+//! reduction or the other, by the bits of `p - 1`. In return the operation must commute, and because each
+//! rank combines in an order of its own, it must give the same
 //! bits in every order, as on integers. Bar-Noy, Kipnis and Schieber, "An optimal algorithm for
 //! computing census functions in message-passing systems", 1993.
 
@@ -12,7 +12,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 use crate::tree::levels;
 
-/// One rank's part in the census. Two steps a round: exchange, and merge what came.
+/// One rank's plan for the census. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {
     ring: RankRing,
@@ -33,7 +33,7 @@ impl Census {
         levels(self.ring.size())
     }
 
-    /// The ranks below that are known before the round.
+    /// The number of ranks below whose reduction is known before the round.
     const fn inputs(&self, round: u32) -> u32 {
         match self.rounds() - round {
             u32::BITS => 0,
@@ -68,7 +68,7 @@ impl Census {
         Part::new(buf, 0, self.count)
     }
 
-    /// Where the message of the round comes. The first one is all that is known of others.
+    /// Where the message of the round is received. The first one is all that is known of other ranks.
     fn room(&self, round: u32) -> Part {
         if round > 0 {
             Part::new(Buf::Scratch, 0, self.count)

@@ -11,7 +11,7 @@ use crate::circulant::{Gather, OwnBlock, Scatter, ScatterResult};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::symmetric::AtRank;
 
-/// One rank's part in allreduce over the circulant graph.
+/// One rank's plan for allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circulant {
     scatter: AtRank<Scatter>,

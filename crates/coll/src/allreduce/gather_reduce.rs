@@ -1,6 +1,6 @@
 //! Allreduce by an allgather: every rank gets every rank's vector and reduces them all by itself.
 //!
-//! `ceil(log2 p)` rounds, the least there is, for every `p` and every operation: each rank combines
+//! `ceil(log2 p)` rounds, the minimum, for every `p` and every operation: each rank combines
 //! from left to right, so operations need not commute, and all ranks get the same bits. It sends
 //! `p - 1` vectors and reduces as many, and holds all of them: for few ranks and small vectors.
 
@@ -13,7 +13,7 @@ use crate::rank_ring::RankRing;
 /// The largest group whose steps can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in allreduce by an allgather: the steps of that, then one for each vector.
+/// One rank's plan for allreduce by an allgather: the steps of that, then one for each vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherReduce {
     gather: Gather,

@@ -1,11 +1,10 @@
-//! How a rank merges the contributions of a group's parts from left to right: its own, and those that it got from the
-//! other parts.
+//! Allreduce in groups: how a rank merges the contributions of the parts of its group from left to right.
 
 use crate::accumulate::Accumulator;
 use crate::plan::{Acts, Buf, Part, Side};
 
-/// The merging of one rank in one group. Operations need not commute: the lower parts are combined where the last
-/// of them came, the others where the result belongs.
+/// The merging of one rank in one group. Operations need not commute: the lower parts are combined where the
+/// last of them was received, the others at the place of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merge {
     /// The rank's part in the group.
@@ -17,13 +16,13 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// What this rank brings along.
+    /// This rank's contribution.
     pub(super) fn contribution(&self) -> Part {
         self.sum.value(!self.fresh)
     }
 
-    /// Where the contribution of another part is received. While this rank's own is still in `In`, the one beside it
-    /// comes where the result belongs.
+    /// Where the contribution of another part is received. While this rank's own is still in `In`, its
+    /// neighbour's is received at the place of the result.
     pub(super) fn room(&self, part: u32) -> Part {
         let own = self.own;
         if self.fresh && part == own.checked_sub(1).unwrap_or(1) {

@@ -15,7 +15,7 @@ use crate::fold::Fold;
 use crate::halving::Halving;
 use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
-/// One rank's part in Rabenseifner's allreduce.
+/// One rank's plan for Rabenseifner's allreduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rabenseifner {
     halving: Halving,

@@ -16,7 +16,7 @@ use crate::plan::{Acts, Plan, PlanInputs};
 /// The tag of the messages that fold and hand back; rounds have tags of their own.
 const FOLD: u32 = 32;
 
-/// One rank's part in allreduce by recursive doubling.
+/// One rank's plan for allreduce by recursive doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveDoubling {
     rank: u32,

@@ -22,10 +22,10 @@ use crate::tree::levels_of;
 /// The largest radix: a step holds the messages of a phase.
 pub const MAX_RADIX: u32 = 8;
 
-/// One rank's part in allreduce by recursive splitting.
+/// One rank's plan for allreduce by recursive splitting.
 ///
-/// In each phase there is a step to receive, one to send to those of longer parts that have no partner there, who
-/// wait for several such, one to send to the others, and one for each contribution to be merged.
+/// Each phase has a step to receive, one to send to ranks of longer parts without a partner here (which wait
+/// for several messages), one to send to the others, and one for each contribution to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveSplitting {
     rank: u32,
@@ -60,7 +60,7 @@ impl Group {
         }
     }
 
-    /// The rank's group of `size` ranks that have been cut so often.
+    /// The rank's group of `size` ranks after `cuts` cuts.
     fn after(cuts: u32, rank: u32, size: u32, radix: u32) -> Self {
         let all = Group::new(rank, (0, size), radix);
         (0..cuts).fold(all, |group, _| {
@@ -74,7 +74,7 @@ impl Group {
         (self.first + start as u32, length as u32)
     }
 
-    /// The rank of another part from which its contribution comes.
+    /// The rank of another part that sends its contribution to `rank`.
     fn giver(&self, rank: u32, other: u32) -> u32 {
         let ((first, _), (start, length)) = (self.part(self.own), self.part(other));
         let number = rank - first;
@@ -94,7 +94,7 @@ impl Group {
     }
 }
 
-/// Whether a group begins with the rank when all have been cut so often.
+/// Whether a group begins with the rank after `cuts` cuts.
 pub(crate) fn begins_group(rank: u32, size: u32, radix: u32, cuts: u32) -> bool {
     Group::after(cuts, rank, size, radix).first == rank
 }
@@ -112,8 +112,8 @@ impl RecursiveSplitting {
         }
     }
 
-    /// The number of rounds at most: exact for powers of a radix up to 4. Else some ranks send more, and
-    /// others wait for their ports.
+    /// At most the rounds: exact for powers of a radix up to 4. Otherwise some ranks send more, and others
+    /// wait for busy receivers.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let radix = parameters.radix;
         let phases = levels_of(call.size, radix);

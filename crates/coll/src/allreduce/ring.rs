@@ -1,14 +1,13 @@
 //! Allreduce around a ring: reduce-scatter, then allgather, each in `p - 1` rounds of one `p`-th of
-//! the vector.
+//! the vector, a chunk.
 //!
-//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, which is the least volume
-//! there is. A chunk is reduced in the order in which it passes the ranks, so the operation must
-//! commute; it is reduced once only, so all ranks get the same bits. Patarasuk and Yuan, "Bandwidth
-//! optimal all-reduce algorithms", 2009.
+//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, the minimum volume. A chunk is reduced
+//! in the order of the ranks that it passes, so the operation must commute; it is reduced once only, so all
+//! ranks get the same bits. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009.
 //!
-//! A chunk may be cut into segments, each a message of its own. Then one segment is reduced while
-//! the next one travels, and a segment that fits into a near cache is reduced there. From node to node
-//! a chunk that is not cut so may go in pieces, as in an [allgather](crate::allgather::Ring) around a ring.
+//! A chunk may be cut into segments, each its own message. Then one segment is reduced while
+//! the next one travels, and a segment that fits into a near cache is reduced there. Between nodes
+//! an unsegmented chunk may go in pieces, as in a ring [allgather](crate::allgather::Ring).
 
 use crate::call::{Call, Parameters};
 use crate::eager::EagerLimit;
@@ -24,21 +23,21 @@ pub const MAX_SIZE: u32 = 1 << 24;
 /// The most segments of a chunk.
 const MAX_SEGMENTS: u64 = 64;
 
-/// One rank's part in ring allreduce.
+/// One rank's plan for ring allreduce.
 pub type Ring = AtRank<Rounds>;
 
-/// What every rank does that asks ahead as far.
+/// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     count: u64,
     /// The chunks, one for each rank.
     chunks: Partition,
-    /// In which messages a chunk passes: in segments on every rank, or in pieces from node to node.
+    /// The messages of a chunk: segments on every rank, or pieces between nodes.
     pieces: RingPieces,
     is_segmented: bool,
     in_place: bool,
     short: EagerLimit,
-    /// As in an [allgather](crate::allgather::Ring) around a ring.
+    /// Receives posted ahead, as in a ring [allgather](crate::allgather::Ring).
     ahead: u32,
 }
 
@@ -74,13 +73,13 @@ impl Ring {
 }
 
 impl Rounds {
-    /// The turns in which a rank sends in each of the two phases.
+    /// The turns, in which a rank sends a message, of each of the two phases.
     const fn turns(&self, size: u32) -> u32 {
         (size - 1) * self.pieces.number
     }
 
-    /// Steps of the reduce-scatter. Segmented, what comes in turn `i` travels while that of turn `i - 1` is
-    /// reduced; a whole chunk must be reduced before it can travel on.
+    /// Steps of the reduce-scatter. A segment received in turn `i` travels while that of turn `i - 1` is
+    /// reduced; a whole chunk must be reduced before it can be forwarded.
     const fn scatter_steps(&self, size: u32) -> u32 {
         if self.is_segmented {
             self.turns(size) + 1
@@ -89,7 +88,7 @@ impl Rounds {
         }
     }
 
-    /// The chunk in `buf` that passes in a turn and starts its way `behind` ranks below this one.
+    /// The chunk in `buf` that is sent in a turn and starts `behind` ranks below this one.
     fn chunk(&self, buf: Buf, turn: u32, behind: u32, around: &RelativeView<'_>) -> RelativePart {
         let back = u64::from(behind) + u64::from(turn / self.pieces.number);
         let size = u64::from(around.size());
@@ -97,7 +96,7 @@ impl Rounds {
         around.piece(buf, self.chunks, around.back(back as u32))
     }
 
-    /// Where arrives what comes in a turn of the reduce-scatter: where its result belongs or, in
+    /// Where the message of a turn of the reduce-scatter is received: at the place of its result or, in
     /// place, in scratch.
     fn room(&self, turn: u32, around: &RelativeView<'_>) -> RelativePart {
         let chunk = self.chunk(Buf::Out, turn, 1, around);
@@ -119,8 +118,8 @@ impl Rounds {
         longest(self.chunks.longest(), self.pieces.number)
     }
 
-    /// The tag of what passes in a turn: the pieces of a chunk share one, as of two neighbours one may have it in
-    /// other turns.
+    /// The tag of the message of a turn: the pieces of a chunk share one, because two neighbours may exchange
+    /// it in different turns.
     const fn tag(&self, turn: u32) -> u32 {
         match self.is_segmented {
             true => turn % TAGS,
@@ -128,7 +127,7 @@ impl Rounds {
         }
     }
 
-    /// Starts what passes in a turn of the reduce-scatter.
+    /// Starts the messages of a turn of the reduce-scatter.
     fn pass(&self, turn: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let first_round = turn < self.pieces.number;
         let buf = if first_round && !self.in_place {
@@ -141,7 +140,7 @@ impl Rounds {
         acts.exchange_of(self.short, (1, self.tag(turn)), room, sent);
     }
 
-    /// Reduces what came: where it is and where its result belongs.
+    /// Reduces a received message: its place and the place of its result.
     fn merge(&self, room: RelativePart, result: RelativePart, acts: &mut RelativeActs<'_>) {
         let from = if self.in_place {
             room
@@ -163,8 +162,8 @@ impl Rounds {
         }
     }
 
-    /// Step `i` of the reduce-scatter, and how many steps that needs: pieces of a chunk pass at the same time,
-    /// and are reduced together when all have come.
+    /// Step `i` of the reduce-scatter, and the steps that it needs: pieces of a chunk travel at the same
+    /// time, and are reduced together when all have arrived.
     fn reduce_scatter(
         &self,
         i: u32,
@@ -188,8 +187,8 @@ impl Rounds {
         i
     }
 
-    /// Step `i` of the allgather, and how many steps of it that needs: a message is passed on when
-    /// it has come.
+    /// Step `i` of the allgather, and the steps of it that it needs: a message is forwarded when it has
+    /// arrived.
     fn allgather(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = around.size() - 1;

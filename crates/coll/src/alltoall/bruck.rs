@@ -1,25 +1,23 @@
-//! Alltoall by Bruck's algorithm: blocks travel together, each by the digits of its way around the
-//! ring.
+//! Alltoall by Bruck's algorithm: blocks travel together, by the digits of their distances around the ring.
 //!
-//! A block that has `d` ranks to go is passed on in each phase by that phase's digit of `d`. So
-//! `ceil(log2 p)` rounds suffice with radix 2, the least there is, at the price of volume: a block
-//! is sent once for each digit that is not zero, about half of `ceil(log2 p)` times. A larger radix
+//! A block with `d` ranks to go is forwarded in each phase by that phase's digit of `d`. So
+//! `ceil(log2 p)` rounds suffice with radix 2, the minimum, at the price of volume: a block
+//! is sent once for each non-zero digit, about half of `ceil(log2 p)` times. A larger radix
 //! sends it fewer times, in more messages. For small blocks. Bruck, Ho, Kipnis, Upfal and
 //! Weathersby, "Efficient algorithms for all-to-all communications in multiport message-passing
 //! systems", 1997.
 //!
-//! Scratch holds the blocks by the distance that they have to go: first this rank's own, turned so
-//! that the one for the rank itself is number 0; in the end, in the same places, those that have
-//! come from so far below. After it comes room for what is packed to be sent in one phase, and for
-//! what comes.
+//! Scratch holds the blocks by distance: first this rank's own, rotated so that the block for the rank itself
+//! is number 0; in the end, at the same places, the received blocks by the distance of their senders. Behind
+//! them is temporary memory for the packed blocks that one phase sends, and for those that it receives.
 
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's alltoall. Step 0 turns the blocks; each phase has one step for each
-/// value of its digit that packs, one that exchanges and one that unpacks; the last step turns the
+/// One rank's plan for Bruck's alltoall. Step 0 rotates the blocks; each phase has one step for each
+/// value of its digit that packs, one that exchanges and one that unpacks; the last step rotates the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
@@ -29,8 +27,8 @@ pub struct Bruck {
     in_place: bool,
 }
 
-/// The blocks with one value of one digit: whole runs, and a shorter run after them where the
-/// number of ranks cuts one off.
+/// The blocks with one value of one digit: full runs, and a shorter last run where the number of ranks cuts
+/// one off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     /// The first block.
@@ -116,7 +114,7 @@ impl Bruck {
         [whole, rest]
     }
 
-    /// Copies between a group's places and as many consecutive blocks.
+    /// Packs a group's blocks into consecutive ones, or unpacks them.
     fn gather(&self, group: Group, together: Part, pack: bool, acts: &mut Acts) {
         let mut first = together.first;
         for part in self.places(group) {
@@ -132,8 +130,7 @@ impl Bruck {
         }
     }
 
-    /// Room for the blocks that a phase sends, or for those that it receives, with one value of its
-    /// digit.
+    /// Temporary memory for the blocks that a phase sends or receives with one value of its digit.
     fn room(&self, phase: u32, digit: u32, incoming: bool) -> Part {
         let before = u64::from(self.place.size())
             + u64::from(self.before(phase, digit))

@@ -1,9 +1,9 @@
-//! Alltoall with a message from every rank straight to every other one.
+//! Alltoall and alltoallv, linear: a message from every rank directly to every other rank.
 //!
-//! `p - 1` rounds, one more in place, and the least volume. A window's worth of exchanges is under
-//! way at a time, and all ranks go through the distances in one order, so that not all send to the
-//! same one: from the next rank up; or, apart and on more than two unequal nodes, in long strides, in which a rank comes
-//! to those of its own node now and then, and not to one after another while the adapter rests.
+//! `p - 1` rounds, one more in place, and the minimum volume. A window of exchanges is under way at a time,
+//! and all ranks go through the distances in one order, so that not all send to the same rank: from the next
+//! rank up; or, not in place and on more than two unequal nodes, in long strides, so that exchanges inside
+//! the node are spread out and the adapter is never idle.
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
@@ -14,10 +14,10 @@ use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
-/// One rank's part in a linear alltoall.
+/// One rank's plan for a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linear {
-    /// Straight from input to output.
+    /// Directly from input to output.
     Apart(AtRank<Exchanges>),
     /// In place.
     InPlace(Replace),
@@ -28,7 +28,7 @@ pub enum Linear {
 pub struct Exchanges {
     blocks: Blocks,
     window: Window,
-    /// From one distance to the next, around the ring.
+    /// The difference of consecutive distances, around the ring.
     stride: u32,
 }
 
@@ -50,11 +50,11 @@ impl Linear {
     }
 }
 
-/// A stride that comes to every distance once: 1, or about the golden section of the ring, so that a rank comes to
-/// those of its own node once in several steps.
+/// A stride that reaches every distance once: 1, or about the golden section of the ring, so that exchanges
+/// inside the node are spread out.
 ///
-/// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never without work.
-/// With several ranks a node, but for its last one, such strides save 3 to 20 % of long exchanges; on two nodes, and with
+/// On equal nodes and in cyclic placement ranks stay in step, and the adapters are never idle. With several
+/// ranks per node except on the last, long strides save 3 to 20 % of long exchanges; on two nodes, and with
 /// few ranks on each, they may cost as much (simulated).
 fn stride(call: &Call, parameters: &Parameters) -> u32 {
     const FEW: u32 = 4;
@@ -63,7 +63,7 @@ fn stride(call: &Call, parameters: &Parameters) -> u32 {
     match is_uneven && place.per_node() > FEW && place.nodes() > 2 {
         true => {
             let golden = (u64::from(call.size) * 610 / 987) as u32;
-            // The last one is.
+            // `size - 1` is coprime.
             let coprime = (golden..call.size).find(|&stride| are_coprime(stride, call.size));
             coprime.unwrap_or(1)
         }

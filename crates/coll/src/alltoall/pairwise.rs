@@ -1,11 +1,11 @@
-//! Alltoall in pairs: in each round every rank exchanges with one other rank, and no two with the
-//! same one.
+//! Alltoall and alltoallv, pairwise: in each round every rank exchanges with one other rank, and no two with
+//! the same one.
 //!
-//! `p - 1` rounds, one more in place, and the least volume. Where `p` is a power of two, the partner
-//! of round `i` is found by exclusive or, so that both send to each other; else a rank sends `i`
-//! above and receives from `i` below. The next round starts when the last is done, so each link
-//! carries one message at a time. Thakur, Rabenseifner and Gropp, "Optimization of collective
-//! communication operations in MPICH", 2005.
+//! `p - 1` rounds, one more in place, and the minimum volume. Where `p` is a power of two, exclusive or gives
+//! the partner of round `i`, so that both send to each other; else a rank sends to the rank `i` above and
+//! receives from the rank `i` below. A round starts when the last is done, so each link carries one message
+//! at a time. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+//! 2005.
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
@@ -15,8 +15,7 @@ use crate::plan::{Acts, Plan, PlanInputs, any_plan};
 use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 
-/// One rank's part in a pairwise alltoall. One step a round; the rank's own block goes with the
-/// first.
+/// One rank's plan for a pairwise alltoall: one step a round; the first one copies the rank's own block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairwise {
     /// Around the ring.

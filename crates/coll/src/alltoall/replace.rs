@@ -1,8 +1,8 @@
-//! Alltoall in place: pairs of ranks exchange blocks, each of which replaces the other.
+//! Alltoall and alltoallv in place: pairs of ranks exchange blocks, each of which replaces the other.
 //!
-//! `p` rounds in which each rank rests once, and the least volume. In round `i` ranks `a` and `b`
-//! with `a + b = i` modulo `p` exchange, so in each round everyone has a partner of its own, whatever
-//! `p` is. What comes waits in scratch until what it replaces has gone: one block for each exchange
+//! `p` rounds in which each rank rests once, and the minimum volume. In round `i` ranks `a` and `b`
+//! with `a + b = i` modulo `p` exchange, so in each round every rank has its own partner, for any
+//! `p`. A received block waits in scratch until the one it replaces has been sent: one block per exchange
 //! of the window.
 
 use crate::blocks::Blocks;
@@ -10,7 +10,7 @@ use crate::eager::{copy, exchange};
 use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in alltoall in place. A window's worth of steps, each an exchange, then one that
+/// One rank's plan for alltoall in place. A window's worth of steps, each an exchange, then one that
 /// brings what came where it belongs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replace {
@@ -38,7 +38,7 @@ impl Replace {
             .filter(|&partner| partner != self.place.rank())
     }
 
-    /// Where what comes in round `i` waits.
+    /// Where the block received in round `i` waits.
     fn room(&self, inputs: &PlanInputs<'_>, i: u32, count: u64) -> Part {
         let slot = u64::from(i % self.window);
         Part::new(Buf::Scratch, slot * self.longest(inputs), count)

@@ -12,7 +12,7 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Part, Plan, PlanInputs, TAGS};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in a dissemination barrier. One step for each signal.
+/// One rank's plan for a dissemination barrier. One step for each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dissemination {
     place: RankRing,

@@ -11,8 +11,8 @@ use crate::tree::{self, TreePlace};
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
 
-/// One rank's part in a tree barrier. One step for each possible child, one that tells the parent
-/// and hears from it, and one for each possible child again.
+/// One rank's plan for a tree barrier. One step for each child slot, one that tells the parent
+/// and hears from it, and one for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial(tree::Knomial);
 

@@ -1,11 +1,11 @@
-//! Broadcast down a chain: each rank passes the vector on to the next one, block by block.
+//! Broadcast chain: each rank forwards the vector to the next one, block by block.
 //!
 //! `n + p - 2` rounds for `n` blocks, and every rank sends each block to one rank only: for few
 //! ranks and large vectors.
 //!
-//! A rank announces what it has before it asks for more: it may copy that itself, and the rank after it
-//! would wait for that copy as well. Where a neighbour is on another node, what asks for a block waits at
-//! the adapter behind the one that comes; so such a rank asks for some blocks ahead.
+//! A rank sends before it posts the next receive, because it may copy that block itself, and the next rank
+//! would wait for the copy. Between nodes the request for a block queues at the adapter behind the incoming
+//! one; so a rank with a neighbour on another node posts some receives ahead.
 
 use crate::call::{Call, Parameters};
 use crate::eager::EagerLimit;
@@ -18,8 +18,8 @@ use crate::rank_ring::RankRing;
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in a broadcast down a chain. Step `i` receives block `i` and passes on the one
-/// before it or, where the rank asks ahead, an earlier one.
+/// One rank's plan for a broadcast down a chain. Step `i` receives block `i` and forwards the one
+/// before it or, where the rank posts receives ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     ring: RankRing,
@@ -27,7 +27,7 @@ pub struct Chain {
     blocks: u32,
     cut: Partition,
     short: EagerLimit,
-    /// The blocks that are asked for before the last one is passed on.
+    /// The receives that are posted before the last block is forwarded.
     ahead: u32,
 }
 
@@ -42,7 +42,7 @@ impl Chain {
             blocks,
             cut: Partition::new(call.count, blocks),
             short: EagerLimit::of(call),
-            // Unlike around a ring, also the first of two ranks on a node.
+            // Unlike in a ring, the first of two ranks on a node does so as well.
             ahead: match parameters.edges(ring).contains(&true) {
                 true => Parameters::AHEAD,
                 false => 0,

@@ -11,7 +11,7 @@ use crate::phase::Shorten;
 use crate::phase::phase;
 use crate::plan::{Acts, Buf, Plan, PlanInputs, TAGS};
 
-/// One rank's part in a broadcast over the circulant graph. One step a round.
+/// One rank's plan for a broadcast over the circulant graph. One step a round.
 ///
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
 /// 100 bytes.

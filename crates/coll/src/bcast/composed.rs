@@ -1,12 +1,11 @@
-//! Broadcast by a scatter of the catalog and then an allgather of the catalog.
+//! Broadcast by a scatter and then an allgather, each by any algorithm of the catalog that serves here.
 //!
-//! The vector is cut into one block for each rank; but a [folded rank](allgather::NeighborExchange) of the allgather has none,
-//! which would travel with those of others. The root has the vector and gets nothing in the allgather. A rank that hands
-//! nothing on in the scatter is ready for short blocks of the allgather while it still waits for its own one: what comes
-//! early then needs no copy.
+//! The vector is cut into one block per rank, but the [folded rank](allgather::NeighborExchange) of an
+//! allgather has none, because its block would travel with those of other ranks. The root has the vector and
+//! receives nothing in the allgather. A rank that forwards nothing in the scatter posts its receives of short
+//! allgather blocks while it still waits for its own block, so early blocks need no extra copy.
 //!
-//! So a broadcast need not be slower than a scatter and an allgather, whichever are best for the
-//! blocks.
+//! So a broadcast need not be slower than the best scatter and allgather of the blocks.
 
 use core::marker::PhantomData;
 
@@ -17,11 +16,11 @@ use crate::plan::{Acts, Plan, PlanInputs};
 use crate::scattered_vector::ScatteredVector;
 use crate::{allgather, scatter};
 
-/// The largest group where every rank sends to every other one, or as often as there are ranks.
+/// The largest group where every rank sends to every other, or as many times as there are ranks.
 pub const MAX_SIZE: u32 = 128;
 
-/// One rank's part in a broadcast by a scatter and an allgather: the steps of the one, then those of
-/// the other, in halves. It keeps no plan of either, but makes them when it is asked, and so stays
+/// One rank's plan for a broadcast by a scatter and an allgather: the steps of the scatter, then those of the
+/// allgather, split into halves. It makes the two plans on demand instead of keeping them, and so stays
 /// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Composed<S, G> {
@@ -34,28 +33,28 @@ pub struct Composed<S, G> {
     phases: PhantomData<(S, G)>,
 }
 
-/// Every block straight from the root, and then from every rank to every other one.
+/// Bcast linear-all: linear scatter, linear allgather.
 pub type LinearAll = Composed<scatter::Linear, allgather::Linear>;
 
-/// Every block straight from the root, and then Bruck's algorithm.
+/// Bcast linear-bruck: linear scatter, Bruck allgather.
 pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 
-/// Every block straight from the root, and then between neighbours.
+/// Bcast linear-neighbor-exchange: linear scatter, neighbor-exchange allgather.
 pub type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
 
-/// Every block straight from the root, and then around a ring.
+/// Bcast linear-ring: linear scatter, ring allgather.
 pub type LinearRing = Composed<scatter::Linear, allgather::Ring>;
 
-/// Blocks down a tree, and then from every rank to every other one.
+/// Bcast knomial-linear: k-nomial scatter, linear allgather.
 pub type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
 
-/// Blocks down a tree, and then Bruck's algorithm.
+/// Bcast knomial-bruck: k-nomial scatter, Bruck allgather.
 pub type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
 
-/// Blocks down a tree, and then between neighbours.
+/// Bcast knomial-neighbor-exchange: k-nomial scatter, neighbor-exchange allgather.
 pub type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
 
-/// Blocks down a tree, and then around a ring.
+/// Bcast knomial-ring: k-nomial scatter, ring allgather.
 pub type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
 
 impl<S: Phase, G: Phase> Composed<S, G> {
@@ -80,7 +79,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
         }
     }
 
-    /// What a phase runs with.
+    /// The parameters of a phase with this radix.
     fn with_radix(&self, radix: u32) -> Parameters {
         Parameters {
             radix,
@@ -96,7 +95,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
     }
 
     fn gather(&self) -> G {
-        // Where only one of the two takes a radix, it is that one's.
+        // Where only one phase has a radix, `radix` is that one.
         let radix = match self.gather_radix {
             0 => self.radix,
             own => own,
@@ -120,7 +119,7 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
         match i.checked_sub(before) {
             None => self.vector.hand_out(&scatter, i, inputs, acts),
             Some(after) => {
-                // Who hands nothing on may get other blocks before its own one.
+                // A rank that forwards nothing may receive other blocks before its own.
                 let ahead = (before, before <= 1);
                 let brought = |rank| scatter.subtree_of(rank);
                 self.vector

@@ -1,11 +1,10 @@
-//! Broadcast in pieces straight from the root to the other ranks in turn, and of each piece from the
-//! rank that got it to all the others.
+//! Broadcast linear-linear: the root sends pieces round-robin to the other ranks, and each rank forwards its
+//! pieces to all others.
 //!
-//! The root sends each piece once; each other rank sends a share of them to everyone. With one piece for
-//! each rank this is a linear scatter and a linear allgather, one after the other; with more, a rank
-//! hands on what it has while more comes: for few ranks and large vectors. A few pieces that are left
-//! when all have equally many the root sends to everyone itself. Messages that wait for nothing but
-//! room are under way together, as many as the executor allows.
+//! The root sends each piece once; each other rank sends its share of the pieces to every rank. With one
+//! piece per rank this is a linear scatter followed by a linear allgather; with more, a rank forwards pieces
+//! while more arrive: for few ranks and large vectors. The root sends a remainder of pieces to every rank
+//! itself. Messages that depend on nothing are under way together, as many as the executor allows.
 
 use crate::call::{Call, Parameters};
 use crate::eager::EagerLimit;
@@ -16,28 +15,28 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 /// The largest group: every rank sends to every other one.
 pub const MAX_SIZE: u32 = 128;
 
-/// Exchanges that have asked before they send, and of long pieces those under way at a time. Of short
-/// ones, which are sent at once, there are twice as many.
+/// Exchanges that post their receive before they send, and long pieces under way at a time. There are twice
+/// as many of short (eager) pieces.
 const AHEAD: u32 = 4;
 const WINDOW: u32 = 8;
 
-/// What a rank asks for before it sends depends on.
+/// What determines how many receives a rank posts ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReceivesAhead {
-    /// Ranks to which a piece is handed on.
+    /// Ranks to which a piece is forwarded.
     pub(crate) peers: u32,
-    /// Pieces of each rank but the root.
+    /// Pieces of each rank other than the root.
     pub(crate) turns: u32,
-    /// Whether pieces are sent at once.
+    /// Whether pieces are eager.
     pub(crate) is_short: bool,
-    /// Whether all ranks are on one node: from elsewhere what is asked for comes later.
+    /// Whether all ranks are on one node; messages from other nodes take longer.
     pub(crate) on_one_node: bool,
 }
 
 impl ReceivesAhead {
-    /// Exchanges that ask before the first one sends. In a single turn of short pieces there are more, so that all
-    /// that comes early is asked for; but none where a turn is far more than there is room for: then as many pieces
-    /// travel as possible, and what comes was sent when it was asked for.
+    /// Exchanges that post receives before the first one sends. In a single turn of short pieces there are
+    /// more, to cover all that arrives early; but none where a turn far exceeds the room of the executor:
+    /// then as many pieces travel as possible, and they were sent before their receives are posted.
     pub(crate) const fn ahead(self) -> u32 {
         if !self.is_short {
             return AHEAD;
@@ -50,8 +49,8 @@ impl ReceivesAhead {
         }
     }
 
-    /// Pieces that a rank asks the root for before it hands one on: so far ahead of those of the others that a step
-    /// which needs one of them needs no more of theirs than a window allows, if there is room.
+    /// Pieces that a rank requests from the root before it forwards one: so far ahead of the other ranks'
+    /// pieces that a step which needs one of them needs at most a window of the others', if there is room.
     pub(crate) const fn of_root(self) -> u32 {
         let window = WINDOW << self.is_short as u32;
         let peers = if self.peers > 0 { self.peers } else { 1 };
@@ -65,20 +64,21 @@ impl ReceivesAhead {
     }
 }
 
-/// What comes to a rank at a time: between what it asks for ahead and the window.
+/// Messages under way to a rank at a time: between the receives ahead and the window.
 pub(crate) const fn under_way(short: bool) -> u32 {
     ((AHEAD + WINDOW) / 2) << short as u32
 }
 
-/// The tags of what the root sends, and of what the others do.
+/// The tags of the root's messages and of the other ranks'.
 const FROM_ROOT: u32 = 0;
 const ONWARD: u32 = 1;
 
-/// One rank's part in a broadcast straight to all. The root has a step for each piece.
+/// One rank's plan for a broadcast linear-linear. The root has a step for each piece.
 ///
-/// Another rank first asks for its first pieces from the root and for some of those of the others. Then
-/// it has a turn for each of its own: a step to ask the root for one more, and one for each other rank,
-/// which sends it the piece of the turn and asks for one of later.
+/// Another rank first posts receives for its first pieces from the root and for some of the other ranks'
+/// pieces. Then it has a turn for each of its own pieces: a step that posts the receive of one more piece
+/// from the root, and one for each other rank, which sends it the piece of the turn and posts the receive of
+/// a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearLinear {
     root: u32,
@@ -90,18 +90,18 @@ pub struct LinearLinear {
     short: EagerLimit,
 }
 
-/// How a vector is dealt out in pieces.
+/// How a vector is divided into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PieceCounts {
-    /// Pieces of each rank but the root.
+    /// Pieces of each rank other than the root.
     pub(crate) each: u32,
-    /// Pieces that are left: not more than each has.
+    /// The remainder of pieces: at most as many as each rank has.
     pub(crate) left: u32,
 }
 
 impl PieceCounts {
-    /// So many blocks; more of them where what is left would be many pieces, or long ones, or would go to other nodes,
-    /// and fewer where these would be empty.
+    /// As many pieces as the parameters say; more where the remainder would be many pieces, or long ones, or
+    /// would go to other nodes, and fewer where pieces would be empty.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = parameters.blocks;
         let others = call.size.max(2) - 1;
@@ -141,7 +141,7 @@ impl LinearLinear {
         }
     }
 
-    /// The rounds at most.
+    /// At most the rounds.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let turns = PieceCounts::of(call, parameters).each;
         4 * u64::from(turns) * u64::from(call.size - 1)
@@ -151,7 +151,7 @@ impl LinearLinear {
         self.size - 1
     }
 
-    /// Ranks to which a piece is handed on.
+    /// Ranks to which a piece is forwarded.
     const fn peers(&self) -> u32 {
         self.size - 2
     }
@@ -169,7 +169,7 @@ impl LinearLinear {
         }
     }
 
-    /// Exchanges that ask before the first one sends.
+    /// Exchanges that post receives before the first one sends.
     const fn ahead(&self) -> u32 {
         self.asking().ahead()
     }
@@ -178,12 +178,12 @@ impl LinearLinear {
         WINDOW << self.is_short() as u32
     }
 
-    /// Pieces of the root that are asked for before the first turn.
+    /// Receives of pieces from the root that are posted before the first turn.
     const fn early(&self) -> u32 {
         self.asking().of_root()
     }
 
-    /// Exchanges of this rank, of which the first ask for what comes before the first turn.
+    /// Exchanges of this rank, of which the first post their receives before the first turn.
     const fn exchanges(&self) -> u32 {
         self.turns.each * self.peers()
     }
@@ -197,7 +197,7 @@ impl LinearLinear {
         self.early() + self.asked() + turn * (self.peers() + 1)
     }
 
-    /// The step in which a piece of the root is asked for.
+    /// The step that posts the receive of a piece from the root.
     fn step_of_own(&self, turn: u32) -> u32 {
         match turn.checked_sub(self.early()) {
             None => turn,
@@ -211,7 +211,7 @@ impl LinearLinear {
         self.turn(turn) + 1 + number
     }
 
-    /// The step in which what comes in an exchange is asked for.
+    /// The step that posts the receive of an exchange.
     fn step_of_other(&self, exchange: u32) -> u32 {
         match exchange.checked_sub(self.ahead()) {
             None => self.early() + exchange,
@@ -219,7 +219,7 @@ impl LinearLinear {
         }
     }
 
-    /// The rank so far above the root.
+    /// The rank `from_root` above the root.
     fn rank(&self, from_root: u32) -> u32 {
         let to_end = self.size - self.root;
         if from_root < to_end {
@@ -229,8 +229,8 @@ impl LinearLinear {
         }
     }
 
-    /// The rank so far above this one, or so far below if the distance is turned around, the root left
-    /// out: counted from the root.
+    /// The rank `distance` above this one, without the root, counted from the root; the rank as far below for
+    /// the negated distance.
     const fn other(&self, distance: u32) -> u32 {
         1 + (self.from_root - 1 + distance) % self.others()
     }
@@ -240,12 +240,12 @@ impl LinearLinear {
         Part::new(buf, first, count)
     }
 
-    /// A piece of the rank that is so far above the root.
+    /// A piece of the rank `from_root` above the root.
     fn piece_of(&self, buf: Buf, from_root: u32, turn: u32) -> Part {
         self.piece(buf, turn * self.others() + from_root - 1)
     }
 
-    /// A piece that is left after all turns.
+    /// A piece of the remainder.
     fn piece_left(&self, buf: Buf, number: u32) -> Part {
         self.piece(buf, self.turns.each * self.others() + number)
     }
@@ -259,7 +259,7 @@ impl LinearLinear {
         }
     }
 
-    /// Sends this rank's piece of an exchange, and asks for what comes in a later one.
+    /// Sends this rank's piece of one exchange, and posts the receive of a later one.
     fn exchange(&self, sent: Option<u32>, asked: u32, acts: &mut Acts) {
         let nothing = (self.root, Part::EMPTY);
         let come = match asked < self.exchanges() {

@@ -16,7 +16,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 use crate::tree::{self, Subtrees, TreePlace};
 
-/// One rank's part in a broadcast by scatter and allgather. Ranks are counted from the root.
+/// One rank's plan for a broadcast by scatter and allgather. Ranks are counted from the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScatterAllgather {
     ring: RankRing,

@@ -1,8 +1,8 @@
-//! Broadcast down a tree: each rank brings the whole vector to its children.
+//! Broadcast down a tree (binomial, k-nomial or postal): each rank sends the whole vector to its children.
 //!
-//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children: fewer levels than a binomial
-//! tree where the messages of one level travel together. In a [postal](crate::tree::Postal) tree nobody waits for a level
-//! to end.
+//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children: fewer levels
+//! than a binomial tree where the messages of one level travel together. In a [postal](crate::tree::Postal)
+//! tree no rank waits for a level to end.
 
 use crate::call::{Call, Parameters};
 use crate::phase::Phase;
@@ -10,15 +10,15 @@ use crate::phase::Shorten;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
-/// One rank's part in a broadcast down a tree. Step 0 receives; each further step sends to one child.
+/// One rank's plan for a broadcast down a tree. Step 0 receives; each further step sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
     count: u64,
 }
 
-/// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a radix it is
-/// binomial, and takes the fewest rounds there are for one block.
+/// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
+/// radix it is binomial, and takes the fewest rounds there are for one block.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: TreePlace> Tree<T> {
@@ -57,7 +57,7 @@ impl<T: TreePlace> Plan for Tree<T> {
             }
             return Some(0);
         };
-        // Who has the most ranks below it first: the reverse of a reduction.
+        // The child with the most ranks below it comes first: the reverse of a reduction.
         if let Some(child) = self.place.down(self.place.places() - 1 - sent) {
             let buf = if parent.is_some() { Buf::Out } else { Buf::In };
             acts.send(child.peer, child.tag, Part::new(buf, 0, self.count));

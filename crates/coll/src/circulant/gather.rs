@@ -14,7 +14,7 @@ use crate::rank_ring::RankRing;
 /// The tag of round 0; a reduce-scatter before has those below.
 const FIRST_TAG: u32 = 32;
 
-/// One rank's part in the allgather.
+/// One rank's plan for the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
     pub(crate) view: RotatedBlocks,
@@ -24,14 +24,14 @@ pub(crate) struct Gather {
 /// Where a rank finds its own block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnBlock {
-    /// Alone in `In`; the allgather brings it to `Out`.
+    /// Alone in `In`; the allgather copies it to `Out`.
     Input,
-    /// In its place in `Out`.
+    /// At its place in `Out`.
     Output,
     /// Alone at the start of this buffer; all blocks are gathered in scratch.
     Apart(Buf),
-    /// In its place in `Out`; but this root, from which the ranks of the view are counted, has all
-    /// blocks in `In` and gets none.
+    /// At its place in `Out`; but this root, from which the ranks of the view are counted, has all
+    /// blocks in `In` and receives none.
     Rooted(u32),
 }
 
@@ -103,12 +103,12 @@ impl Gather {
         }
     }
 
-    /// Whether the rank of the view has all blocks from the start.
+    /// Whether the rank of the view has all blocks at the start.
     fn has_all(&self, rank: u32) -> bool {
         rank == 0 && matches!(self.own, OwnBlock::Rooted(_))
     }
 
-    /// The rank of the group that stands at a rank of the view.
+    /// The rank of the group at a rank of the view.
     fn peer(&self, rank: u32) -> u32 {
         match self.own {
             OwnBlock::Rooted(root) => RankRing::new(rank, self.view.ring.size()).above(root),

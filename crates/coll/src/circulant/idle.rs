@@ -1,11 +1,11 @@
-//! How long the schedules' rounds wait for one another.
+//! Cost of circulant schedules: in which rounds the latest rank is idle.
 
 use super::Skips;
 use super::pipeline::skipped;
 use super::schedule::{ROUNDS, receive_schedule};
 use crate::rank_ring::RankRing;
 
-/// A rank that may be the latest: what it receives in a phase, and a bit for each round in which it sat idle.
+/// A rank that may be the latest: its receives of a phase, and a bit for each round in which it was idle.
 #[derive(Clone, Copy)]
 struct Late {
     rank: u32,
@@ -13,9 +13,9 @@ struct Late {
     idle: u64,
 }
 
-/// The distances of the rounds in which the rank that is latest sits idle. Who has a block hands it on
-/// whenever it may, until two phases after the first one each rank receives in every round: where the number
-/// of ranks is no power of two, not every round waits for the one before.
+/// The distances of the rounds in which the latest rank is idle. Ranks forward blocks as soon as they can,
+/// until two phases after the first one each rank receives in every round; if the number of ranks is no power
+/// of two, not every round waits for the one before.
 ///
 /// # Cost
 ///
@@ -26,7 +26,7 @@ pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
     let skipped = skipped(rounds.max(1), blocks);
     let end = (2 * rounds).min((blocks - 1).saturating_add(skipped + rounds));
     let idle = match size & size.wrapping_add(1) {
-        // Only the rank that is missing would get the first block over all distances: in the last of these rounds.
+        // Only the missing rank would get the first block over all distances: in the last of these rounds.
         0 => 1 << (skipped + rounds).saturating_sub(1),
         _ => latest(size, skipped, end),
     };
@@ -34,8 +34,8 @@ pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
     idle.map(move |at| skips.skip(at % rounds))
 }
 
-/// The rounds in which the rank that is latest sat idle, a bit for each. The latest may be the one that receives, or
-/// the one that sends to it and waits for another one: the two latest are followed.
+/// The rounds in which the latest rank was idle, a bit for each. The latest may be the receiver, or the
+/// sender that waits for another rank: the two latest are followed.
 fn latest(size: u32, skipped: u32, end: u32) -> u64 {
     let skips = Skips::new(size);
     let rounds = skips.rounds();

@@ -6,7 +6,7 @@
 //! algorithms go over them:
 //!
 //! - [`Schedule`]: which block of a vector travels over which distance, so that a vector cut into
-//!   `n` blocks reaches all ranks in `n - 1 + ceil(log2 p)` rounds, the least there is; reversed in
+//!   `n` blocks reaches all ranks in `n - 1 + ceil(log2 p)` rounds, the minimum; reversed in
 //!   time it reduces. Traeff, "Optimal broadcast schedules in logarithmic time with applications to
 //!   broadcast, all-broadcast, reduction and all-reduction", arXiv 2407.18004, 2024.
 //! - Reduce-scatter and allgather in `ceil(log2 p)` rounds with `p - 1` blocks sent by each rank,

@@ -1,4 +1,4 @@
-//! The rounds of a vector cut into blocks that goes from one rank to all, or back.
+//! Circulant broadcast and reduction of a vector in blocks: the messages of each round.
 
 use super::{Schedule, Skips};
 use crate::call::{Call, Parameters};
@@ -7,10 +7,10 @@ use crate::partition::Partition;
 use crate::plan::{Acts, Buf, Part};
 use crate::rank_ring::RankRing;
 
-/// The most blocks of a vector: the rounds of more could not be counted.
+/// The most blocks of a vector, so that 32 bits count the rounds.
 const MAX_BLOCKS: u64 = 1 << 24;
 
-/// A message of one round: the other end, and the block that it carries.
+/// A message of one round: the peer, and the block that it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub(crate) peer: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// One rank's part in a call.
+    /// One rank's plan for a call.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let whole = Pipeline {
             schedule: Schedule::new(call.from_root(), call.size),
@@ -51,10 +51,10 @@ impl Pipeline {
         whole.shortened(call.count)
     }
 
-    /// The same for a vector of so many elements, no more.
+    /// The same for a vector of at most `count` elements.
     pub(crate) fn shortened(&self, count: u64) -> Self {
         let blocks = u64::from(self.blocks).min(count).max(1) as u32;
-        // Of one rank there are none.
+        // A single rank has no rounds.
         let rounds = Skips::new(self.ring.size()).rounds().max(1);
         Pipeline {
             count,
@@ -85,7 +85,7 @@ impl Pipeline {
         self.count
     }
 
-    /// The number of rounds; none where there is nothing to bring or nobody to bring it to.
+    /// The number of rounds; 0 for an empty vector or a single rank.
     pub(crate) fn rounds(&self) -> u32 {
         if self.count == 0 || self.ring.size() == 1 {
             0
@@ -94,7 +94,7 @@ impl Pipeline {
         }
     }
 
-    /// What comes in the round.
+    /// The message received in the round.
     pub(crate) fn received(&self, round: u32) -> Option<Hop> {
         let (k, _) = self.phase(round);
         let block = self.block(self.schedule.received(), round)?;
@@ -102,7 +102,7 @@ impl Pipeline {
         (!self.is_root()).then_some(Hop { peer, block })
     }
 
-    /// What goes in the round.
+    /// The message sent in the round.
     pub(crate) fn sent(&self, round: u32) -> Option<Hop> {
         let (k, _) = self.phase(round);
         let block = self.block(self.schedule.sent(), round)?;
@@ -110,10 +110,10 @@ impl Pipeline {
         (peer != self.root).then_some(Hop { peer, block })
     }
 
-    /// Whether the block goes anywhere after the round.
+    /// Whether the block is sent after the round.
     ///
     /// Distance `k` carries the blocks one phase after another, and no two distances are more than
-    /// three phases apart: what has not come by then does not come.
+    /// three phases apart: a block that has not arrived by then does not arrive.
     pub(crate) fn goes_after(&self, round: u32, block: u32) -> bool {
         let window = 3 * self.skips().rounds();
         let end = self.rounds().min(round + 1 + window);

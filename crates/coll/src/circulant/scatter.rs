@@ -14,8 +14,8 @@ use crate::plan::{Buf, Side};
 use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
-/// What every rank does in the reduce-scatter: two steps for each round, and one to bring the result
-/// home. A step needs all before it.
+/// What every rank does in the reduce-scatter: two steps for each round, and one to move the result to its
+/// place. A step needs all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter {
     pub(crate) blocks: Division,
@@ -35,7 +35,7 @@ pub(crate) enum ScatterResult {
 }
 
 impl Scatter {
-    /// What the caller does where it stands in its group.
+    /// The plan at the caller's position in its group.
     pub(crate) const fn placed(
         call: &Call,
         blocks: Division,
@@ -50,7 +50,7 @@ impl Scatter {
         AtRank::new(RankRing::of(call), scatter)
     }
 
-    /// What all ranks' blocks are, in the order of a rank that stands there.
+    /// The blocks in the order of the rank at a position.
     pub(crate) const fn view(&self, ring: RankRing) -> RotatedBlocks {
         RotatedBlocks {
             ring,
@@ -72,7 +72,7 @@ impl Scatter {
         }
     }
 
-    /// Where scratch is free of partial sums.
+    /// Where scratch behind the partial sums begins.
     fn base(&self, around: &RelativeView<'_>) -> u64 {
         match self.result {
             ScatterResult::Home => 0,
@@ -80,7 +80,7 @@ impl Scatter {
         }
     }
 
-    /// Where the result belongs.
+    /// The place of the result.
     fn result(&self, around: &RelativeView<'_>) -> RelativePart {
         match self.result {
             ScatterResult::Home => self.kept(0, 1, around),
@@ -88,7 +88,7 @@ impl Scatter {
         }
     }
 
-    /// Where the message of distance `k` comes, and this rank's own sums, which it meets.
+    /// Where the message of distance `k` is received, and this rank's own sums for it.
     fn meeting(&self, k: u32, around: &RelativeView<'_>) -> Meeting {
         let (from, to) = blocks(k, around);
         let lower = self.kept(0, to - from, around);
@@ -139,15 +139,15 @@ impl Scatter {
             (room, own)
         };
         acts.reduce(operand, sum, Side::Left);
-        // Of an odd number of blocks the middle one is kept, and meets nothing in the first round.
+        // Of an odd number of blocks the middle one is kept, and is not merged in the first round.
         if k + 1 == rounds(around.size()) && sum_in_room {
             let middle = self.input(to - from, from, around);
             acts.copy(middle, self.kept(to - from, from, around));
         }
     }
 
-    /// Brings home what no message brought there: the input of a rank alone, and the sum of two
-    /// ranks in place.
+    /// Copies to the place of the result what no message brought there: the input of a single rank, and the
+    /// sum of two ranks in place.
     fn deliver(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let from = match around.size() {
             1 if !self.in_place => self.input(0, 1, around),
@@ -201,6 +201,6 @@ fn blocks(k: u32, around: &RelativeView<'_>) -> (u32, u32) {
 struct Meeting {
     room: RelativePart,
     own: RelativePart,
-    /// Whether the sum is kept where the message comes; else where this rank's own are.
+    /// Whether the sum is kept where the message is received; else where this rank's own sums are.
     sum_in_room: bool,
 }

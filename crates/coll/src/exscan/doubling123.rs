@@ -14,7 +14,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 /// and, in place, bring the result to `Out`. Each later round takes two.
 const FIRST_STEPS: u32 = 5;
 
-/// One rank's part in exscan by 123-doubling.
+/// One rank's plan for exscan by 123-doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubling123 {
     rank: u32,

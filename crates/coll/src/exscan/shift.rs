@@ -8,7 +8,7 @@ use crate::call::{Call, Parameters};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels;
 
-/// One rank's part in exscan by a shift and a scan. Two steps a round: exchange, and merge what
+/// One rank's plan for exscan by a shift and a scan. Two steps a round: exchange, and merge what
 /// came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {

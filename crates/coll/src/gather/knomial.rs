@@ -1,4 +1,4 @@
-//! Gather up a k-nomial tree: `ceil(log2 p)` rounds with radix 2, the least there is, and no more
+//! Gather up a k-nomial tree: `ceil(log2 p)` rounds with radix 2, the minimum, and no more
 //! than `(p - 1)` blocks into the root, which is the least as well.
 //!
 //! What a rank gathers from its subtree is consecutive, whatever the root. So the root receives
@@ -11,7 +11,7 @@ use crate::phase::phase;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 
-/// One rank's part in a k-nomial gather. One step for each possible child, then one that copies the
+/// One rank's plan for a k-nomial gather. One step for each child slot, then one that copies the
 /// rank's own block, then one that sends to the parent; a leaf only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {

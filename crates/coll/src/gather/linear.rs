@@ -1,12 +1,11 @@
-//! Gather with a message from every rank straight to the root, which is where large blocks travel
-//! least. The blocks may have any lengths.
+//! Gather and gatherv, linear: each rank sends its block directly to the root, so that blocks travel once.
 //!
-//! `p - 1` rounds. The root sets the pace: it has at most a window's worth of receives open, and of
-//! the ranks beyond the first window each waits for a signal, which it gets when its turn comes. So
-//! however many ranks there are, no more messages than that reach the root unasked.
+//! `p - 1` rounds. The root sets the pace: it has at most a window of receives open, and every rank
+//! beyond the first window waits for the root's signal. So no more messages than the window reach the root
+//! unasked, for any number of ranks.
 //!
-//! The root copies its own block while others come. So that it has asked for those by then, who comes next after the
-//! root tells when it has announced its block, if that is a long one.
+//! The root copies its own block while others arrive. To have requested long blocks by then, it first waits
+//! for a signal that the next rank has announced its block.
 
 use core::cmp::Ordering;
 
@@ -20,9 +19,9 @@ use crate::window::Window;
 const DATA: u32 = 0;
 const SIGNAL: u32 = 1;
 
-/// One rank's part in a linear gather. The root may hear first that a block is announced; it has one step for each
-/// other rank, in the order of their distance above it, and one that copies its own block. Another rank waits for its
-/// signal, if it is to, and sends.
+/// One rank's plan for a linear gather. The root may first wait for the announcement signal; it has one step
+/// for each other rank, in the order of their distance above it, and one that copies its own block. Another
+/// rank waits for its signal, if it is beyond the window, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
     place: RankRing,
@@ -30,7 +29,7 @@ pub struct Linear {
     /// Elements of this rank's own block.
     own: u64,
     blocks: Blocks,
-    /// How far this rank lies above the root.
+    /// The distance of this rank above the root.
     distance: u32,
     window: Window,
     short: EagerLimit,
@@ -55,28 +54,29 @@ impl Linear {
         self.distance == 0
     }
 
-    /// Whether a rank so far above the root waits for a signal.
+    /// Whether the rank `distance` above the root waits for a signal.
     const fn waits(&self, distance: u32) -> bool {
         distance > self.window.get()
     }
 
-    /// Whether a rank so far above the root, with a block of so many elements, tells when it has announced it.
+    /// Whether the rank `distance` above the root, with a block of `block` elements, signals its
+    /// announcement.
     const fn tells(&self, distance: u32, block: u64) -> bool {
         distance == 1 && block > self.short.elements()
     }
 
-    /// Steps of the root before it receives blocks: it hears of the next rank's, if there is one.
+    /// Steps of the root before it receives blocks: the announcement signal, if any.
     fn hears(&self) -> u32 {
         u32::from(self.place.size() > 1)
     }
 
-    /// Receives of the root before it copies its own block: those that nobody waits for.
+    /// Receives of the root before it copies its own block: those that need no signal.
     fn first(&self) -> u32 {
         self.window.get().min(self.place.size() - 1)
     }
 
-    /// The rounds of blocks of one length: the root receives a message from each other rank, from those beyond the first
-    /// window after it has asked for it, and hears of a long block.
+    /// The rounds for blocks of one length: the root receives a message from each other rank, sends signals
+    /// to those beyond the first window, and waits for the announcement of a long block.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let messages = call.size - 1;
         let beyond = messages.saturating_sub(parameters.window);

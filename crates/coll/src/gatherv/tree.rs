@@ -1,19 +1,17 @@
-//! Gatherv up a tree for the short blocks, straight to the root for the others.
+//! Gatherv knomial: short blocks go up a k-nomial tree, long ones directly to the root.
 //!
-//! Each block is judged by its own length, which both its owner and the root know: up to the cutoff
-//! it travels through the tree. What a rank hands up is the short blocks of its subtree, one after
-//! another in the order of the ranks. Nobody has to be told where one ends and the next begins: a
-//! rank between root and leaves learns from a message's envelope how long it is, and the root knows
-//! all lengths. So the sizes cost no round and no byte: up a binomial tree `ceil(log2 p)` rounds where all
-//! blocks are short, as for blocks of one length, and the root receives as many messages, whatever
-//! the lengths are. Traeff, "Practical, linear-time, fully distributed algorithms for irregular
-//! gather and scatter", 2017 (arXiv 1702.05967), has the blocks travel so, along a tree that
-//! depends on their lengths; "On optimal trees for irregular gather and scatter collectives", 2018
+//! A block's own length decides, which its owner and the root know: up to the cutoff it travels through the
+//! tree. A rank sends up the short blocks of its subtree, one after another in rank order. Nobody needs to be
+//! told the lengths: a rank between root and leaves learns a message's length by a probe, and the root knows
+//! all lengths. So lengths cost no round and no byte: up a binomial tree `ceil(log2 p)` rounds where all
+//! blocks are short, as for blocks of one length. Traeff, "Practical, linear-time, fully distributed
+//! algorithms for irregular gather and scatter", 2017 (arXiv 1702.05967), sends blocks likewise, along a tree
+//! that depends on their lengths; "On optimal trees for irregular gather and scatter collectives", 2018
 //! (arXiv 1711.08731).
 //!
-//! Longer blocks would be sent again by every rank on their way; they go to the root when it asks
-//! for them, a window's worth at a time. The cutoff and its default are those of Cray's
-//! `MPICH_GATHERV_SHORT_MSG`, which however goes by the average, which only the root knows.
+//! Long blocks would be sent again by every rank on their way; they go to the root at its request,
+//! a window at a time. The cutoff and its default are those of Cray's
+//! `MPICH_GATHERV_SHORT_MSG`, which goes by the average length instead, known to the root only.
 
 use core::ops::Range;
 
@@ -23,12 +21,12 @@ use crate::long_blocks::{LongBlocks, TREE_TAG};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{self, Subtrees, TreeEdge};
 
-/// One rank's part in an irregular gatherv up a tree.
+/// One rank's plan for a gatherv up a tree.
 ///
-/// The root has one step for each possible child, one that copies its own block, and then one for
-/// each rank that it may have to ask. Another rank copies its own block, has two steps for each
-/// possible child, which learn a length and receive, one that sends to the parent, and two in which
-/// it is asked for a long block and sends it.
+/// The root has one step for each child slot, one that copies its own block, and then one for
+/// each rank whose long block it may request. Another rank copies its own block, has two steps for each
+/// child slot, which learn a length and receive, one that sends to the parent, and two for a long block: wait
+/// for the request, and send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
@@ -56,12 +54,12 @@ impl<T: Subtrees> Tree<T> {
         self.direct.is_short(self.own)
     }
 
-    /// What this rank's own block adds to what it hands up.
+    /// Elements of this rank's own block in what it sends up.
     const fn share(&self) -> u64 {
         if self.is_short() { self.own } else { 0 }
     }
 
-    /// What possible children below `n` have handed over; `None` while it is not known.
+    /// Elements received from child slots below `n`; `None` while they are not known.
     fn gathered(&self, inputs: &PlanInputs<'_>, n: u32) -> Option<u64> {
         let mut sum = self.share();
         for n in 0..n {
@@ -94,13 +92,13 @@ impl<T: Subtrees> Tree<T> {
         self.direct.collect(i, children + 1, inputs, acts)
     }
 
-    /// Where the short blocks of the ranks belong.
+    /// The place of the short blocks of a range of ranks.
     fn short(&self, inputs: &PlanInputs<'_>, ranks: Range<u32>) -> Part {
         self.direct
             .short(Buf::OutBlock(ranks.start), inputs.arrays.recvs, ranks)
     }
 
-    /// The step of a rank that hands up.
+    /// A step of a rank other than the root.
     fn hand_up(
         &self,
         i: u32,
@@ -146,7 +144,7 @@ impl<T: Subtrees> Tree<T> {
     }
 }
 
-/// So many elements, or the message that says that there are none.
+/// `count` elements, or an empty message.
 const fn message(buf: Buf, first: u64, count: u64) -> Part {
     if count == 0 {
         Part::EMPTY

@@ -1,7 +1,7 @@
-//! Gather inside each node to its leader, and then between the leaders to the root.
+//! Gather, node-aware: inside each node to its leader, then between the leaders to the root.
 //!
-//! One message leaves each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
+//! One message with the blocks of its ranks leaves each node. Both phases are k-nomial trees, or inside the
+//! nodes intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
 //! each rank counts as a node of its own.
 
 use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
@@ -10,7 +10,7 @@ use crate::gather::Knomial;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 
-/// One rank's part in a node-aware gather: the steps inside its node; at a leader those of
+/// One rank's plan for a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather<I> {

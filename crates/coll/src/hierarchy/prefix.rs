@@ -1,9 +1,8 @@
-//! Scan and exscan in three phases: the ranks of each node among themselves; the last ranks of all
-//! nodes, with the sums of their nodes; and in each node what comes from the nodes below, to all.
+//! Scan and exscan, node-aware: a scan or exscan among the ranks of each node; an exscan of the nodes' sums
+//! among the last ranks of all nodes; and in each node a tree that distributes the sum of the nodes below.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept. Nodes are filled one after
-//! another, the last one perhaps in part; where ranks are dealt to nodes in turn each is a node of its
-//! own.
+//! Only one rank of a node exchanges messages with other nodes. The rank order is kept. Nodes are filled in
+//! blocks, the last one perhaps in part; in cyclic placement each rank counts as a node of its own.
 
 use super::one_after_another;
 use crate::call::{Call, Collective, Parameters};
@@ -13,11 +12,11 @@ use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels_of;
 use crate::{bcast, exscan, scan};
 
-/// One rank's part in a node-aware scan or exscan.
+/// One rank's plan for a node-aware scan or exscan.
 ///
-/// In an exscan the last rank of a node first keeps its input, and after the steps inside the node
-/// adds to it, on the left, what it got, which is the sum of the node. Then come its steps between the
-/// nodes; those of the tree inside; and one that adds, on the left, what came.
+/// In an exscan the last rank of a node first saves its input, and after the steps inside the node
+/// combines its result, on the left, with it, which gives the node's sum. Then come the steps between the
+/// nodes, those of the tree inside, and one that combines the sum of the nodes below, on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     place: Placement,
@@ -29,7 +28,7 @@ pub struct Prefix {
     down: bcast::Knomial,
 }
 
-/// What the ranks of a node do among themselves.
+/// The phase among the ranks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PrefixPhase {
     Scan(scan::Doubling),
@@ -71,7 +70,7 @@ impl Prefix {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let place = one_after_another(call, parameters);
         let (most, nodes) = (place.per_node().min(place.size()), place.nodes());
@@ -85,7 +84,7 @@ impl Prefix {
         u64::from(inside) + u64::from(between) + if nodes > 1 { down } else { 0 }
     }
 
-    /// Room number `n` in scratch: the sum of an exscan's node, and what comes from the nodes below.
+    /// Temporary vector `n` in scratch: an exscan's node sum, and the sum of the nodes below.
     const fn room(&self, n: u64) -> Part {
         Part::new(Buf::Scratch, n * self.count, self.count)
     }
@@ -94,15 +93,15 @@ impl Prefix {
         Part::new(Buf::Out, 0, self.count)
     }
 
-    /// The elements of the rooms.
+    /// The elements of the temporary vectors.
     const fn rooms(&self) -> u64 {
         2 * self.count
     }
 
-    /// The steps before those inside the node, those until the ones between the nodes, until the tree
-    /// and until the last one.
+    /// The number of steps before those inside the node, before those between the nodes, before the tree, and
+    /// before the last one.
     fn ends(&self) -> [u32; 4] {
-        // Nobody needs the sum of the last node.
+        // No rank needs the sum of the last node.
         let is_needed = self.place.node(self.rank) + 1 < self.place.nodes();
         let sums = self.between.is_some() && is_needed && self.count > 0;
         let (kept, inside) = match self.inside {
@@ -114,14 +113,14 @@ impl Prefix {
         [kept, inside, between, between + self.down.steps()]
     }
 
-    /// An act inside the node, what is in scratch being after the rooms.
+    /// An act inside the node, with its scratch after the temporary vectors.
     fn within(&self, act: Act) -> Act {
         let node = self.place.node(self.rank);
         let act = act.with_peer(|local| self.place.rank(node, local));
         act.with_parts(|part| part.moved(Buf::Scratch, Buf::Scratch, self.rooms()))
     }
 
-    /// An act of the last ranks: the sum of the node is in `Out` in a scan, else in the first room.
+    /// An act of the last ranks: a scan's node sum is in `Out`, an exscan's in temporary vector 0.
     fn across(&self, act: Act) -> Act {
         let sum = match self.inside {
             PrefixPhase::Scan(_) => Buf::Out,
@@ -135,7 +134,7 @@ impl Prefix {
         })
     }
 
-    /// An act of the tree: what came is in the second room.
+    /// An act of the tree: the sum of the nodes below is in temporary vector 1.
     fn down(&self, act: Act) -> Act {
         let came = |part: Part| match part.is_empty() {
             true => part,
@@ -144,7 +143,7 @@ impl Prefix {
         self.within(act).with_parts(came)
     }
 
-    /// Adds what came from the nodes below.
+    /// Combines the result with the sum of the nodes below.
     fn add(&self, acts: &mut Acts) {
         let is_first = self.place.local(self.rank) == 0;
         match self.inside {

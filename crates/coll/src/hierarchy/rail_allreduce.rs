@@ -1,12 +1,11 @@
-//! Allreduce in rails: in each node every rank gets the node's sum of its share of the vector, each rail
-//! reduces its share over all nodes, all rails side by side, and in each node the ranks exchange their
-//! shares.
+//! Allreduce rail-circulant: a reduce-scatter inside each node, an allreduce of each share over its rail,
+//! side by side with the other rails, and an allgather inside each node; all over circulant graphs.
 //!
-//! Out of each node go `2 (n - 1) / n` vectors for `n` nodes, the least there is, and all its ranks carry
-//! them; over the circulant graph of all ranks it is nearly as much for each rank. Every element is reduced
-//! once for all, so all ranks get the same bits.
+//! `2 (n - 1) / n` vectors leave each of `n` nodes, the minimum, spread over all ranks of the node; over the
+//! circulant graph of all ranks nearly as much leaves each rank. Every element is reduced once for all ranks,
+//! so all ranks get the same bits.
 //!
-//! Rounds: `2 ceil(log2 n)` between the nodes, and `2 ceil(log2 m)` inside those of `m` ranks.
+//! Rounds: `2 ceil(log2 n)` between the nodes, and `2 ceil(log2 m)` inside nodes of `m` ranks.
 
 use super::full_nodes;
 use crate::allreduce::Circulant;
@@ -18,7 +17,7 @@ use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 use crate::symmetric::AtRank;
 
-/// One rank's part in an allreduce in rails: the steps of a reduce-scatter inside the node, of the allreduce
+/// One rank's plan for an allreduce in rails: the steps of a reduce-scatter inside the node, of the allreduce
 /// of its rail, and of an allgather inside the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RailAllreduce {

@@ -1,10 +1,9 @@
-//! Broadcast in rails: the root hands each rank of its node a share of the vector, each rail
-//! broadcasts its share to all nodes, all rails side by side, and in each node the ranks exchange
-//! their shares.
+//! Broadcast over rails: the root scatters shares of the vector on its node, each rail broadcasts its share
+//! to all nodes, side by side with the other rails, and in each node an allgather completes the vector.
 //!
-//! The vector enters each node once, and all its ranks carry it, if nodes are full. Else there are as many
-//! rails as a full node has ranks or less, down to half: so many that each rank of the last node is in as
-//! many, all of them side by side.
+//! The vector enters each node once, spread over all ranks of a full node. If the last node is not full,
+//! there are fewer rails, at least half as many as a full node has ranks, such that each rank of the last
+//! node serves the same number, side by side.
 
 use super::in_rail;
 use crate::call::{Call, Parameters};
@@ -19,25 +18,25 @@ use core::ops::Range;
 /// Messages of a rank under way inside its node.
 const WINDOW: u32 = 8;
 
-/// One rank's part in a broadcast in rails: on the root's node the steps of the scatter; those of its
-/// rails, in turn; and those of the allgather, in halves.
+/// One rank's plan for a broadcast over rails: on the root's node the steps of the scatter; the steps of its
+/// rails, interleaved; and the steps of the allgather, split into halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RailBcast<B> {
     place: Placement,
     node: u32,
     /// The vector as the ranks of the node share it.
     share: ScatteredVector,
-    /// The plan of a rail whose part of it is not shorter than others.
+    /// The plan of a rail with a full share.
     whole: B,
 }
 
-/// A chain of blocks in each rail: for large vectors and few nodes.
+/// Bcast rail-chain: a chain of blocks in each rail, for large vectors and few nodes.
 pub type RailChain = RailBcast<bcast::Chain>;
 
-/// A tree in each rail.
+/// Bcast rail-knomial: a k-nomial tree in each rail.
 pub type RailKnomial = RailBcast<bcast::Knomial>;
 
-/// Blocks over the circulant graph in each rail: for large vectors and many nodes.
+/// Bcast rail-circulant: blocks over the circulant graph in each rail, for large vectors and many nodes.
 pub type RailCirculant = RailBcast<bcast::Circulant>;
 
 /// Where the ranks are, on nodes that need not be full; of a single one that is not, each rank is a node of
@@ -50,13 +49,13 @@ pub(crate) fn nodes_in_rails(call: &Call, parameters: &Parameters) -> Placement 
     Placement::new(parameters.order, call.size, per_node)
 }
 
-/// How many rails go through each node: a multiple of the ranks on the last one.
+/// The number of rails through each node: a multiple of the ranks on the last node.
 pub(crate) const fn rails(place: Placement) -> u32 {
     let most = place.ranks_on(0);
     most - most % place.on_last_node()
 }
 
-/// In how many of them a rank of a node is at most.
+/// At most how many of the rails a rank of a node serves.
 pub(crate) const fn rails_of_one(place: Placement, node: u32) -> u32 {
     rails(place).div_ceil(place.ranks_on(node))
 }
@@ -79,7 +78,7 @@ impl<B: Shorten> RailBcast<B> {
         let first = of_rail(call, place);
         let of_one = rails_of_one(place, place.nodes() - 1);
         let parameters = Parameters {
-            // So few that the steps of a rank that is in several rails can be counted.
+            // A limit, so that 32 bits count the steps of a rank that serves several rails.
             blocks: parameters.blocks.min(bcast::CHAIN_MAX_SIZE / of_one),
             ..*parameters
         };
@@ -97,12 +96,12 @@ impl<B: Shorten> RailBcast<B> {
         }
     }
 
-    /// Elements of a rail's part of the vector, but for the last ones.
+    /// Elements of a full rail's part of the vector.
     fn part(&self) -> u64 {
         self.share.block / u64::from(rails_of_one(self.place, self.node))
     }
 
-    /// The rails of this rank that have something.
+    /// The rails of this rank that have elements.
     fn rails(&self) -> Range<u32> {
         let most = rails_of_one(self.place, self.node);
         let filled = self.share.count.div_ceil(self.part().max(1)) as u32;
@@ -110,7 +109,7 @@ impl<B: Shorten> RailBcast<B> {
         first..end
     }
 
-    /// A rail's plan.
+    /// The plan of a rail.
     fn rail(&self, rail: u32) -> B {
         let left = self.share.count - u64::from(rail) * self.part();
         match left < self.part() {
@@ -119,12 +118,12 @@ impl<B: Shorten> RailBcast<B> {
         }
     }
 
-    /// The steps of this rank's rails.
+    /// The number of steps of this rank's rails.
     fn steps_in_rails(&self) -> u32 {
         let rails = self.rails();
         match rails.is_empty() {
             true => 0,
-            // The first one has no fewer than others, whose parts are not longer.
+            // The first rail has the longest part, and so the most steps.
             false => self.rail(rails.start).steps() * rails.len() as u32,
         }
     }
@@ -166,7 +165,7 @@ impl<B: Shorten> RailBcast<B> {
         Phase::of(&self.share.gather(), &inside())
     }
 
-    /// An act of a rail, on its part of the vector.
+    /// An act of a rail, with its part of the vector.
     fn along(&self, rail: u32, act: Act) -> Act {
         let peer = |node| (self.place).rank(node, rail / rails_of_one(self.place, node));
         let (buf, first) = (self.share.own().buf, u64::from(rail) * self.part());

@@ -1,10 +1,10 @@
-//! Reduce-scatter in rails: in each node every rank gets the node's sum of its rail's blocks, all rails
-//! side by side; then each rail reduces and scatters those among the nodes.
+//! Reduce_scatter_block rail-circulant: a reduce-scatter inside each node, in which each rank gets the node's
+//! sum of its rail's blocks; then each rail reduces and scatters these blocks among the nodes.
 //!
-//! From node to node go `p - m` blocks out of each node of `m` ranks, the least there is, and all its ranks
-//! carry them. Blocks are sent from where they are: a rail's lie at equal distances.
+//! `p - m` blocks leave each node of `m` ranks, the minimum, spread over all its ranks. Blocks are sent from
+//! their places: those of a rail lie at equal distances.
 //!
-//! Rounds, with one message at a time: `m - 1`, and those of the rail's algorithm for one rank of each node.
+//! Rounds, with one message at a time: `m - 1`, and those of the circulant graph of the nodes.
 
 use super::{Rail, full_nodes};
 use crate::call::{Call, Parameters};
@@ -13,7 +13,7 @@ use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs};
 use crate::reduce_scatter::{Circulant, Pairwise};
 
-/// One rank's part in a reduce-scatter in rails: the steps of that in its node, then those of its rail.
+/// One rank's plan: the steps inside its node, then those of its rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RailReduceScatter {
     place: Placement,
@@ -21,7 +21,7 @@ pub struct RailReduceScatter {
     /// Elements of a block.
     count: u64,
     in_place: bool,
-    /// Where nodes have more than one rank; its blocks are rails'.
+    /// The reduce-scatter inside the node, of a rail's blocks per rank; `None` with one rank per node.
     inside: Option<Pairwise>,
     rail: Circulant,
 }
@@ -55,12 +55,12 @@ impl RailReduceScatter {
         self.inside.map_or(0, |plan| plan.steps())
     }
 
-    /// Elements of the sum of a rail's blocks, which is at the start of scratch.
+    /// Elements of the sum of a rail's blocks, at the start of scratch.
     fn sum(&self) -> u64 {
         u64::from(self.place.nodes()) * self.count
     }
 
-    /// An act inside the node, where each rank has a rail for a block.
+    /// An act inside the node, where each rank's block is a rail.
     fn within(&self, act: Act) -> Act {
         let node = self.place.node(self.rank);
         let rank = |local| self.place.rank(node, local);
@@ -82,7 +82,7 @@ impl RailReduceScatter {
         })
     }
 
-    /// An act of the rail, which reads the sum.
+    /// An act of the rail, which reads the node's sum.
     fn along(&self, act: Act) -> Act {
         let local = self.place.local(self.rank);
         let act = act.with_peer(|node| self.place.rank(node, local));

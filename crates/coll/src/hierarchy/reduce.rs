@@ -1,8 +1,7 @@
-//! Reduction inside each node to its leader, and then between the leaders to the root.
+//! Reduce, node-aware: inside each node to its leader, then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are trees of one kind, or inside the nodes they are intra-node
-//! operations. K-nomial trees keep the order of the ranks, so operations need not commute where nodes are
-//! filled one after another.
+//! One vector leaves each node. Both phases are trees of one kind, or inside the nodes intra-node
+//! operations. k-nomial trees keep the rank order, so operations need not commute in block placement.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::call::{Call, Parameters};
@@ -11,25 +10,24 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::reduce::Tree;
 use crate::tree::{self, TreePlace};
 
-/// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
-/// alone there, and at a leader those of the tree between the nodes.
+/// One rank's plan for a node-aware reduction: the steps inside its node, if it is not alone there, and at a
+/// leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduce<T, I> {
     nodes: NodeLeaders,
-    /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
-    /// of its node.
+    /// The elements at the start of scratch in which a leader other than the root keeps its node's sum.
     kept: u64,
     inside: Option<I>,
     between: Option<Tree<T>>,
 }
 
-/// Up k-nomial trees.
+/// Reduce node-aware: k-nomial trees inside and between nodes.
 pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 
-/// Up postal trees.
+/// Reduce postal: postal trees inside and between nodes.
 pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
-/// Intra-node operations, then up a k-nomial tree.
+/// Reduce intra-node: intra-node operations, then a k-nomial tree between leaders.
 pub type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
 
 impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
@@ -53,14 +51,14 @@ impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
         T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
 
-    /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.
+    /// Where a part of a tree's plan is, with the node's sum in its buffer `sum`.
     fn part(&self, part: Part, sum: Buf) -> Part {
         match self.kept {
             0 => part,

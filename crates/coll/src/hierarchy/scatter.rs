@@ -1,7 +1,7 @@
-//! Scatter from the root to the leaders of all nodes, and then inside each node.
+//! Scatter, node-aware: from the root to the leaders of all nodes, then inside each node.
 //!
-//! One message enters each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
-//! intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
+//! One message with the blocks of its ranks enters each node. Both phases are k-nomial trees, or inside the
+//! nodes intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
 //! each rank counts as a node of its own.
 
 use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
@@ -10,7 +10,7 @@ use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 use crate::scatter::Knomial;
 
-/// One rank's part in a node-aware scatter: at a leader the steps of the tree between the nodes, whose
+/// One rank's plan for a node-aware scatter: at a leader the steps of the tree between the nodes, whose
 /// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter<I> {

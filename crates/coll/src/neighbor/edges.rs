@@ -1,19 +1,18 @@
-//! The edges of a rank in the graph of neighbours, and an order of all edges that every rank keeps.
+//! The edges of a rank in the graph of neighbours, and a global order of edges that avoids deadlock.
 //!
-//! A rank that has only so many messages under way at a time must not start them in any order: three
-//! ranks could each wait for the next one to start what it has put off. So edges have one order, the
-//! same on all ranks, and each rank takes its own ones in it. Then the first edge of all that is not
-//! done has been started at both its ends. The order goes by the sum of the two ranks modulo their
-//! number, so that in each turn a rank has to do with one other rank.
+//! A rank that limits its messages under way must not start them in any order: three ranks could each wait
+//! for the next one to start a message that it has postponed. So all ranks process edges in one global
+//! order; then the first edge that is not done has been started at both ends. The order goes by the sum of
+//! the two ranks modulo their number, so that in each turn a rank has one partner.
 
 use crate::plan::PlanInputs;
 
 /// One message of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// Neighbour so many of the sources sends.
+    /// A message from the source with this number.
     From(u32),
-    /// This goes to neighbour so many of the destinations.
+    /// A message to the destination with this number.
     To(u32),
 }
 
@@ -24,13 +23,13 @@ pub(super) struct Edges {
     pub(super) size: u32,
     pub(super) sources: u32,
     pub(super) destinations: u32,
-    /// Whether a block for neighbour `2 d` becomes the receiver's of neighbour `2 d + 1`, and the
-    /// other way round.
+    /// Whether the block for neighbour `2 d` becomes the receiver's block from neighbour `2 d + 1`, and vice
+    /// versa.
     pub(super) cartesian: bool,
 }
 
 impl Edges {
-    /// All of them.
+    /// The number of edges.
     pub(super) const fn len(&self) -> u32 {
         self.sources + self.destinations
     }

@@ -13,7 +13,7 @@ use crate::eager::copy;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, TAGS};
 use crate::window::Window;
 
-/// One rank's part in a linear neighbourhood collective. Where all messages fit the window, a step
+/// One rank's plan for a linear neighbourhood collective. Where all messages fit the window, a step
 /// for each source and destination of the same number; else one for each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {

@@ -1,4 +1,4 @@
-//! Reduction up a chain: the rank farthest from the root sends its vector to the next one, block by
+//! Reduce chain: the rank farthest from the root sends its vector to the next one, block by
 //! block, and each rank on the way reduces its own into it.
 //!
 //! `n + p - 2` rounds for `n` blocks, and every rank sends and reduces each block once: for few
@@ -13,7 +13,7 @@ use crate::rank_ring::RankRing;
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in a reduction up a chain. Two steps a block: receive it while the one before it
+/// One rank's plan for a reduction up a chain. Two steps a block: receive it while the one before it
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
@@ -44,7 +44,7 @@ impl Chain {
         self.from_root == 0
     }
 
-    /// Whether no other rank's contribution comes here.
+    /// Whether the rank receives no contribution.
     const fn is_first(&self) -> bool {
         self.from_root + 1 == self.ring.size()
     }
@@ -54,8 +54,8 @@ impl Chain {
         Part::new(buf, first, count)
     }
 
-    /// Where a block comes: where its sum belongs, which below the root is one of two places in
-    /// scratch, so that the last block can still be sent; in place at the root in scratch too.
+    /// Where a block is received: at the place of its sum, which below the root is one of two places in
+    /// scratch, so that the last block can still be sent; at an in-place root in scratch, too.
     fn room(&self, block: u32) -> Part {
         let sum = self.part(Buf::Out, block);
         if self.is_root() && !self.in_place {

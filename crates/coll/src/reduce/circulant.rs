@@ -12,7 +12,7 @@ use crate::call::{Call, Parameters};
 use crate::circulant::Pipeline;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 
-/// One rank's part in a reduction over the circulant graph. Two steps a round: exchange, and merge
+/// One rank's plan for a reduction over the circulant graph. Two steps a round: exchange, and merge
 /// what came; one more, which copies, for a rank alone.
 ///
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about

@@ -1,9 +1,9 @@
-//! Reduction in blocks over the circulant graph of all ranks but one, whose vector the root gets straight and whole
-//! while it waits for the first sums.
+//! Reduce folded: the [circulant](super::Circulant) reduction of all ranks but one, the folded rank, whose
+//! vector the root receives directly while it waits for the first sums.
 //!
-//! Where the number of ranks is a power of two every round of the [circulant](super::Circulant) reduction waits for the
-//! one before. With one rank less some ranks are idle in some rounds, and the latest sum comes a round earlier or
-//! almost; meanwhile the root has time for the vector of the last rank, its folded rank. That pays for short vectors. The
+//! Where the number of ranks is a power of two, every round of the circulant reduction waits for the
+//! one before. With one rank less, some ranks are idle in some rounds, and the last sum arrives about a round
+//! earlier; meanwhile the root has time for the vector of the folded rank. That pays for short vectors. The
 //! operation must commute.
 //!
 //! Rounds, with one message at a time: one for the folded rank, and those of the others.
@@ -15,18 +15,19 @@ use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in a reduction with a folded rank, the rank below the root. The folded rank has one step, which sends; the root
-/// takes that in a step and merges it in another one, and goes on as the root of the others.
+/// One rank's plan for a reduction with a folded rank, the rank below the root. The folded rank has one step,
+/// which sends; the root receives its vector in a step, merges it in another one, and goes on as the root of
+/// the other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
     ring: RankRing,
     root: u32,
     in_place: bool,
-    /// What the others do; at the folded rank what the root does.
+    /// The plan of the other ranks; at the folded rank the root's.
     others: Circulant,
 }
 
-/// The call of the ranks but the folded rank, counted from the root. The folded rank's is the root's.
+/// The call of the other ranks, counted from the root. The folded rank's is the root's.
 pub(crate) const fn without_folded_rank(call: &Call) -> Call {
     let size = if call.size > 1 { call.size - 1 } else { 1 };
     Call {
@@ -39,7 +40,7 @@ pub(crate) const fn without_folded_rank(call: &Call) -> Call {
 
 impl Folded {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        // The root's sum has begun with what the folded rank gave.
+        // The root's sum has begun with the folded rank's vector.
         let others = without_folded_rank(call).with_in_place(call.in_place || call.size > 1);
         Folded {
             ring: RankRing::of(call),
@@ -54,7 +55,7 @@ impl Folded {
         of_folded_rank + Pipeline::rounds_of(&without_folded_rank(call), parameters)
     }
 
-    /// The root.
+    /// The root, as the folded rank's partner.
     fn partner(&self) -> RankRing {
         RankRing::new(self.root, self.ring.size())
     }
@@ -67,7 +68,7 @@ impl Folded {
         self.ring.rank() == self.root
     }
 
-    /// Whether there is a folded rank that has something.
+    /// Whether there is a folded rank with elements.
     fn has_folded_rank(&self) -> bool {
         self.ring.size() > 1 && self.others.count() > 0
     }
@@ -90,7 +91,7 @@ impl Folded {
         }
     }
 
-    /// Takes the folded rank's vector, or merges it.
+    /// Receives the folded rank's vector, or merges it.
     fn welcome(&self, i: u32, acts: &mut Acts) {
         let (room, own) = match self.in_place {
             true => (Buf::Scratch, Buf::Scratch),
@@ -114,7 +115,7 @@ impl Plan for Folded {
     fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match () {
             () if self.is_folded() => 0,
-            // Room for what the folded rank gives has room for a block.
+            // Temporary memory for the folded rank's vector holds a block as well.
             () if self.in_place && self.before() > 0 => self.others.count(),
             () => self.others.scratch(inputs),
         }

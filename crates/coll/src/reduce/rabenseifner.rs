@@ -14,7 +14,7 @@ use crate::fold::Fold;
 use crate::halving::Halving;
 use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
-/// One rank's part in Rabenseifner's reduction.
+/// One rank's plan for Rabenseifner's reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rabenseifner {
     halving: Halving,

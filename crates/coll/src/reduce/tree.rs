@@ -1,8 +1,9 @@
-//! Reduction up a tree: each rank takes the whole vector of each of its children.
+//! Reduce up a tree (binomial, k-nomial or postal): each rank receives the whole vector of each of its
+//! children.
 //!
-//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children. It keeps the order of the
-//! ranks under every root, so operations need not commute. In a [postal](crate::tree::Postal) tree ranks are counted from
-//! the root, so they must; there nobody waits for a level to end.
+//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children. It keeps the
+//! rank order under every root, so operations need not commute. In a [postal](crate::tree::Postal) tree ranks
+//! are counted from the root, so they must; there no rank waits for a level to end.
 
 use crate::accumulate::Accumulator;
 use crate::call::{Call, Parameters};
@@ -10,18 +11,18 @@ use crate::phase::Phase;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
-/// One rank's part in a reduction up a tree. Two steps for each place of a child: receive, then merge; below the root
-/// one more, which sends.
+/// One rank's plan for a reduction up a tree. Two steps for each child slot: receive, then merge; below the
+/// root one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
     sum: Accumulator,
-    /// The first place with a child; beyond all places where there is none.
+    /// The first child slot that is not empty; beyond all slots where there is none.
     first: u32,
 }
 
-/// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a radix it is
-/// binomial, and takes the fewest rounds there are.
+/// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
+/// radix it is binomial, and takes the fewest rounds there are.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: TreePlace> Tree<T> {

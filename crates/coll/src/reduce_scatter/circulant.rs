@@ -11,7 +11,7 @@ use crate::call::{Call, Collective, Parameters};
 use crate::circulant::{Scatter, ScatterResult};
 use crate::symmetric::AtRank;
 
-/// One rank's part in reduce-scatter over the circulant graph.
+/// One rank's plan for reduce-scatter over the circulant graph.
 ///
 /// # Cost
 ///

@@ -2,7 +2,7 @@
 //! each has its own block.
 //!
 //! `log2 p` rounds, and `(p - 1) / p` of the vector sent, received and reduced by each rank where
-//! blocks are equally long, all of them the least there is, where `p` is a power of two. The first
+//! blocks are equally long, all of them the minimum, where `p` is a power of two. The first
 //! partner is half of the ranks away, so that what a rank keeps is always consecutive; the result is
 //! not in the order of the ranks, and the operation must commute. Thakur, Rabenseifner and Gropp,
 //! "Optimization of collective communication operations in MPICH", 2005.
@@ -15,7 +15,7 @@ use crate::eager::{EagerLimit, copy};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels;
 
-/// One rank's part in reduce-scatter by recursive halving. Two steps a round: exchange, then merge;
+/// One rank's plan for reduce-scatter by recursive halving. Two steps a round: exchange, then merge;
 /// one more where the result is not yet where it belongs.
 ///
 /// Scratch holds what is kept after the first round, and after it room for what comes later.

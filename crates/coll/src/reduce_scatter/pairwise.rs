@@ -1,11 +1,11 @@
-//! Reduce-scatter in pairs: in round `j` each rank sends one block to the rank `j` above it and gets
-//! its own block from the rank `j` below it.
+//! Reduce_scatter and reduce_scatter_block, pairwise: in round `j` each rank sends one block to the rank `j`
+//! above it and receives its own block from the rank `j` below it.
 //!
-//! `p - 1` rounds of one block each, the least volume there is. Two rounds are under way at a time: the next
-//! one's block travels while that of the last is reduced, and three have room. The lower ranks' contributions come
+//! `p - 1` rounds of one block each, the minimum volume. Two rounds are under way at a time: the next
+//! block travels while the last is reduced; there is room for three. The lower ranks' contributions arrive
 //! from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
-//! reduced on their own, and join at the end. So operations need not commute; for those that do,
-//! all others count as lower, and there is one sum.
+//! reduced separately and joined at the end. So operations need not commute; for those that do,
+//! all other ranks count as lower, and there is one sum.
 
 use crate::blocks::Division;
 use crate::call::{Call, Collective, Parameters};
@@ -17,12 +17,12 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in reduce-scatter in pairs. Two steps a round, exchange and merge, each merge
-/// after the exchange of the next round, and two to join the sums and bring them home.
+/// One rank's plan for a pairwise reduce-scatter. Two steps a round, exchange and merge, each merge
+/// after the exchange of the next round, and two to join the sums and move the result to its place.
 ///
 /// # Cost
 ///
-/// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
+/// Where the caller gives the blocks, a step that sends sums over the lengths of those before the one sent.
 pub type Pairwise = AtRank<Rounds>;
 
 /// What a rank does; where the operation commutes, the same on every rank.
@@ -68,7 +68,7 @@ impl Rounds {
     }
 
     /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one:
-    /// where the result belongs or, in place, where the own block is.
+    /// at the place of the result or, in place, of the own block.
     fn lower(&self, len: u64, around: &RelativeView<'_>) -> RelativePart {
         if self.in_place {
             self.block(0, around)
@@ -77,7 +77,7 @@ impl Rounds {
         }
     }
 
-    /// Where the message of a round comes, and what its contribution is reduced into, from the
+    /// Where the message of a round is received, and what its contribution is reduced into, from the
     /// left; nothing where it is the first higher one.
     fn meeting(
         &self,
@@ -116,7 +116,7 @@ impl Rounds {
         }
     }
 
-    /// Whether some contributions are reduced on their own.
+    /// Whether some contributions are reduced separately.
     fn has_higher(&self, around: &RelativeView<'_>) -> bool {
         self.lower_rounds(around) + 1 < around.size()
     }
@@ -137,12 +137,12 @@ impl Rounds {
         }
     }
 
-    /// Whether the result is joined in scratch, and must be brought home.
+    /// Whether the result is joined in scratch, and must be copied to its place.
     fn is_moved(&self, around: &RelativeView<'_>) -> bool {
         self.lower_rounds(around) == 0 || self.in_place
     }
 
-    /// Brings home what was joined in scratch.
+    /// Copies a result that was joined in scratch to its place.
     fn deliver(&self, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if self.is_moved(around) {
             acts.copy(higher(len), result(len));
@@ -150,12 +150,12 @@ impl Rounds {
     }
 }
 
-/// Where the result belongs.
+/// The place of the result.
 const fn result(len: u64) -> RelativePart {
     RelativePart::fixed(Buf::Out, 0, len)
 }
 
-/// Where a round's contribution waits to be reduced, while those of the next two come.
+/// Where a round's contribution waits to be reduced, while those of the next two arrive.
 const fn later(round: u32, len: u64) -> RelativePart {
     RelativePart::fixed(Buf::Scratch, (round % 3) as u64 * len, len)
 }

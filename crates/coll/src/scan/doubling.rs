@@ -1,7 +1,7 @@
 //! Scan by doubling: in round `k` each rank sends what it has to the rank `2^k` above it.
 //!
 //! After round `k` a rank has the reduction over the `2^(k+1)` ranks up to itself, or as many as
-//! there are; so `ceil(log2 p)` rounds of the whole vector, the least there is. What arrives always
+//! there are; so `ceil(log2 p)` rounds of the whole vector, the minimum. What arrives always
 //! stands on the left: operations need not commute. Hillis and Steele, "Data parallel algorithms",
 //! 1986.
 
@@ -10,7 +10,7 @@ use crate::call::{Call, Parameters};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels;
 
-/// One rank's part in a scan by doubling. Two steps a round: exchange, and merge what came.
+/// One rank's plan for a scan by doubling. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubling {
     rank: u32,

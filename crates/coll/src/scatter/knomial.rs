@@ -1,4 +1,4 @@
-//! Scatter down a k-nomial tree: `ceil(log2 p)` rounds with radix 2, the least there is, and no
+//! Scatter down a k-nomial tree: `ceil(log2 p)` rounds with radix 2, the minimum, and no
 //! more than `(p - 1)` blocks out of the root, which is the least as well.
 //!
 //! The blocks of a subtree are consecutive, whatever the root. So the root sends every message from
@@ -12,8 +12,8 @@ use crate::phase::Phase;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 
-/// One rank's part in a k-nomial scatter. Below the root, step 0 receives; then one step for each
-/// possible child, and one that copies the rank's own block; a leaf only receives.
+/// One rank's plan for a k-nomial scatter. Below the root, step 0 receives; then one step for each
+/// child slot, and one that copies the rank's own block; a leaf only receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
     subtree: SubtreeBlocks,
@@ -43,8 +43,8 @@ impl Knomial {
         Part::new(Buf::Out, 0, self.subtree.count)
     }
 
-    /// Sends to possible child `n`, the one that may have the most ranks below it first, or copies this rank's own
-    /// block.
+    /// Sends to child slot `n`, the one that may have the most ranks below it first, or copies this rank's
+    /// own block.
     fn hand_out(&self, n: u32, acts: &mut Acts) {
         let place = &self.subtree.place;
         if n == place.places() {

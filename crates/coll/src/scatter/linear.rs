@@ -1,18 +1,17 @@
-//! Scatter with a message from the root straight to every rank, which is where large blocks travel
-//! least. The blocks may have any lengths.
+//! Scatter and scatterv, linear: the root sends each rank its block directly, so that blocks travel once.
 //!
-//! `p - 1` rounds. The root has at most a window's worth of sends open, so that it asks no more of
-//! its memory and of the network than that.
+//! `p - 1` rounds. The root has at most a window of sends open, which bounds its demand for memory and
+//! network.
 //!
-//! Short blocks, which are sent at once, go to other nodes first where it is told which these are, so that the network
-//! carries them while the root sends to the ranks of its own; and to the farthest of these before the others, as who is
-//! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
-//! these copy theirs it asks whether others are ready.
+//! Eager blocks go to other nodes first where the placement is known, so that the network carries them while
+//! the root sends to the ranks of its node; the farthest of these come first, because the ranks behind them
+//! in a ring wait longest for forwarded blocks. Long blocks go to the ranks of the root's node first: while
+//! these copy, the root asks whether other ranks are ready.
 //!
-//! Before another collective, in which ranks send to those above them, blocks of any length go to other nodes first, and
-//! on each from the farthest rank above the root on. The last rank of a node, which has the next one above it, then begins
-//! first, so that the adapter does; and what ranks send that begin one after another comes to those above them one after
-//! another, not together.
+//! Before another collective in which ranks send upwards, blocks of any length go to other nodes first, and
+//! on each node from the farthest rank above the root on. So the last rank of a node, whose upper neighbour
+//! is on the next node, begins first, its adapter starts early, and ranks that begin one after another reach
+//! their upper neighbours one after another.
 
 use crate::blocks::Blocks;
 use crate::call::{Call, Parameters};
@@ -23,8 +22,8 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 use crate::window::Window;
 
-/// One rank's part in a linear scatter. The root has one step for each other rank, and one that copies its own block;
-/// another rank receives.
+/// One rank's plan for a linear scatter. The root has one step for each other rank, and one that copies its
+/// own block; another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
     place: RankRing,
@@ -34,9 +33,9 @@ pub struct Linear {
     blocks: Blocks,
     window: Window,
     in_place: bool,
-    /// How many ranks come last, who are the nearest above the root and below it.
+    /// How many ranks come last: the nearest above the root and the nearest below it.
     near: [u32; 2],
-    /// Whether these, too, come from the farthest above on.
+    /// Whether these ranks, too, are served from the farthest above on.
     downwards: bool,
 }
 
@@ -59,7 +58,7 @@ impl Linear {
         }
     }
 
-    /// The same before another collective, in which messages leave the node.
+    /// The plan before another collective in which messages leave the node.
     pub(crate) fn before_more(call: &Call, parameters: &Parameters) -> Self {
         Linear {
             near: near(call, parameters),
@@ -68,7 +67,7 @@ impl Linear {
         }
     }
 
-    /// How far above the root the rank is that gets its block in a step.
+    /// The distance above the root of the rank that a step serves.
     const fn distance(&self, i: u32) -> u32 {
         let (others, [above, below]) = (self.place.size() - 1, self.near);
         let far = others - above - below;
@@ -86,7 +85,7 @@ impl Linear {
     }
 }
 
-/// How many ranks of the root's node are above it and below it; all, where it is not told which these are.
+/// How many ranks of the root's node are above it and below it; all ranks where the placement is unknown.
 fn near(call: &Call, parameters: &Parameters) -> [u32; 2] {
     if parameters.per_node == 0 || parameters.order != Order::Block {
         return [call.size - 1, 0];
@@ -132,7 +131,7 @@ impl Plan for Linear {
 
 impl Phase for Linear {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        // Else no message leaves the node, or it is not known which ones do.
+        // Otherwise no message leaves the node, or the placement is unknown.
         match (1..call.size).contains(&parameters.per_node) {
             true => Linear::before_more(call, parameters),
             false => Linear::of(call, parameters),

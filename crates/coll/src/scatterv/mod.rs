@@ -2,8 +2,8 @@
 //! 6.6). Elements are packed bytes.
 //!
 //! A rank knows the length of its own block only; the root is given all of them as
-//! [`CallArrays::sends`](crate::plan::CallArrays::sends) and gives the blocks in `In`. Every rank gets its own
-//! in `Out`; in place, the root does not use `Out`. Linear scatterv is
+//! [`CallArrays::sends`](crate::plan::CallArrays::sends) and gives the blocks in `In`. Every rank gets its
+//! own in `Out`; in place, the root does not use `Out`. Linear scatterv is
 //! [`scatter::Linear`](crate::scatter::Linear).
 
 mod tree;

@@ -28,9 +28,9 @@ const NUMBER: u64 = 8;
 const MESSAGE: u8 = 0;
 const CHILD: u8 = 1;
 
-/// One rank's part in an irregular scatterv down a tree.
+/// One rank's plan for an irregular scatterv down a tree.
 ///
-/// A rank that is not a leaf has two steps for each possible child, the one with the largest subtree
+/// A rank that is not a leaf has two steps for each child slot, the one with the largest subtree
 /// first: one puts the message together and one sends it. Before them a rank below the root has two
 /// that learn a length and receive, and those that learn each child's share. After them one copies
 /// the rank's own block. Then the root has one for each rank to which it may send directly, another
@@ -130,7 +130,7 @@ impl<T: Subtrees> Tree<T> {
         }
     }
 
-    /// The step that puts together or sends the message for possible child `n`. Tells whether it
+    /// The step that puts together or sends the message for child slot `n`. Tells whether it
     /// needs the step before it.
     fn serve(&self, n: u32, send: bool, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<bool> {
         let Some((child, ranks)) = self.child(n) else {

@@ -1,17 +1,18 @@
-//! Reduce-scatter by Bruck's algorithm turned around, twice: between the nodes, each of which has as many ports as a full one
-//! has ranks, and inside them.
+//! Reduce_scatter and reduce_scatter_block, node-aware: Bruck's algorithm reversed, between nodes with as
+//! many ports as a full node has ranks, and inside the nodes.
 //!
-//! It is the allgather of the same name backwards. In each phase the ranks of a node reduce among themselves, a share
-//! each, what other nodes are to get; every rank sends its share to one of them, or on a last node of few ranks to several,
-//! and reduces what it gets into what is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce
-//! the blocks of their node among themselves. Out of each node goes a sum for each block of other nodes, the least there is,
-//! in `ceil(log n)` messages of a rank to the base `m + 1`, for `n` full nodes of `m` ranks.
+//! It is the node-aware allgather in reverse. In each phase the ranks of a node reduce among themselves, a
+//! share each, the blocks for other nodes; every rank sends its share to one of these (on a last node of few
+//! ranks to several) and reduces what it receives into the rest, of which the node then has an `(m + 1)`-th.
+//! In the end the ranks reduce the blocks of their node among themselves. One sum per block of another node
+//! leaves each node, the minimum, in `ceil(log n)` messages of a rank to the base `m + 1`, for `n` full nodes
+//! of `m` ranks.
 //!
-//! All that a message carries follows one another, around the vector: blocks may have any lengths. Where what one rank of a
-//! node sends to another goes around the end of what they reduce, it is two messages.
+//! A message carries consecutive blocks around the vector, so blocks may have any lengths. Inside a node,
+//! blocks that wrap around the end of what the ranks reduce take two messages.
 //!
-//! On nodes that are filled one after another; else each rank is a node of its own. A block is reduced in the order of
-//! the exchanges, so the operation must commute.
+//! Nodes are filled in blocks; in cyclic placement each rank counts as a node of its own. A block is reduced
+//! in the order of the exchanges, so the operation must commute.
 
 mod sums;
 
@@ -28,13 +29,14 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 use core::ops::Range;
 
-/// One rank's part. For each phase, from the last one on: the exchanges inside its node, by the phases of these, and then those
-/// between the nodes; after them those inside again, and one step that brings the result home. Exchanges of a phase do
-/// not wait for one another. Each is a step, after which follows for each one that reduces what came in it.
+/// One rank's plan. For each phase, from the last one on: the exchanges inside its node, by the phases of
+/// these, and then those between the nodes; after them those inside again, and one step that moves the result
+/// to its place. Exchanges of a phase do not depend on each other. Each is a step; a step for each that
+/// reduces what it brought follows.
 ///
 /// # Cost
 ///
-/// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
+/// Where the caller gives the blocks, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeReduceScatter {
     ports: NodePorts,
@@ -42,26 +44,26 @@ pub struct NodeReduceScatter {
     view: RotatedBlocks,
     inside: Digits,
     in_place: bool,
-    /// Where the own block goes; sums are in scratch either way.
+    /// Where the own block goes; sums are in scratch in either case.
     result: ScatterResult,
     short: EagerLimit,
 }
 
-/// Exchanges of a phase, inside the node or between nodes.
+/// The exchanges of one phase, inside the node or between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Among { held: HeldBlocks, digit: u32 },
     Across { phase: u32 },
 }
 
-/// One of them.
+/// One exchange of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct GroupExchange {
     group: Group,
     number: u32,
 }
 
-/// What is exchanged.
+/// The blocks of an exchange.
 struct Exchange {
     source: u32,
     destination: u32,
@@ -85,7 +87,7 @@ impl NodeReduceScatter {
         NodeReduceScatter::with(call, parameters, blocks, ScatterResult::Start)
     }
 
-    /// Of a vector that is cut into blocks, each of which is brought where it belongs in it.
+    /// For a vector that is cut into blocks, each of which ends at its place in the vector.
     pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
         NodeReduceScatter::with(
             call,
@@ -110,7 +112,7 @@ impl NodeReduceScatter {
         }
     }
 
-    /// The most rounds with one message at a time; exact with one rank a node.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let ports = NodePorts::of(call, parameters);
         let inside = Digits::new(ports.most_ranks(), parameters.radix);
@@ -122,12 +124,12 @@ impl NodeReduceScatter {
         self.view.total()
     }
 
-    /// The blocks of some ranks of a vector that is cut: the first element, and how many.
+    /// The blocks of a range of ranks in a vector that is cut: the first element, and their number.
     pub(super) fn blocks(&self, ranks: &Range<u32>) -> (u64, u64) {
         run(self.count(), self.ports.size(), ranks.start, ranks.end)
     }
 
-    /// The steps inside the node, at the end or in a phase.
+    /// The number of steps inside the node, at the end or in a phase.
     const fn steps_inside(&self) -> u32 {
         2 * self.inside.exchanges()
     }
@@ -137,7 +139,7 @@ impl NodeReduceScatter {
         self.steps_inside() + 2 * self.ports.crossings_of_one()
     }
 
-    /// What step `i` does, and the steps before it that it needs.
+    /// What step `i` does, and the earlier steps that it needs.
     fn doing(&self, i: u32) -> (StepKind, u32) {
         let phases = self.ports.phases();
         let (held, step) = match i.checked_sub(phases * self.in_phase()) {
@@ -153,7 +155,7 @@ impl NodeReduceScatter {
                 (HeldBlocks::Received { phase }, step)
             }
         };
-        // Of the digits the last one comes first.
+        // The last digit comes first.
         let mut after = self.inside.exchanges();
         let mut digit = self.inside.phases();
         while step >= self.steps_inside() - 2 * after {
@@ -165,14 +167,14 @@ impl NodeReduceScatter {
         StepKind::of(Group::Among { held, digit }, values, step, i)
     }
 
-    /// The shares of some ranks of the node, counted from this one.
+    /// The shares of local ranks `from` to `to`, counted from this rank.
     fn shares(&self, held: HeldBlocks, from: u32, to: u32) -> [BlockRange; 2] {
         let first = self.ports.ring().above(from);
         self.ports.shares(held, first, to - from)
     }
 
-    /// An exchange, if there is one. Inside the node it is of its sums of some ranks' shares, for those of its own and the
-    /// next ones; between the nodes of its share, for what its node had before, in the allgather.
+    /// An exchange, if there is one. Inside the node it sends sums of other ranks' shares and receives those
+    /// of this rank's and the following ones; between nodes it is the exchange of the allgather, reversed.
     fn exchanged(&self, GroupExchange { group, number }: GroupExchange) -> Option<Exchange> {
         let ring = self.ports.ring();
         match group {
@@ -198,7 +200,7 @@ impl NodeReduceScatter {
         }
     }
 
-    /// What this rank keeps in exchanges.
+    /// The blocks that this rank keeps in a phase.
     fn kept(&self, group: Group) -> [BlockRange; 2] {
         match group {
             Group::Among { held, digit } => self.shares(held, 0, self.inside.weight(digit)),
@@ -206,8 +208,8 @@ impl NodeReduceScatter {
         }
     }
 
-    /// Whether what this rank sends is as it was in the input: who is alone on its node has nobody to reduce with before the
-    /// first exchanges between nodes.
+    /// Whether this rank sends unreduced input: a rank alone on its node does before the first exchanges
+    /// between nodes.
     fn sends_input(&self, group: Group, sent: &Range<u64>, inputs: &PlanInputs<'_>) -> bool {
         let reduces_first = match group {
             Group::Among { .. } => false,
@@ -216,7 +218,7 @@ impl NodeReduceScatter {
         !reduces_first && self.are_input(group, sent, inputs)
     }
 
-    /// The elements of a run, counted from the first block of this rank's node on.
+    /// The elements of a range of blocks, counted from the first block of this rank's node.
     fn elements(&self, run: BlockRange, inputs: &PlanInputs<'_>) -> Range<u64> {
         let before = RankRing::new(run.first, self.ports.size()).below(self.view.ring.rank());
         let of =
@@ -229,7 +231,7 @@ impl NodeReduceScatter {
         start + within.start..start + within.end
     }
 
-    /// The elements of two runs.
+    /// The elements of two ranges of blocks.
     fn elements_of(&self, runs: [BlockRange; 2], inputs: &PlanInputs<'_>) -> [Range<u64>; 2] {
         runs.map(|run| self.elements(run, inputs))
     }
@@ -255,7 +257,7 @@ impl NodeReduceScatter {
             let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
             self.short.exchange_runs(acts, 0, recv, send);
         }
-        // Of several phases between nodes only the first one keeps what is input.
+        // Of several phases between nodes only the first one keeps input.
         let keeps_input = match turn.group {
             Group::Across { phase } => phase > 0 && phase + 1 == self.ports.phases(),
             Group::Among { .. } => false,
@@ -295,7 +297,7 @@ impl NodeReduceScatter {
         self.ports.size() == 1
     }
 
-    /// Brings the own block where it goes.
+    /// Moves the own block to its place.
     fn deliver(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let own = self.elements(BlockRange::new(self.ports.rank(), 1), inputs);
         let from = match self.is_alone() {
@@ -312,7 +314,8 @@ impl NodeReduceScatter {
 }
 
 impl StepKind {
-    /// What step `i` does, that of number `step` in so many exchanges and what follows on them, and the steps it needs.
+    /// What step `i` does, step number `step` among the exchanges and merges of a phase, and the steps that
+    /// it needs.
     fn of(group: Group, exchanges: u32, step: u32, i: u32) -> (Self, u32) {
         match step.checked_sub(exchanges) {
             None => {
@@ -344,7 +347,7 @@ impl Plan for NodeReduceScatter {
             let across = (Group::Across { phase }, self.ports.crossings(phase));
             digits(HeldBlocks::Received { phase }).chain([across])
         });
-        // Of the first exchanges one needs no room.
+        // Of the first exchanges one needs no temporary memory.
         let rooms = phases
             .chain(digits(HeldBlocks::Own))
             .map(

@@ -1,5 +1,5 @@
-//! What is among the sums of a reduce-scatter, and what is as it was in the input: so nothing is copied but what is sent, or
-//! kept, as a whole of which a part has been reduced.
+//! Node-aware reduce-scatter: which elements are sums in scratch and which are still unreduced input. So only
+//! input that is sent or kept together with sums is copied.
 
 use super::{Group, GroupExchange, NodeReduceScatter};
 use crate::eager::copy;
@@ -9,8 +9,8 @@ use crate::plan::{Acts, Buf, Part, PlanInputs};
 use core::ops::Range;
 
 impl NodeReduceScatter {
-    /// The part of what is exchanged or kept that is among the sums before such exchanges, where the rest is as it was in the
-    /// input. `None`: all is among the sums.
+    /// The part of the exchanged or kept blocks that are sums before these exchanges; the rest is unreduced
+    /// input. `None`: all are sums.
     pub(super) fn reduced(&self, group: Group, inputs: &PlanInputs<'_>) -> Option<[BlockRange; 2]> {
         let phases = self.ports.phases();
         let last = self.inside.phases().saturating_sub(1);
@@ -38,8 +38,9 @@ impl NodeReduceScatter {
         }
     }
 
-    /// The next exchanges, if before them only what came in these is among the sums: after the only ones between nodes, and
-    /// after the first ones inside, where there is one, of fewer shares than are kept.
+    /// The next exchanges, if before them only what these exchanges brought are sums: after the only
+    /// exchanges between nodes, and after the first ones inside, if there is one, of fewer shares than are
+    /// kept.
     pub(super) fn next_to(&self, group: Group, inputs: &PlanInputs<'_>) -> Option<Group> {
         let last = self.inside.phases().checked_sub(1)?;
         match group {
@@ -61,13 +62,13 @@ impl NodeReduceScatter {
         }
     }
 
-    /// What comes in the first of such exchanges.
+    /// What the first of these exchanges brings.
     fn first_that_came(&self, group: Group) -> [BlockRange; 2] {
         let first = self.exchanged(GroupExchange { group, number: 0 });
         first.map_or([BlockRange::EMPTY; 2], |exchange| exchange.came)
     }
 
-    /// Whether elements are as they were in the input before such exchanges.
+    /// Whether elements are unreduced input before these exchanges.
     pub(super) fn are_input(
         &self,
         group: Group,
@@ -81,7 +82,8 @@ impl NodeReduceScatter {
         })
     }
 
-    /// How many of such exchanges bring what is the first to be reduced into what this rank keeps: it lands among the sums.
+    /// How many of these exchanges are the first to bring a part of what this rank keeps; that lands among
+    /// the sums.
     pub(super) fn first_ones(&self, group: Group, inputs: &PlanInputs<'_>) -> u32 {
         let keeps_input = || {
             let mut kept = self.elements_of(self.kept(group), inputs).into_iter();
@@ -94,8 +96,8 @@ impl NodeReduceScatter {
         }
     }
 
-    /// Where what comes is until it is reduced: in the place of the sums if it is the first there; else behind them, and
-    /// behind what else comes in the phase.
+    /// Where a message lands until it is reduced: at the place of the sums if it is the first there, else
+    /// behind them and behind the other messages of the phase.
     pub(super) fn landing(
         &self,
         turn: GroupExchange,
@@ -115,8 +117,8 @@ impl NodeReduceScatter {
         [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
     }
 
-    /// The room for what comes in an exchange: it is at most what this rank keeps, or what one of the ports that share it
-    /// has of that.
+    /// The most elements that an exchange brings: what this rank keeps, or the share of one of the ports that
+    /// divide it.
     pub(super) fn room(&self, group: Group, inputs: &PlanInputs<'_>) -> u64 {
         let kept = self.elements_of(self.kept(group), inputs);
         let kept: u64 = kept.iter().map(|kept| kept.end - kept.start).sum();
@@ -126,7 +128,7 @@ impl NodeReduceScatter {
         }
     }
 
-    /// Copies elements of the input to the sums, but for those of some runs.
+    /// Copies input elements to the sums, except those of some ranges.
     pub(super) fn complete(
         &self,
         all: &Range<u64>,
@@ -141,8 +143,8 @@ impl NodeReduceScatter {
         }
     }
 
-    /// Before the ranks reduce among themselves what is among the sums in part only: what is sent, or kept, as a whole
-    /// goes there as a whole.
+    /// Before the ranks reduce blocks that are sums in part only: copies the rest of what is sent or kept
+    /// from the input.
     pub(super) fn prepare(&self, group: Group, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let (Group::Among { digit, .. }, Some(reduced)) = (group, self.reduced(group, inputs))
         else {
@@ -164,12 +166,12 @@ impl NodeReduceScatter {
     }
 }
 
-/// Where the sums of elements are: in scratch, which begins with the blocks of this rank's node.
+/// Where the sums of elements are in scratch, which begins with the blocks of this rank's node.
 pub(super) fn sums(elements: &Range<u64>) -> Part {
     Part::new(Buf::Scratch, elements.start, elements.end - elements.start)
 }
 
-/// The elements before some others, and those behind them.
+/// The elements of a range before and after another range.
 fn without(all: Range<u64>, some: &Range<u64>) -> [Range<u64>; 2] {
     if some.is_empty() {
         return [all, 0..0];
