@@ -131,10 +131,7 @@ mod tests {
     #[test]
     fn blocks_stay_whole_where_pieces_would_come_in_bursts() {
         let pieces = |blocks, per_node, size, block| {
-            let parameters = Parameters {
-                blocks,
-                ..Parameters::NONE
-            };
+            let parameters = Parameters::NONE.with_blocks(blocks);
             parameters.pieces_between_nodes(Placement::new(Order::Block, size, per_node), block)
         };
         assert_eq!([0, 1, 4].map(|n| pieces(n, 4, 16, 1 << 20)), [1, 1, 4]);

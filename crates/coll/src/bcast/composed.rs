@@ -179,13 +179,11 @@ mod tests {
     #[test]
     fn every_rank_gets_every_element_once() {
         for (size, root, radix) in [(2, 0, 2), (9, 0, 2), (16, 5, 4), (23, 7, 3), (64, 63, 8)] {
-            let parameters = Parameters {
-                radix,
-                gather_radix: radix + 1,
-                window: 8,
-                per_node: 1,
-                ..Parameters::NONE
-            };
+            let parameters = Parameters::NONE
+                .with_radix(radix)
+                .with_gather_radix(radix + 1)
+                .with_window(8)
+                .with_per_node(1);
             for rank in (0..size).filter(|&rank| rank != root) {
                 let call = Call::bcast(rank, size, root, 1001);
                 let all = [

@@ -63,6 +63,35 @@ impl Stage {
     }
 }
 
+/// Makes setters of fields.
+macro_rules! setters {
+    ($of:ident: $($with:ident($field:ident: $type:ty))*) => {
+        impl $of {
+            $(
+                pub(crate) const fn $with(self, $field: $type) -> Self {
+                    $of { $field, ..self }
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    Parameters:
+    with_radix(radix: u32)
+    with_gather_radix(gather_radix: u32)
+    with_blocks(blocks: u32)
+    with_window(window: u32)
+    with_cutoff(cutoff: u64)
+    with_per_node(per_node: u32)
+}
+
+setters! {
+    Needs:
+    with_max_size(max_size: u32)
+    with_max_radix(max_radix: u32)
+}
+
 impl Parameters {
     /// No parameter.
     pub const NONE: Parameters = Parameters {
@@ -110,5 +139,11 @@ impl Needs {
         shared_memory: SharedMemory::None,
         max_size: u32::MAX,
         max_radix: 256,
+    };
+
+    /// The operation must commute.
+    pub const COMMUTATIVE: Needs = Needs {
+        commutative: true,
+        ..Needs::NOTHING
     };
 }

@@ -88,10 +88,7 @@ mod tests {
 
     /// Messages that the last rank waits for, one after another, where sending takes no time.
     fn waited_for(size: u32, blocks: u32) -> u32 {
-        let parameters = Parameters {
-            blocks,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_blocks(blocks);
         let of = |rank| Pipeline::of(&Call::bcast(rank, size, 0, 1000), &parameters);
         let all: Vec<_> = (0..size).map(of).collect();
         let mut waited = vec![0; size as usize];

@@ -187,10 +187,7 @@ mod tests {
             for blocks in [1, 2, 3, 8, 40] {
                 for rank in 0..size {
                     let call = Call::bcast(rank, size, 0, 1000);
-                    let parameters = Parameters {
-                        blocks,
-                        ..Parameters::NONE
-                    };
+                    let parameters = Parameters::NONE.with_blocks(blocks);
                     let pipeline = Pipeline::of(&call, &parameters);
                     let mut last = vec![None; blocks as usize];
                     for round in 0..pipeline.rounds() {

@@ -78,10 +78,7 @@ pub type Scatterv = scatterv::Tree<NodeTree>;
 
 /// The parameters of the second of two phases, whose radix is `gather_radix`.
 pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {
-    Parameters {
-        radix: parameters.gather_radix,
-        ..*parameters
-    }
+    (*parameters).with_radix(parameters.gather_radix)
 }
 
 /// The placement of the call's ranks on full nodes; if nodes would not be full, each rank counts as a node

@@ -184,10 +184,7 @@ impl<B: Shorten> RailBcast<B> {
 
 /// The parameters inside a node.
 const fn inside() -> Parameters {
-    Parameters {
-        window: WINDOW,
-        ..Parameters::NONE
-    }
+    Parameters::NONE.with_window(WINDOW)
 }
 
 impl<B: Shorten> Plan for RailBcast<B> {

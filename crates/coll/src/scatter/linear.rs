@@ -146,11 +146,7 @@ mod tests {
 
     #[test]
     fn short_blocks_go_to_other_nodes_first() {
-        let parameters = Parameters {
-            per_node: 4,
-            window: 8,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_per_node(4).with_window(8);
         let call = |root, block| Call::scatter(root, 10, root, block);
         let ranks = |plan: Linear| {
             let ranks = (0..9).map(|i| plan.place.above(plan.distance(i)));

@@ -195,10 +195,7 @@ mod tests {
     #[test]
     fn rounds_are_those_of_one_message_at_a_time() {
         for (size, radix) in (1..=200).flat_map(|size| [2, 3, 5, 16].map(|radix| (size, radix))) {
-            let parameters = Parameters {
-                radix,
-                ..Parameters::NONE
-            };
+            let parameters = Parameters::NONE.with_radix(radix);
             let rounds = Postal::rounds(&Call::bcast(0, size, 0, 1), &parameters);
             assert_eq!(
                 rounds,

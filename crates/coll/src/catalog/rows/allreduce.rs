@@ -21,14 +21,8 @@ pub(crate) const RECURSIVE_MULTIPLYING: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "recursive-multiplying",
     about: "few phases; whole vector in each message: for small vectors",
-    needs: Needs {
-        max_radix: allreduce::RECURSIVE_MULTIPLYING_MAX_RADIX,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        radix: 4,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_radix(allreduce::RECURSIVE_MULTIPLYING_MAX_RADIX),
+    parameters: Parameters::NONE.with_radix(4),
     rounds: allreduce::RecursiveMultiplying::rounds,
     cost: cost::allreduce_multiplying,
 };
@@ -38,14 +32,8 @@ pub(crate) const RECURSIVE_SPLITTING: CatalogRow = CatalogRow {
     name: "recursive-splitting",
     about: "as recursive-multiplying, and no rank is folded into another one where their number \
             is no power: for small vectors",
-    needs: Needs {
-        max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        radix: 4,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_radix(allreduce::RECURSIVE_SPLITTING_MAX_RADIX),
+    parameters: Parameters::NONE.with_radix(4),
     rounds: allreduce::RecursiveSplitting::rounds,
     cost: cost::allreduce_splitting,
 };
@@ -55,10 +43,7 @@ pub(crate) const GATHER_REDUCE: CatalogRow = CatalogRow {
     name: "gather-reduce",
     about: "fewest rounds for every operation; each rank reduces all: for few ranks and small \
             vectors",
-    needs: Needs {
-        max_size: allreduce::GATHER_REDUCE_MAX_SIZE,
-        ..Needs::NOTHING
-    },
+    needs: Needs::NOTHING.with_max_size(allreduce::GATHER_REDUCE_MAX_SIZE),
     parameters: Parameters::NONE,
     rounds: |call, _| levels(call.size).into(),
     cost: cost::allreduce_gather_reduce,
@@ -82,10 +67,7 @@ pub(crate) const CIRCULANT: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "circulant",
     about: "least volume in few rounds for every number of ranks; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
+    needs: Needs::COMMUTATIVE,
     parameters: Parameters::NONE,
     rounds: |call, _| 2 * u64::from(levels(call.size)),
     cost: cost::allreduce_circulant,
@@ -107,11 +89,7 @@ pub(crate) const RING: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "ring",
     about: "least volume, many rounds: for large vectors; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        max_size: allreduce::RING_MAX_SIZE,
-        ..Needs::NOTHING
-    },
+    needs: Needs::COMMUTATIVE.with_max_size(allreduce::RING_MAX_SIZE),
     parameters: Parameters {
         segment: 1 << 20,
         blocks: 1,

@@ -21,10 +21,7 @@ pub(crate) const KNOMIAL: CatalogRow = CatalogRow {
     name: "knomial",
     about: "few levels; whole vector in each message",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(4),
     rounds: tree::Knomial::rounds,
     cost: cost::bcast,
 };
@@ -34,10 +31,7 @@ pub(crate) const CIRCULANT: CatalogRow = CatalogRow {
     name: "circulant",
     about: "fewest rounds for a vector in blocks: for larger vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        blocks: 16,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_blocks(16),
     rounds: circulant::Pipeline::rounds_of,
     cost: cost::pipeline,
 };
@@ -56,15 +50,8 @@ pub(crate) const LINEAR_LINEAR: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-linear",
     about: "pieces straight from the root, each from who got it to all: for the ranks of a node",
-    needs: Needs {
-        max_size: bcast::LINEAR_LINEAR_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        blocks: 16,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::LINEAR_LINEAR_MAX_SIZE),
+    parameters: Parameters::NONE.with_blocks(16).with_per_node(1),
     rounds: bcast::LinearLinear::rounds,
     cost: cost::bcast_linear_linear,
 };
@@ -73,15 +60,8 @@ pub(crate) const LINEAR_ALL: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-all",
     about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
-    needs: Needs {
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        window: 8,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
+    parameters: Parameters::NONE.with_window(8).with_per_node(1),
     rounds: |call, _| 4 * u64::from(call.size - 1),
     cost: cost::bcast_linear_all,
 };
@@ -91,11 +71,7 @@ pub(crate) const LINEAR_BRUCK: CatalogRow = CatalogRow {
     name: "linear-bruck",
     about: "blocks straight from the root, then fewest rounds: for large vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 2,
-        window: 8,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(2).with_window(8),
     rounds: |call, parameters| u64::from(call.size - 1) + regathered(call, parameters.radix),
     cost: cost::bcast_linear_bruck,
 };
@@ -104,15 +80,8 @@ pub(crate) const KNOMIAL_LINEAR: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "knomial-linear",
     about: "blocks down a tree, then from each rank to all: for the ranks of a node",
-    needs: Needs {
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        radix: 2,
-        window: 8,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
+    parameters: Parameters::NONE.with_radix(2).with_window(8),
     rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1),
     cost: cost::bcast_knomial_linear,
 };
@@ -122,11 +91,7 @@ pub(crate) const KNOMIAL_BRUCK: CatalogRow = CatalogRow {
     name: "knomial-bruck",
     about: "blocks down a tree, then in few rounds to all: for large vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 2,
-        gather_radix: 2,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(2).with_gather_radix(2),
     rounds: |call, parameters| {
         knomial(call.size, parameters.radix) + regathered(call, parameters.gather_radix)
     },
@@ -142,11 +107,7 @@ pub(crate) const LINEAR_NEIGHBOR_EXCHANGE: CatalogRow = CatalogRow {
         max_size: bcast::COMPOSED_MAX_SIZE,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        window: 8,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_window(8).with_per_node(1),
     rounds: |call, parameters| u64::from(call.size - 1) + 2 * exchanged(call, parameters),
     cost: cost::bcast_linear_neighbor_exchange,
 };
@@ -155,14 +116,8 @@ pub(crate) const KNOMIAL_NEIGHBOR_EXCHANGE: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "knomial-neighbor-exchange",
     about: "blocks down a tree, then between neighbours",
-    needs: Needs {
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        radix: 2,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
+    parameters: Parameters::NONE.with_radix(2),
     rounds: |call, parameters| {
         knomial(call.size, parameters.radix) + 2 * exchanged(call, parameters)
     },
@@ -173,15 +128,8 @@ pub(crate) const LINEAR_RING: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-ring",
     about: "blocks straight from the root, then around a ring: for large vectors on few nodes",
-    needs: Needs {
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        window: 8,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
+    parameters: Parameters::NONE.with_window(8).with_per_node(1),
     rounds: |call, _| 4 * u64::from(call.size - 1),
     cost: cost::bcast_linear_ring,
 };
@@ -190,15 +138,8 @@ pub(crate) const KNOMIAL_RING: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "knomial-ring",
     about: "blocks down a tree, then around a ring",
-    needs: Needs {
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        radix: 2,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
+    parameters: Parameters::NONE.with_radix(2).with_per_node(1),
     rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1),
     cost: cost::bcast_knomial_ring,
 };
@@ -207,15 +148,8 @@ pub(crate) const CHAIN: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "chain",
     about: "each rank sends each block to one other: for large vectors and few ranks",
-    needs: Needs {
-        max_size: bcast::CHAIN_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        blocks: 16,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::CHAIN_MAX_SIZE),
+    parameters: Parameters::NONE.with_blocks(16).with_per_node(1),
     rounds: chain_rounds,
     cost: cost::chain,
 };

@@ -16,11 +16,7 @@ const ON_NODES: CatalogRow = CatalogRow {
         shared_memory: SharedMemory::OnNodes,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(4).with_per_node(1),
     rounds: IntraNodeBcast::rounds,
     cost: cost::bcast_intra_node,
 };
@@ -57,10 +53,9 @@ pub(crate) const REDUCE: CatalogRow = CatalogRow {
 pub(crate) const ALLREDUCE: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     about: "ranks of a node act together by memory that they share; recursive splitting between nodes",
-    needs: Needs {
-        max_radix: crate::allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
-        ..ON_NODES.needs
-    },
+    needs: ON_NODES
+        .needs
+        .with_max_radix(crate::allreduce::RECURSIVE_SPLITTING_MAX_RADIX),
     rounds: IntraNodeAllreduce::rounds,
     cost: cost::allreduce_intra_node,
     ..ON_NODES

@@ -9,18 +9,10 @@ use crate::tree::{self, TreePlace, levels};
 use crate::{allreduce, bcast, circulant, cost, hierarchy, long_blocks};
 
 /// k-nomial trees between nodes and inside them.
-const TREES: Parameters = Parameters {
-    radix: 4,
-    per_node: 1,
-    ..Parameters::NONE
-};
+const TREES: Parameters = Parameters::NONE.with_radix(4).with_per_node(1);
 
 /// The same for blocks of any lengths, of which long ones bypass the tree.
-const IRREGULAR_TREES: Parameters = Parameters {
-    window: 8,
-    cutoff: 16 << 10,
-    ..TREES
-};
+const IRREGULAR_TREES: Parameters = TREES.with_window(8).with_cutoff(16 << 10);
 
 pub(crate) const BARRIER: CatalogRow = CatalogRow {
     collective: Collective::Barrier,
@@ -56,10 +48,7 @@ pub(crate) const GATHERV: CatalogRow = CatalogRow {
     collective: Collective::Gatherv,
     name: "node-aware",
     about: "short blocks through trees inside and between nodes, one message from each; long ones straight",
-    needs: Needs {
-        max_radix: long_blocks::MAX_RADIX,
-        ..Needs::NOTHING
-    },
+    needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
     parameters: IRREGULAR_TREES,
     rounds: hierarchy::NodeTree::rounds,
     cost: cost::gatherv_node_aware,
@@ -69,10 +58,7 @@ pub(crate) const SCATTERV: CatalogRow = CatalogRow {
     collective: Collective::Scatterv,
     name: "node-aware",
     about: "short blocks through trees between and inside nodes, one message to each; long ones straight",
-    needs: Needs {
-        max_radix: long_blocks::MAX_RADIX,
-        ..Needs::NOTHING
-    },
+    needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
     parameters: IRREGULAR_TREES,
     rounds: hierarchy::NodeTree::rounds,
     cost: cost::scatterv_node_aware,
@@ -83,11 +69,7 @@ pub(crate) const ALLGATHER_RAIL_BRUCK: CatalogRow = CatalogRow {
     name: "rail-bruck",
     about: "bruck between nodes by all ranks of a node, then inside: for short blocks",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 2,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(2).with_per_node(1),
     rounds: hierarchy::RailBruck::rounds,
     cost: cost::rail_bruck,
 };
@@ -97,11 +79,7 @@ pub(crate) const ALLGATHER_RAIL_RING: CatalogRow = CatalogRow {
     name: "rail-ring",
     about: "rings between nodes by all ranks of a node, then inside: for large blocks",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        blocks: 1,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_blocks(1).with_per_node(1),
     rounds: hierarchy::RailRing::rounds,
     cost: cost::rail_ring,
 };
@@ -114,10 +92,7 @@ pub(crate) const ALLTOALL: CatalogRow = CatalogRow {
         apart: true,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_per_node(1),
     rounds: hierarchy::Alltoall::rounds,
     cost: cost::alltoall_node_aware,
 };
@@ -137,10 +112,7 @@ pub(crate) const BCAST_POSTAL: CatalogRow = CatalogRow {
     name: "postal",
     about: "as node-aware, but nobody waits for a level of a tree to end: \
             for short vectors",
-    needs: Needs {
-        max_radix: tree::postal::MAX_RADIX,
-        ..Needs::NOTHING
-    },
+    needs: Needs::NOTHING.with_max_radix(tree::postal::MAX_RADIX),
     parameters: TREES,
     rounds: hierarchy::PostalBcast::rounds,
     cost: cost::bcast_postal,
@@ -151,11 +123,7 @@ pub(crate) const BCAST_RAIL_KNOMIAL: CatalogRow = CatalogRow {
     name: "rail-knomial",
     about: "trees between nodes by all ranks of a node, each with a share of the vector",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 2,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(2).with_per_node(1),
     rounds: |call, parameters| in_rails(call, parameters, tree::Knomial::rounds),
     cost: cost::rail_knomial,
 };
@@ -165,15 +133,8 @@ pub(crate) const BCAST_RAIL_CHAIN: CatalogRow = CatalogRow {
     name: "rail-chain",
     about: "chains of blocks between nodes by all ranks of a node: for large vectors and few \
             nodes",
-    needs: Needs {
-        max_size: bcast::CHAIN_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        blocks: 16,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::NOTHING.with_max_size(bcast::CHAIN_MAX_SIZE),
+    parameters: Parameters::NONE.with_blocks(16).with_per_node(1),
     rounds: |call, parameters| in_rails(call, parameters, chain),
     cost: cost::rail_chain,
 };
@@ -183,11 +144,7 @@ pub(crate) const BCAST_RAIL_CIRCULANT: CatalogRow = CatalogRow {
     name: "rail-circulant",
     about: "blocks between nodes in fewest rounds by all ranks of a node: for large vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        blocks: 16,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_blocks(16).with_per_node(1),
     rounds: |call, parameters| in_rails(call, parameters, circulant::Pipeline::rounds_of),
     cost: cost::rail_circulant,
 };
@@ -197,11 +154,7 @@ pub(crate) const BCAST_MULTIRAIL: CatalogRow = CatalogRow {
     name: "multirail",
     about: "blocks down a tree, then in fewest phases between nodes by all ranks of each: for larger vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        gather_radix: 2,
-        ..MULTIRAIL
-    },
+    parameters: MULTIRAIL.with_radix(4).with_gather_radix(2),
     rounds: hierarchy::MultirailBcast::rounds,
     cost: cost::bcast_multirail,
 };
@@ -221,11 +174,7 @@ pub(crate) const REDUCE_POSTAL: CatalogRow = CatalogRow {
     name: "postal",
     about: "as node-aware, but nobody waits for a level of a tree to end: \
             for short vectors; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        max_radix: tree::postal::MAX_RADIX,
-        ..Needs::NOTHING
-    },
+    needs: Needs::COMMUTATIVE.with_max_radix(tree::postal::MAX_RADIX),
     parameters: TREES,
     rounds: hierarchy::PostalReduce::rounds,
     cost: cost::reduce_postal,
@@ -236,14 +185,8 @@ pub(crate) const REDUCE_MULTIRAIL: CatalogRow = CatalogRow {
     name: "multirail",
     about: "each rank reduces a block, in fewest phases between nodes by all ranks of each; blocks up a tree: for larger \
             vectors; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        gather_radix: 4,
-        ..MULTIRAIL
-    },
+    needs: Needs::COMMUTATIVE,
+    parameters: MULTIRAIL.with_gather_radix(4),
     rounds: hierarchy::MultirailReduce::rounds,
     cost: cost::reduce_multirail,
 };
@@ -266,10 +209,7 @@ pub(crate) const ALLREDUCE_POSTAL: CatalogRow = CatalogRow {
     name: "postal",
     about: "as node-aware, but by recursive splitting, and nobody waits for a level of a tree to end: for \
             short vectors",
-    needs: Needs {
-        max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
-        ..Needs::NOTHING
-    },
+    needs: Needs::NOTHING.with_max_radix(allreduce::RECURSIVE_SPLITTING_MAX_RADIX),
     parameters: TREES,
     rounds: |call, parameters| {
         let splitting = allreduce::RecursiveSplitting::rounds;
@@ -283,14 +223,8 @@ pub(crate) const ALLREDUCE_RAIL_CIRCULANT: CatalogRow = CatalogRow {
     name: "rail-circulant",
     about: "least volume in few rounds between nodes by all ranks of a node, each with a share of the \
             vector; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::COMMUTATIVE,
+    parameters: Parameters::NONE.with_per_node(1),
     rounds: |call, parameters| {
         let size = ranks_on_full_nodes(call, parameters);
         let place = full_nodes(&Call { size, ..*call }, parameters);
@@ -305,10 +239,7 @@ pub(crate) const ALLREDUCE_MULTIRAIL: CatalogRow = CatalogRow {
     name: "multirail",
     about: "least volume in fewest phases between nodes by all ranks of each, full or not; the operation must \
             commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
+    needs: Needs::COMMUTATIVE,
     parameters: MULTIRAIL,
     rounds: hierarchy::MultirailAllreduce::rounds,
     cost: cost::allreduce_multirail,
@@ -319,14 +250,8 @@ pub(crate) const REDUCE_SCATTER_RAIL_CIRCULANT: CatalogRow = CatalogRow {
     name: "rail-circulant",
     about: "inside the nodes, then in fewest rounds between them by all ranks of a node: least \
             volume between nodes; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    needs: Needs::COMMUTATIVE,
+    parameters: Parameters::NONE.with_per_node(1),
     rounds: scattered_in_rails,
     cost: cost::reduce_scatter_rail_circulant,
 };

@@ -21,10 +21,7 @@ pub(crate) const KNOMIAL: CatalogRow = CatalogRow {
     name: "knomial",
     about: "few levels; whole vector in each message",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_radix(4),
     rounds: tree::Knomial::rounds,
     cost: cost::reduce,
 };
@@ -33,14 +30,8 @@ pub(crate) const CIRCULANT: CatalogRow = CatalogRow {
     collective: Collective::Reduce,
     name: "circulant",
     about: "fewest rounds for a vector in blocks; the operation must commute",
-    needs: Needs {
-        commutative: true,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        blocks: 16,
-        ..Parameters::NONE
-    },
+    needs: Needs::COMMUTATIVE,
+    parameters: Parameters::NONE.with_blocks(16),
     rounds: circulant::Pipeline::rounds_of,
     cost: cost::pipeline,
 };
@@ -55,10 +46,7 @@ pub(crate) const FOLDED: CatalogRow = CatalogRow {
         power_of_two: true,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        blocks: 1,
-        ..Parameters::NONE
-    },
+    parameters: Parameters::NONE.with_blocks(1),
     rounds: reduce::Folded::rounds,
     cost: cost::reduce_folded,
 };
@@ -78,15 +66,8 @@ pub(crate) const CHAIN: CatalogRow = CatalogRow {
     name: "chain",
     about: "each rank sends each block once: for large vectors and few ranks; the operation \
             must commute",
-    needs: Needs {
-        commutative: true,
-        max_size: reduce::CHAIN_MAX_SIZE,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters {
-        blocks: 16,
-        ..Parameters::NONE
-    },
+    needs: Needs::COMMUTATIVE.with_max_size(reduce::CHAIN_MAX_SIZE),
+    parameters: Parameters::NONE.with_blocks(16),
     rounds: chain_rounds,
     cost: cost::chain,
 };

@@ -12,12 +12,10 @@ use crate::{cost, gather, hierarchy, reduce_scatter};
 const SHARED: u32 = 64;
 
 /// The parameters of multirail phases, with the radix inside a node.
-pub(crate) const MULTIRAIL: Parameters = Parameters {
-    radix: 2,
-    blocks: SHARED,
-    per_node: 1,
-    ..Parameters::NONE
-};
+pub(crate) const MULTIRAIL: Parameters = Parameters::NONE
+    .with_radix(2)
+    .with_blocks(SHARED)
+    .with_per_node(1);
 
 pub(crate) const fn gather_linear(collective: Collective) -> CatalogRow {
     CatalogRow {
@@ -25,10 +23,7 @@ pub(crate) const fn gather_linear(collective: Collective) -> CatalogRow {
         name: "linear",
         about: "each block straight on its way, at the root's pace: for large blocks",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            window: 8,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_window(8),
         rounds: gather::Linear::rounds,
         cost: cost::gather_linear,
     }
@@ -57,10 +52,7 @@ pub(crate) const fn allgather_bruck(collective: Collective) -> CatalogRow {
         name: "bruck",
         about: "fewest rounds and least volume for every number of ranks",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            radix: 2,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_radix(2),
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
         cost: cost::allgather_bruck,
     }
@@ -89,10 +81,7 @@ pub(crate) const fn allgather_linear(collective: Collective) -> CatalogRow {
         name: "linear",
         about: "each block straight on its way, nothing waits: for large blocks",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            window: 8,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_window(8),
         rounds: |call, _| u64::from(call.size - 1),
         cost: cost::linear,
     }
@@ -140,11 +129,7 @@ pub(crate) const fn alltoall_linear(collective: Collective) -> CatalogRow {
         name: "linear",
         about: "least volume, a window of exchanges at a time",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            window: 16,
-            per_node: 1,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_window(16).with_per_node(1),
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
         cost: cost::alltoall_linear,
     }
@@ -156,10 +141,7 @@ pub(crate) const fn neighbors(collective: Collective) -> CatalogRow {
         name: "linear",
         about: "a message for each neighbour, a window of them at a time",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            window: 16,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_window(16),
         rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
         cost: cost::neighbors,
     }
@@ -170,10 +152,7 @@ pub(crate) const fn reduce_scatter_circulant(collective: Collective) -> CatalogR
         collective,
         name: "circulant",
         about: "fewest rounds and, for equal blocks, least volume; the operation must commute",
-        needs: Needs {
-            commutative: true,
-            ..Needs::NOTHING
-        },
+        needs: Needs::COMMUTATIVE,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
         cost: cost::reduce_scatter_circulant,
@@ -201,10 +180,7 @@ pub(crate) const fn reduce_scatter_pairwise(collective: Collective) -> CatalogRo
         collective,
         name: "pairwise",
         about: "least volume, many rounds, in the order of the ranks",
-        needs: Needs {
-            max_size: reduce_scatter::PAIRWISE_MAX_SIZE,
-            ..Needs::NOTHING
-        },
+        needs: Needs::NOTHING.with_max_size(reduce_scatter::PAIRWISE_MAX_SIZE),
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
         cost: cost::reduce_scatter_pairwise,
@@ -216,10 +192,7 @@ pub(crate) const fn reduce_scatter_node_aware(collective: Collective) -> Catalog
         collective,
         name: "node-aware",
         about: "fewest phases between nodes: all ranks of a node talk to others; the operation must commute",
-        needs: Needs {
-            commutative: true,
-            ..Needs::NOTHING
-        },
+        needs: Needs::COMMUTATIVE,
         parameters: MULTIRAIL,
         rounds: hierarchy::NodeReduceScatter::rounds,
         cost: cost::reduce_scatter_node_aware,
