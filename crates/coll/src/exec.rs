@@ -158,7 +158,7 @@ pub enum Failure<E> {
     /// The plan learns lengths, grows scratch or has an intra-node operation, and the driver does not support
     /// that.
     #[error(
-        "step {step} of the plan learns a length or acts with other ranks, which this driver cannot"
+        "step {step} of the plan probes lengths, grows scratch or has an intra-node operation; this driver supports none of these"
     )]
     Unsupported {
         /// The step.

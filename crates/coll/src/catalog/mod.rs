@@ -86,33 +86,35 @@ impl Algorithm {
                 collective,
             }),
             () if rank >= size => Err(Unsuited::Rank { rank, size }),
-            () if call.remote > 0 => Err(why("ranks of one group")),
+            () if call.remote > 0 => Err(why("a call within one group")),
             () if root >= size => Err(Unsuited::Root { root, size }),
             () if size > needs.max_size => Err(Unsuited::Size {
                 algorithm: self,
                 size,
             }),
-            () if needs.commutative && !call.commutative => Err(why("an operation that commutes")),
+            () if needs.commutative && !call.commutative => Err(why("a commutative operation")),
             () if needs.exact && !call.exact => {
                 Err(why("an operation that gives the same bits in every order"))
             }
             () if needs.power_of_two && !size.is_power_of_two() => {
-                Err(why("a power of two as number of ranks"))
+                Err(why("a power of two as the number of ranks"))
             }
             () if needs.even && size > 1 && !size.is_multiple_of(2) => {
                 Err(why("an even number of ranks"))
             }
-            () if needs.apart && call.in_place => Err(why("input and output apart")),
+            () if needs.apart && call.in_place => {
+                Err(why("separate input and output, not in place"))
+            }
             () if needs.shared_memory == SharedMemory::All
                 && call.shared_memory != SharedMemory::All =>
             {
                 Err(why(
-                    "all ranks on one node, who share memory and wait for its end",
+                    "all ranks on one node, with shared memory, in a call that they wait for",
                 ))
             }
-            () if needs.shared_memory > call.shared_memory => {
-                Err(why("ranks of a node who share memory and wait for its end"))
-            }
+            () if needs.shared_memory > call.shared_memory => Err(why(
+                "ranks that share the memory of a node, in a call that they wait for",
+            )),
             () => Ok(()),
         }
     }

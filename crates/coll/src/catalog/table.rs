@@ -92,7 +92,7 @@ table! {
     GathervKnomial(gatherv::Knomial): CatalogRow {
         collective: Collective::Gatherv,
         name: "knomial",
-        about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
+        about: "short blocks through a tree, long ones directly; fewest rounds for short ones",
         needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
@@ -124,7 +124,7 @@ table! {
     ScattervKnomial(scatterv::Knomial): CatalogRow {
         collective: Collective::Scatterv,
         name: "knomial",
-        about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
+        about: "short blocks through a tree, long ones directly; fewest rounds for short ones",
         needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
@@ -244,7 +244,7 @@ table! {
     ReduceScatterBlockReduceScatter(stages::ReduceScatter): CatalogRow {
         collective: Collective::ReduceScatterBlock,
         name: "reduce-scatter",
-        about: "a reduction and a scatter of the catalog, in the order of the ranks: for short blocks",
+        about: "a reduction and a scatter of the catalog, in rank order: for short blocks",
         needs: Needs::NOTHING,
         parameters: in_stages(Collective::Scatter),
         rounds: stages::rounds,

@@ -76,7 +76,7 @@ pub(crate) const CIRCULANT: CatalogRow = CatalogRow {
 pub(crate) const RABENSEIFNER: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "rabenseifner",
-    about: "little volume in few rounds, in the order of the ranks: for large vectors",
+    about: "little volume in few rounds, in rank order: for large vectors",
     needs: Needs::NOTHING,
     parameters: Parameters::NONE,
     rounds: |call, _| {

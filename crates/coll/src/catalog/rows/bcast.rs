@@ -49,7 +49,7 @@ pub(crate) const SCATTER_ALLGATHER: CatalogRow = CatalogRow {
 pub(crate) const LINEAR_LINEAR: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-linear",
-    about: "pieces straight from the root, each from who got it to all: for the ranks of a node",
+    about: "pieces directly from the root, then from each receiver to all: for the ranks of a node",
     needs: Needs::NOTHING.with_max_size(bcast::LINEAR_LINEAR_MAX_SIZE),
     parameters: Parameters::NONE.with_blocks(16).with_per_node(1),
     rounds: bcast::LinearLinear::rounds,
@@ -59,7 +59,7 @@ pub(crate) const LINEAR_LINEAR: CatalogRow = CatalogRow {
 pub(crate) const LINEAR_ALL: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-all",
-    about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
+    about: "blocks directly from the root, then from each rank to all: for the ranks of a node",
     needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
     parameters: Parameters::NONE.with_window(8).with_per_node(1),
     rounds: |call, _| 4 * u64::from(call.size - 1),
@@ -69,7 +69,7 @@ pub(crate) const LINEAR_ALL: CatalogRow = CatalogRow {
 pub(crate) const LINEAR_BRUCK: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-bruck",
-    about: "blocks straight from the root, then fewest rounds: for large vectors",
+    about: "blocks directly from the root, then fewest rounds: for large vectors",
     needs: Needs::NOTHING,
     parameters: Parameters::NONE.with_radix(2).with_window(8),
     rounds: |call, parameters| u64::from(call.size - 1) + regathered(call, parameters.radix),
@@ -101,7 +101,7 @@ pub(crate) const KNOMIAL_BRUCK: CatalogRow = CatalogRow {
 pub(crate) const LINEAR_NEIGHBOR_EXCHANGE: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-neighbor-exchange",
-    about: "blocks straight from the root, then between neighbours; even numbers of ranks",
+    about: "blocks directly from the root, then between neighbours; even numbers of ranks",
     needs: Needs {
         even: true,
         max_size: bcast::COMPOSED_MAX_SIZE,
@@ -127,7 +127,7 @@ pub(crate) const KNOMIAL_NEIGHBOR_EXCHANGE: CatalogRow = CatalogRow {
 pub(crate) const LINEAR_RING: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "linear-ring",
-    about: "blocks straight from the root, then around a ring: for large vectors on few nodes",
+    about: "blocks directly from the root, then around a ring: for large vectors on few nodes",
     needs: Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE),
     parameters: Parameters::NONE.with_window(8).with_per_node(1),
     rounds: |call, _| 4 * u64::from(call.size - 1),

@@ -11,7 +11,7 @@ use crate::tree::{self, TreePlace};
 const ON_NODES: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "intra-node",
-    about: "ranks of a node act together by memory that they share; trees between nodes",
+    about: "intra-node operations over shared memory; trees between nodes",
     needs: Needs {
         shared_memory: SharedMemory::OnNodes,
         ..Needs::NOTHING
@@ -25,7 +25,7 @@ const ON_NODES: CatalogRow = CatalogRow {
 const ON_ONE: CatalogRow = CatalogRow {
     collective: Collective::Allgather,
     name: "intra-node",
-    about: "all ranks are on one node, and act together by memory that they share",
+    about: "one intra-node operation over shared memory: all ranks on one node",
     needs: Needs {
         shared_memory: SharedMemory::All,
         ..Needs::NOTHING
@@ -52,7 +52,7 @@ pub(crate) const REDUCE: CatalogRow = CatalogRow {
 
 pub(crate) const ALLREDUCE: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
-    about: "ranks of a node act together by memory that they share; recursive splitting between nodes",
+    about: "intra-node operations over shared memory; recursive splitting between nodes",
     needs: ON_NODES
         .needs
         .with_max_radix(crate::allreduce::RECURSIVE_SPLITTING_MAX_RADIX),

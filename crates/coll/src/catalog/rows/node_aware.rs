@@ -17,7 +17,7 @@ const IRREGULAR_TREES: Parameters = TREES.with_window(8).with_cutoff(16 << 10);
 pub(crate) const BARRIER: CatalogRow = CatalogRow {
     collective: Collective::Barrier,
     name: "node-aware",
-    about: "dissemination between nodes, trees inside: one rank of a node talks to others",
+    about: "dissemination between nodes, trees inside: only node leaders talk between nodes",
     needs: Needs::NOTHING,
     parameters: TREES,
     rounds: hierarchy::Barrier::rounds,
@@ -47,7 +47,7 @@ pub(crate) const SCATTER: CatalogRow = CatalogRow {
 pub(crate) const GATHERV: CatalogRow = CatalogRow {
     collective: Collective::Gatherv,
     name: "node-aware",
-    about: "short blocks through trees inside and between nodes, one message from each; long ones straight",
+    about: "short blocks through trees inside and between nodes, one message from each; long ones directly",
     needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
     parameters: IRREGULAR_TREES,
     rounds: hierarchy::NodeTree::rounds,
@@ -57,7 +57,7 @@ pub(crate) const GATHERV: CatalogRow = CatalogRow {
 pub(crate) const SCATTERV: CatalogRow = CatalogRow {
     collective: Collective::Scatterv,
     name: "node-aware",
-    about: "short blocks through trees between and inside nodes, one message to each; long ones straight",
+    about: "short blocks through trees between and inside nodes, one message to each; long ones directly",
     needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
     parameters: IRREGULAR_TREES,
     rounds: hierarchy::NodeTree::rounds,
@@ -87,7 +87,7 @@ pub(crate) const ALLGATHER_RAIL_RING: CatalogRow = CatalogRow {
 pub(crate) const ALLTOALL: CatalogRow = CatalogRow {
     collective: Collective::Alltoall,
     name: "node-aware",
-    about: "one message from node to node, shared out to the ranks of both: for short blocks",
+    about: "one message from node to node, spread over the ranks of both: for short blocks",
     needs: Needs {
         apart: true,
         ..Needs::NOTHING
@@ -110,7 +110,7 @@ pub(crate) const BCAST: CatalogRow = CatalogRow {
 pub(crate) const BCAST_POSTAL: CatalogRow = CatalogRow {
     collective: Collective::Bcast,
     name: "postal",
-    about: "as node-aware, but nobody waits for a level of a tree to end: \
+    about: "as node-aware, but no rank waits for a level of a tree to end: \
             for short vectors",
     needs: Needs::NOTHING.with_max_radix(tree::postal::MAX_RADIX),
     parameters: TREES,
@@ -172,7 +172,7 @@ pub(crate) const REDUCE: CatalogRow = CatalogRow {
 pub(crate) const REDUCE_POSTAL: CatalogRow = CatalogRow {
     collective: Collective::Reduce,
     name: "postal",
-    about: "as node-aware, but nobody waits for a level of a tree to end: \
+    about: "as node-aware, but no rank waits for a level of a tree to end: \
             for short vectors; the operation must commute",
     needs: Needs::COMMUTATIVE.with_max_radix(tree::postal::MAX_RADIX),
     parameters: TREES,
@@ -194,7 +194,7 @@ pub(crate) const REDUCE_MULTIRAIL: CatalogRow = CatalogRow {
 pub(crate) const ALLREDUCE: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "node-aware",
-    about: "one rank of a node talks to others, by recursive doubling; trees inside: for small \
+    about: "only node leaders talk between nodes, by recursive doubling; trees inside: for small \
             vectors",
     needs: Needs::NOTHING,
     parameters: TREES,
@@ -207,7 +207,7 @@ pub(crate) const ALLREDUCE: CatalogRow = CatalogRow {
 pub(crate) const ALLREDUCE_POSTAL: CatalogRow = CatalogRow {
     collective: Collective::Allreduce,
     name: "postal",
-    about: "as node-aware, but by recursive splitting, and nobody waits for a level of a tree to end: for \
+    about: "as node-aware, but by recursive splitting, and no rank waits for a level of a tree to end: for \
             short vectors",
     needs: Needs::NOTHING.with_max_radix(allreduce::RECURSIVE_SPLITTING_MAX_RADIX),
     parameters: TREES,
@@ -259,7 +259,7 @@ pub(crate) const REDUCE_SCATTER_RAIL_CIRCULANT: CatalogRow = CatalogRow {
 pub(crate) const SCAN: CatalogRow = CatalogRow {
     collective: Collective::Scan,
     name: "node-aware",
-    about: "one rank of a node talks to others; in the order of the ranks",
+    about: "only node leaders talk between nodes; in rank order",
     needs: Needs::NOTHING,
     parameters: TREES,
     rounds: hierarchy::Prefix::rounds,
@@ -269,7 +269,7 @@ pub(crate) const SCAN: CatalogRow = CatalogRow {
 pub(crate) const EXSCAN: CatalogRow = CatalogRow {
     collective: Collective::Exscan,
     name: "node-aware",
-    about: "one rank of a node talks to others; in the order of the ranks",
+    about: "only node leaders talk between nodes; in rank order",
     needs: Needs::NOTHING,
     parameters: TREES,
     rounds: hierarchy::Prefix::rounds,

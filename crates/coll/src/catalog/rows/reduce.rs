@@ -39,7 +39,7 @@ pub(crate) const CIRCULANT: CatalogRow = CatalogRow {
 pub(crate) const FOLDED: CatalogRow = CatalogRow {
     collective: Collective::Reduce,
     name: "folded",
-    about: "as circulant, but the root gets one rank's vector straight: for short vectors and \
+    about: "as circulant, but the root receives one vector directly: for short vectors and \
             powers of two; the operation must commute",
     needs: Needs {
         commutative: true,

@@ -21,7 +21,7 @@ pub(crate) const fn gather_linear(collective: Collective) -> CatalogRow {
     CatalogRow {
         collective,
         name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
+        about: "each block directly to its receiver, at the root's pace: for large blocks",
         needs: Needs::NOTHING,
         parameters: Parameters::NONE.with_window(8),
         rounds: gather::Linear::rounds,
@@ -33,7 +33,7 @@ pub(crate) const fn scatter_linear(collective: Collective) -> CatalogRow {
     CatalogRow {
         collective,
         name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
+        about: "each block directly to its receiver, at the root's pace: for large blocks",
         needs: Needs::NOTHING,
         parameters: Parameters {
             window: 8,
@@ -79,7 +79,7 @@ pub(crate) const fn allgather_linear(collective: Collective) -> CatalogRow {
     CatalogRow {
         collective,
         name: "linear",
-        about: "each block straight on its way, nothing waits: for large blocks",
+        about: "each block directly to its receiver, no message waits for another: for large blocks",
         needs: Needs::NOTHING,
         parameters: Parameters::NONE.with_window(8),
         rounds: |call, _| u64::from(call.size - 1),
@@ -103,7 +103,7 @@ pub(crate) const fn allgather_node_aware(collective: Collective) -> CatalogRow {
     CatalogRow {
         collective,
         name: "node-aware",
-        about: "fewest phases between nodes: all ranks of a node talk to others, and then to one another",
+        about: "fewest phases between nodes: all ranks of a node talk to others, then among themselves",
         needs: Needs::NOTHING,
         parameters: MULTIRAIL,
         rounds: hierarchy::NodeBruck::rounds,
@@ -179,7 +179,7 @@ pub(crate) const fn reduce_scatter_pairwise(collective: Collective) -> CatalogRo
     CatalogRow {
         collective,
         name: "pairwise",
-        about: "least volume, many rounds, in the order of the ranks",
+        about: "least volume, many rounds, in rank order",
         needs: Needs::NOTHING.with_max_size(reduce_scatter::PAIRWISE_MAX_SIZE),
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
