@@ -1,5 +1,5 @@
-//! How much processor time it takes to simulate 700,000 ranks, every one of them: a barrier, a gatherv
-//! and an allreduce on gemini. Fails where one takes more than a minute.
+//! Measures the processor time of simulating every one of 700,000 ranks: a barrier, a gatherv and an
+//! allreduce on the machine gemini. Fails if one of them takes more than a minute.
 //!
 //! ```sh
 //! cargo run --release -p oxmpi-coll --features sim --example many
@@ -13,12 +13,12 @@ use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
 
 const RANKS: u32 = 700_000;
 
-/// The most processor time for one of them.
+/// The most processor time for one simulation.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The processor time that this thread has taken: what the kernel says (`Documentation/scheduler/
-/// sched-stats.rst`), else the time since the start.
-fn spent(start: Instant) -> Duration {
+/// The processor time of this thread, from the kernel's schedstat file
+/// (`Documentation/scheduler/sched-stats.rst`), or the time since `start` if it cannot be read.
+fn processor_time(start: Instant) -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let first = stat.as_deref().and_then(|line| line.split(' ').next());
     let nanoseconds = first.and_then(|number| number.parse().ok());
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     };
     let (start, mut failed) = (Instant::now(), false);
     for (algorithm, bytes, flags) in cases {
-        let before = spent(start);
+        let before = processor_time(start);
         let work = Workload::new(algorithm.collective(), RANKS, bytes);
         let setup = setup.with_flags(flags);
         let report = match Simulation::new(&setup).work(&work, algorithm, &parameters) {
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         };
-        let took = spent(start) - before;
+        let took = processor_time(start) - before;
         println!(
             "{algorithm}, {RANKS} ranks: {:.1} us simulated in {:.1} s of processor time",
             report.last() as f64 / 1e6,
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         failed |= took > LIMIT;
     }
     if failed {
-        eprintln!("more than {LIMIT:?} of processor time");
+        eprintln!("many: a simulation took more than {LIMIT:?} of processor time");
     }
     ExitCode::from(u8::from(failed))
 }

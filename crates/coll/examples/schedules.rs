@@ -1,6 +1,6 @@
-//! How long a rank takes to compute its schedule of the circulant graph: mean and slowest over many
-//! ranks of one group, and how large it and the largest plan are. Fails when the mean is above 20 us in
-//! each of some rounds: what else runs on the machine may lengthen one, and cannot shorten any.
+//! Measures the time to compute a rank's schedule of the circulant graph, mean and slowest over many
+//! ranks of one group, and prints the sizes of a schedule and of the largest plan. Fails if the mean is
+//! above 20 us in every round: other load can lengthen a round, never shorten it.
 //!
 //! ```sh
 //! cargo run --release -p oxmpi-coll --example schedules 1000003
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 use oxmpi_coll::catalog::AnyPlan;
 use oxmpi_coll::circulant::Schedule;
 
-/// The number of ranks that are looked at, spread over the group.
+/// The number of ranks measured, spread over the group.
 const RANKS: u32 = 100_000;
 
-/// How often all of them are looked at.
+/// The number of times that all of them are measured.
 const ROUNDS: usize = 5;
 
-/// The most that a schedule may take.
+/// The largest mean time of a schedule that passes.
 const MOST: Duration = Duration::from_micros(20);
 
-/// The shortest of some runs: what interrupts one hardly interrupts all.
+/// The shortest of five runs, so that an interruption of one of them does not count.
 fn shortest(rank: u32, size: u32) -> Duration {
     let run = |_| {
         let start = Instant::now();
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         None => 1_000_003,
         Some(Ok(size)) if size > 0 => size,
         Some(_) => {
-            eprintln!("schedules: the argument is a number of ranks, at least 1");
+            eprintln!("schedules: the argument must be a number of ranks, at least 1");
             return ExitCode::FAILURE;
         }
     };
@@ -62,7 +62,9 @@ fn main() -> ExitCode {
         size_of::<AnyPlan>(),
     );
     if mean > MOST {
-        eprintln!("schedules: a schedule takes more than {MOST:?}");
+        eprintln!(
+            "schedules: the mean time of a schedule is {mean:?}, above the limit of {MOST:?}"
+        );
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -1,44 +1,46 @@
-//! What a machine costs: the constants of every simulation and of the choice of algorithms, in one place.
+//! The machines of simulations and of the choice of algorithms: the costs of messages and bytes, in
+//! picoseconds.
 //!
-//! The three networks are published measurements, rounded; the single node is estimated. A fit of
-//! the machine at hand is made where it can be measured: by `oxmpi settings --tune`. Times are in
-//! picoseconds, so that sums are exact and a run gives the same numbers on every machine.
+//! The three networks are published measurements, rounded; the single node is estimated. `oxmpi settings
+//! --tune` fits the costs to the machine at hand. Whole picoseconds make sums exact, so a simulation
+//! gives the same numbers on every machine.
 
-/// One way between two ranks, as the parameters of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating
-/// long messages into the LogP model", 1995). Picoseconds.
+/// The costs of a message between two ranks, in picoseconds: the parameters of LogGP (Alexandrov,
+/// Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathCosts {
-    /// From the end of sending until the first byte is there.
+    /// The time from the end of sending to the arrival of the first byte.
     pub latency: u64,
-    /// The sender's processor for one message.
+    /// The sender's processor time for one message.
     pub send: u64,
-    /// The receiver's processor for one message.
+    /// The receiver's processor time for one message.
     pub recv: u64,
-    /// The least time from one message to the next at one end of a node's adapter; unused inside a node.
+    /// The least time between two messages at one end of a node's adapter; unused inside a node.
     pub gap: u64,
-    /// For each byte: of the adapter between nodes, of the receiver's processor inside a node.
+    /// The time per byte: of the adapter between nodes, of the receiver's processor inside a node.
     pub byte: u64,
 }
 
 /// A machine of equal nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
-    /// Between two nodes.
+    /// The costs of a message between two nodes.
     pub network: PathCosts,
-    /// Between two ranks of a node.
+    /// The costs of a message between two ranks of a node.
     pub node: PathCosts,
-    /// Ranks of a node, unless a placement says otherwise.
+    /// Ranks per node, unless a placement says otherwise.
     pub per_node: u32,
-    /// The longest message, in bytes, that is sent before its receive is known.
+    /// The longest message, in bytes, that is sent eagerly.
     pub eager: u64,
 }
 
 impl Machine {
-    /// The parameters of the Cray XE6's network: 1 us, 6 GB/s, 8 M messages a second at each of the adapter's ends.
+    /// A Cray XE6 with its Gemini network: 1 us, 6 GB/s, 8 million messages per second at each end of an
+    /// adapter.
     ///
-    /// EuroBen's report on the XE6; Vishnu and others, "Evaluating the potential of Cray Gemini interconnect for PGAS
-    /// communication runtime systems", 2011; Gerstenberger, Besta and Hoefler, "Enabling highly-scalable remote memory access
-    /// programming with MPI-3 one sided", 2013.
+    /// EuroBen's report on the XE6; Vishnu and others, "Evaluating the potential of Cray Gemini
+    /// interconnect for PGAS communication runtime systems", 2011; Gerstenberger, Besta and Hoefler,
+    /// "Enabling highly-scalable remote memory access programming with MPI-3 one sided", 2013.
     pub const GEMINI: Machine = Machine {
         network: path(1_100_000, 350_000, 350_000, 120_000, 160),
         node: path(250_000, 120_000, 120_000, 0, 250),
@@ -46,7 +48,7 @@ impl Machine {
         eager: EAGER,
     };
 
-    /// The parameters of an HPE Slingshot network of 200 Gb/s.
+    /// An HPE Slingshot network of 200 Gb/s.
     ///
     /// De Sensi and others, "An in-depth analysis of the Slingshot interconnect", 2020.
     pub const SLINGSHOT: Machine = Machine {
@@ -56,7 +58,7 @@ impl Machine {
         eager: EAGER,
     };
 
-    /// The parameters of an InfiniBand NDR network of 400 Gb/s.
+    /// An InfiniBand NDR network of 400 Gb/s.
     pub const NDR: Machine = Machine {
         network: path(650_000, 80_000, 120_000, 5_000, 20),
         node: path(120_000, 50_000, 50_000, 0, 60),
@@ -64,13 +66,11 @@ impl Machine {
         eager: EAGER,
     };
 
-    /// Nodes that sockets of the kernel join: shared memory between ranks that have a processor each, and TCP
-    /// between the nodes.
+    /// AMD Zen 4 nodes connected by TCP, with one processor per rank and shared memory inside a node.
     ///
-    /// Estimated, not a fit: from latencies seen between two processors of an AMD Zen 4 that share a cache, and
-    /// from what messages took between two network namespaces, where the kernel's part in sending and receiving
-    /// is most of it. That part is taken as one after another on a node, whichever ranks send: two messages of
-    /// half a length are dearer than one.
+    /// Estimated from latencies between two processors that share a cache, and from message times between
+    /// two network namespaces, most of which are the kernel's sending and receiving. That part is serial
+    /// per node, so two messages of half the length cost more than one.
     pub const ZEN4: Machine = Machine {
         network: path(8_000_000, 4_000_000, 4_000_000, 4_000_000, 250),
         node: path(40_000, 15_000, 15_000, 0, 60),
@@ -78,7 +78,7 @@ impl Machine {
         eager: EAGER,
     };
 
-    /// The machines that have names, and what each is.
+    /// The machines with names: name, description, costs.
     pub const NAMED: [(&'static str, &'static str, Machine); 4] = [
         (
             "gemini",
@@ -102,23 +102,23 @@ impl Machine {
         ),
     ];
 
-    /// The longest message, in bytes, that can be a flag: one word, which is stored whole.
+    /// The longest message, in bytes, that can be a flag: one word, which is stored atomically.
     pub const FLAG: u64 = 8;
 
-    /// What a byte costs that a rank copies within its own memory: a quarter of one that comes from
-    /// another rank of the node, which is written, moved from cache to cache and read.
+    /// The time per byte of a copy within a rank's own memory: a quarter of the time per byte between two
+    /// ranks of a node, where data are written, moved between caches and read.
     pub const fn copy(&self) -> u64 {
         self.node.byte / 4
     }
 
-    /// The machine of that name.
+    /// The machine with this name.
     pub fn named(name: &str) -> Option<Machine> {
         let row = Machine::NAMED.iter().find(|row| row.0 == name);
         row.map(|row| row.2)
     }
 }
 
-/// What Cray's library sends eagerly; the other two are given the same.
+/// The eager limit of Cray MPICH, assumed for all machines.
 const EAGER: u64 = 8 << 10;
 
 const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> PathCosts {
@@ -135,7 +135,7 @@ const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> PathCo
 mod tests {
     use super::{Machine, PathCosts};
 
-    /// FNV-1a over the constants of the published machines, in the order of their declaration.
+    /// FNV-1a over the constants of the published machines, in the order of declaration.
     fn fingerprint() -> u64 {
         let path = |p: PathCosts| [p.latency, p.send, p.recv, p.gap, p.byte];
         [Machine::GEMINI, Machine::SLINGSHOT, Machine::NDR]
@@ -153,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn the_constants_are_those_that_the_claims_were_made_with() {
+    fn the_constants_are_those_of_the_claims() {
         assert_eq!(
             fingerprint(),
             18_021_620_786_339_923_151,
-            "a claim stands on these numbers: see docs/simulations"
+            "the claims in docs/simulations depend on these numbers"
         );
     }
 

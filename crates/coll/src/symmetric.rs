@@ -195,7 +195,7 @@ impl RelativeActs<'_> {
     }
 
     /// Receives from the rank `distance` below and sends to the rank `distance` above, in the order of
-    /// [`exchange`](crate::eager::exchange).
+    /// [`exchange`].
     #[inline]
     pub(crate) fn exchange(
         &mut self,

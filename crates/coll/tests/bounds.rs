@@ -1,26 +1,27 @@
-//! The lower bounds of collectives, and which algorithms of the catalog meet them for every number
-//! of ranks. Bounds: Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for
-//! message-passing systems", 1994; Chan, Heimlich, Purkayastha and van de Geijn, "Collective
-//! communication: theory, practice, and experience", 2007; Traeff, arXiv 2410.14234.
+//! The lower bounds of collectives, and the algorithms that meet them for every number of ranks.
 //!
-//! What the rows of the catalog promise is compared with the bounds for all numbers of ranks to
-//! 1,024 and some to 2^20, and so is the volume to 1,024; that plans keep what is promised is proved for some here, and by
-//! `cargo xtask ci plans` for all numbers to 1,024 and for random larger ones.
+//! The tests compare what the catalog states with the bounds: rounds for up to 1,024 ranks and some
+//! numbers to 2^20, volumes for up to 1,024. They prove for some numbers that the plans keep to it;
+//! `cargo xtask ci plans` proves it for all numbers to 1,024 and for random larger ones.
+//!
+//! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing
+//! systems", 1994; Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory,
+//! practice, and experience", 2007; Traeff, arXiv 2410.14234.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, ProofReport, least_volume, plain};
 use oxmpi_coll::exec::Execution;
 
-/// Pieces of a vector in the pipelined algorithms.
+/// The pieces of a vector in the pipelined algorithms.
 const PIECES: u32 = 5;
 
-/// `ceil(log2 p)`: in fewer rounds not every rank can hear of one, or one of every rank.
+/// `ceil(log2 p)`: the number of ranks with which one rank can have exchanged data doubles at most in
+/// each round.
 fn log(size: u32) -> u64 {
     size.next_power_of_two().ilog2().into()
 }
 
-/// Elements in the vector, or in one block where there is one for each rank: a multiple of what
-/// any algorithm cuts it into.
+/// A case whose vector or block has a multiple of the elements that any algorithm cuts it into.
 fn case(algorithm: Algorithm, size: u32) -> Case {
     let whole = matches!(
         algorithm.collective(),
@@ -42,7 +43,7 @@ fn case(algorithm: Algorithm, size: u32) -> Case {
     }
 }
 
-/// A bound on the rounds, and the algorithms that meet it for every number of ranks.
+/// A lower bound on rounds, and the algorithms that meet it for every number of ranks.
 struct Rounds {
     bound: fn(u32) -> u64,
     met_by: &'static [Algorithm],
@@ -69,7 +70,7 @@ const ROUNDS: &[Rounds] = &[
             Algorithm::ScanDoubling,
         ],
     },
-    // One root, a vector of some pieces, each sent as a whole.
+    // One root; a vector of `PIECES` pieces, each sent as a whole.
     Rounds {
         bound: |size| match size {
             1 => 0,
@@ -77,14 +78,14 @@ const ROUNDS: &[Rounds] = &[
         },
         met_by: &[Algorithm::BcastCirculant, Algorithm::ReduceCirculant],
     },
-    // Twice a vector cut into one piece for each rank.
+    // A reduction of a vector cut into one piece per rank, then an exchange of the pieces.
     Rounds {
         bound: |size| 2 * log(size),
         met_by: &[Algorithm::AllreduceCirculant],
     },
 ];
 
-/// Some of more than the numbers of ranks on which all is compared.
+/// Numbers of ranks beyond 1,024 on which stated rounds are compared with bounds.
 const MANY: [u32; 6] = [1025, 4096, 65_535, 700_000, 1_000_003, 1 << 20];
 
 #[test]
@@ -109,7 +110,7 @@ const SOME: [u32; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 48, 63];
 
 fn prove(algorithm: Algorithm, size: u32) -> ProofReport {
     let case = case(algorithm, size);
-    let checked = case.check_alike(algorithm);
+    let checked = case.check_by_symmetry(algorithm);
     let checked = checked.unwrap_or_else(|| case.check(algorithm));
     checked.unwrap_or_else(|fault| panic!("{algorithm}, {size} ranks: {fault}"))
 }
@@ -124,7 +125,7 @@ fn plans_take_the_rounds_of_the_bounds() {
     }
 }
 
-/// A bound on what the rank that sends most has to send, in blocks of one rank, and the algorithms
+/// A lower bound on the volume of the rank that sends most, in blocks of one rank, and the algorithms
 /// that meet it for every number of ranks.
 struct Volumes {
     bound: fn(u64) -> u64,
@@ -132,7 +133,7 @@ struct Volumes {
 }
 
 const VOLUMES: &[Volumes] = &[
-    // Every rank gets, or gives away for reduction, all blocks but its own.
+    // Every rank receives, or sends away to be reduced, all blocks but its own.
     Volumes {
         bound: |size| size - 1,
         met_by: &[
@@ -154,7 +155,7 @@ const VOLUMES: &[Volumes] = &[
             Algorithm::AlltoallvLinear,
         ],
     },
-    // Both, one after the other.
+    // One after the other.
     Volumes {
         bound: |size| 2 * (size - 1),
         met_by: &[Algorithm::AllreduceCirculant, Algorithm::AllreduceRing],
@@ -191,9 +192,9 @@ fn volumes_meet_their_bounds() {
     }
 }
 
-/// What a rank keeps of a collective under way, besides the caller's buffers and scratch, does not
-/// depend on the number of ranks.
+/// The state of a collective under way, besides the caller's buffers and scratch, does not grow with the
+/// number of ranks.
 #[test]
-fn a_rank_keeps_little() {
+fn the_state_of_an_execution_is_small() {
     assert!(size_of::<Execution<AnyPlan, [u64; 4]>>() <= 64 << 10);
 }

@@ -1,4 +1,4 @@
-//! The checker on every algorithm of the catalog: a quick part of what `cargo xtask ci plans` proves.
+//! The checker on every algorithm of the catalog: a quick part of `cargo xtask ci plans`.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
 use oxmpi_coll::check::{Case, ProofReport, cases, check, draw, plain, promises_rounds};
@@ -10,7 +10,7 @@ fn prove(algorithm: Algorithm, case: &Case) -> ProofReport {
     checked.unwrap_or_else(|fault| panic!("{algorithm}: {fault}\n{case:?}"))
 }
 
-/// The rounds that the algorithm promises in the case.
+/// The rounds that the catalog states for the case.
 fn rounds(algorithm: Algorithm, case: &Case) -> u64 {
     algorithm.rounds(&case.call(0, &case.arrays()), &case.parameters)
 }
@@ -30,7 +30,7 @@ fn every_algorithm_is_right_and_keeps_its_rounds_on_1_to_20_ranks() {
     }
 }
 
-/// On unequal nodes of several ranks their long strides come to every rank once.
+/// On unequal nodes the long strides of the linear alltoall still reach every rank once.
 #[test]
 fn linear_alltoalls_are_right_and_keep_their_rounds_on_nodes_filled_in_part() {
     for algorithm in [Algorithm::AlltoallLinear, Algorithm::AlltoallvLinear] {
@@ -55,7 +55,8 @@ fn linear_alltoalls_are_right_and_keep_their_rounds_on_nodes_filled_in_part() {
     }
 }
 
-/// Nothing is counted in 32 bits: vectors and blocks beyond 2^32 elements, some of odd lengths.
+/// No count is kept in 32 bits: vectors and blocks have more than 2^32 elements, some odd numbers of
+/// them.
 #[test]
 fn every_algorithm_is_right_with_counts_beyond_32_bits() {
     for algorithm in Algorithm::ALL {
@@ -75,9 +76,9 @@ fn every_algorithm_is_right_with_counts_beyond_32_bits() {
     }
 }
 
-/// One rank that stands for all costs what all cost.
+/// Where all ranks are alike, checking one of them gives the same report as checking all.
 #[test]
-fn one_rank_stands_for_all_where_all_are_alike() {
+fn one_representative_gives_the_report_of_all_ranks() {
     let mut alike = 0;
     for (algorithm, size) in Algorithm::ALL
         .into_iter()
@@ -85,15 +86,12 @@ fn one_rank_stands_for_all_where_all_are_alike() {
         .filter(|&(algorithm, size)| !cases(algorithm, size).is_empty())
     {
         let case = plain(algorithm, size);
-        if let Some(checked) = case.check_alike(algorithm) {
+        if let Some(checked) = case.check_by_symmetry(algorithm) {
             assert_eq!(checked, case.check(algorithm), "{algorithm}, {size} ranks");
             alike += 1;
         }
     }
-    assert!(
-        alike >= 2 * 19,
-        "only {alike} cases have ranks that are alike"
-    );
+    assert!(alike >= 2 * 19, "only {alike} cases have equivalent ranks");
 }
 
 #[test]
@@ -101,7 +99,7 @@ fn every_algorithm_is_right_on_some_larger_numbers_of_ranks() {
     for algorithm in Algorithm::ALL {
         for size in (0..3).map(|index| 21 + draw(algorithm as u64, index) as u32 % 80) {
             let all = cases(algorithm, size);
-            // The plainest, and one more.
+            // The plainest case and one more.
             for case in all.iter().rev().take(2) {
                 prove(algorithm, case);
             }
@@ -123,7 +121,7 @@ fn the_ring_sends_the_least_volume() {
     }
 }
 
-/// Few cases, since each one is a proof for many ranks.
+/// A proptest configuration with few cases: each one is a proof for many ranks.
 fn few(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -151,8 +149,7 @@ proptest! {
 proptest! {
     #![proptest_config(few(1))]
 
-    /// Most chunks are empty here: with a full vector the ring of 4,096 ranks carries 33 million
-    /// messages.
+    /// Most chunks are empty: with a full vector, a ring of 4,096 ranks sends 33 million messages.
     #[test]
     fn the_ring_is_right_on_up_to_4096_ranks(
         size in 65_u32..=4096, count in 1_u64..=4, in_place: bool,

@@ -1,10 +1,14 @@
-//! What the choice loses against the best candidate, in the simulator.
+//! How much slower the chosen algorithm is than the best one, in the simulator.
 
-use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+#[path = "common/variants.rs"]
+mod variants;
+
+use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
 use rayon::prelude::*;
+use variants::variants;
 
 const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,
@@ -22,28 +26,12 @@ const COLLECTIVES: [Collective; 13] = [
     Collective::Exscan,
 ];
 
-/// Radixes and numbers of blocks that an algorithm may be given, if it has such.
-fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
-    let own = algorithm.row().parameters;
-    let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
-    let radixes = some(own.radix, &[2, 3, 4, 5, 8]).iter();
-    let blocks = some(own.blocks, &[1, 2, 4, 8, 16, 32, 64, 128]).iter();
-    let windows = some(own.window, &[0, 64]).iter();
-    radixes.flat_map(move |&radix| {
-        let windows = windows.clone();
-        blocks.clone().flat_map(move |&blocks| {
-            windows.clone().map(move |&window| Parameters {
-                radix,
-                blocks,
-                window,
-                ..Parameters::NONE
-            })
-        })
-    })
-}
+/// The numbers of blocks and the windows that are tried with an algorithm that takes them.
+const BLOCKS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+const WINDOWS: [u32; 2] = [0, 64];
 
-/// The time of the chosen one over the best one's, less 1, and what they are. The chosen one is a candidate, too: it may
-/// have parameters that others are not given here.
+/// The chosen algorithm's time over the best one's, less 1, and a description of both. The chosen one
+/// counts among the candidates because its parameters may be none of those tried.
 fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, String) {
     let placement = Placement::new(Order::Block, work.ranks(), machine.per_node);
     let setup = Setup::new(machine, placement).with_serial_copies(serial_copies);
@@ -60,13 +48,14 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
             .unwrap_or_else(|why| panic!("{algorithm}: {why}"))
             .last()
     };
-    let chosen = choose(&call, &tuning).expect("something suits");
+    let chosen = choose(&call, &tuning).expect("some algorithm supports the call");
     let took = time(chosen.algorithm, &chosen.parameters);
     let suiting = work
         .collective()
         .algorithms()
         .filter(|one| one.suits(&call).is_ok());
-    let all = suiting.flat_map(|one| variants(one).map(move |parameters| (one, parameters)));
+    let all = suiting
+        .flat_map(|one| variants(one, &BLOCKS, &WINDOWS).map(move |parameters| (one, parameters)));
     let all = all.map(|(one, parameters)| (time(one, &parameters), one, parameters));
     let all = all.chain([(took, chosen.algorithm, chosen.parameters)]);
     let (least, best, parameters) = all.min_by_key(|one| one.0).expect("a candidate");
@@ -82,13 +71,13 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
     (took as f64 / least.max(1) as f64 - 1.0, line)
 }
 
-/// Groups, and what they exchange.
+/// The configurations over which the choice is judged.
 struct Grid {
     ranks: &'static [u32],
     bytes: &'static [u64],
-    /// Ranks a node; none: what the machine has.
+    /// Ranks per node; `None` stands for the machine's number.
     per_node: &'static [Option<u32>],
-    /// Whether a rank copies one message after another.
+    /// Whether a rank copies one message after another; each value given is tried.
     serial_copies: &'static [bool],
 }
 
@@ -114,8 +103,8 @@ impl Grid {
         })
     }
 
-    /// Prints what is lost, and holds the 95th percentile against a bound.
-    fn hold(&self, bound: f64) {
+    /// Prints the losses and asserts that their 95th percentile is at most `bound`.
+    fn assert_within(&self, bound: f64) {
         let mut all = Vec::new();
         for (name, machine, serial) in self.machines() {
             for collective in COLLECTIVES {
@@ -123,14 +112,17 @@ impl Grid {
                 let cells: Vec<_> = self.ranks.iter().flat_map(sizes).collect();
                 let lost = cells.into_par_iter().map(|(ranks, bytes)| {
                     let work = Workload::new(collective, ranks, bytes);
-                    let (regret, what) = regret(machine, serial, &work);
-                    (regret, format!("{name}, {ranks} ranks, {bytes} B: {what}"))
+                    let (regret, description) = regret(machine, serial, &work);
+                    (
+                        regret,
+                        format!("{name}, {ranks} ranks, {bytes} B: {description}"),
+                    )
                 });
                 let mut lost: Vec<_> = lost.collect();
                 lost.sort_by(|one, other| one.0.total_cmp(&other.0));
-                let (most, what) = &lost[lost.len() - 1];
+                let (most, description) = &lost[lost.len() - 1];
                 println!(
-                    "{name} {collective}: median {:.1}%, 95% {:.1}%; most {:.1}%: {what}",
+                    "{name} {collective}: median {:.1}%, 95% {:.1}%; most {:.1}%: {description}",
                     100.0 * percentile(&lost, 0.5),
                     100.0 * percentile(&lost, 0.95),
                     100.0 * most,
@@ -139,52 +131,52 @@ impl Grid {
             }
         }
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (most, what) = &all[all.len() - 1];
+        let (most, description) = &all[all.len() - 1];
         let [half, more, nearly] = [0.5, 0.9, 0.95].map(|share| percentile(&all, share));
         println!(
-            "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {what}",
+            "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {description}",
             all.len(),
             100.0 * half,
             100.0 * more,
             100.0 * nearly,
             100.0 * most
         );
-        for (lost, what) in all.iter().rev().take(40) {
-            println!("{:.0}% {what}", 100.0 * lost);
+        for (lost, description) in all.iter().rev().take(40) {
+            println!("{:.0}% {description}", 100.0 * lost);
         }
         assert!(nearly <= bound, "{nearly:.3} at the 95th percentile");
     }
 }
 
-/// What is lost at most in such a share of the cells, which are sorted.
+/// The loss at this percentile of the sorted cells.
 fn percentile(cells: &[(f64, String)], share: f64) -> f64 {
     cells[((cells.len() - 1) as f64 * share).round() as usize].0
 }
 
 #[test]
-fn the_choice_is_near_the_best() {
+fn the_choice_is_near_the_best_algorithm() {
     let grid = Grid {
         ranks: &[2, 3, 4, 8, 16, 17, 33, 64],
         bytes: &[8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20],
         per_node: &[None],
         serial_copies: &[false],
     };
-    grid.hold(0.01);
+    grid.assert_within(0.01);
 }
 
-/// Numbers at which no form was fitted.
+/// Configurations to which no cost form was fitted.
 #[test]
-fn the_choice_is_near_the_best_elsewhere() {
+fn the_choice_is_near_the_best_where_no_form_was_fitted() {
     let grid = Grid {
         ranks: &[5, 6, 7, 12, 24],
         bytes: &[100, 20_000, 1_000_000],
         per_node: &[None],
         serial_copies: &[false, true],
     };
-    grid.hold(0.01);
+    grid.assert_within(0.01);
 }
 
-/// The forms know least of nodes of which the last one is filled in part.
+/// The cost forms are least precise where the last node is partly filled.
 #[test]
 fn the_choice_is_near_the_best_on_unequal_nodes() {
     let grid = Grid {
@@ -193,5 +185,5 @@ fn the_choice_is_near_the_best_on_unequal_nodes() {
         per_node: &[Some(7), Some(16)],
         serial_copies: &[false, true],
     };
-    grid.hold(0.10);
+    grid.assert_within(0.10);
 }

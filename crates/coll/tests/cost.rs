@@ -1,4 +1,4 @@
-//! The closed forms of the catalog against the simulator, which runs every rank's plan under the same
+//! The cost forms of the catalog against the simulator, which runs every rank's plan on the same machine
 //! model.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
@@ -13,7 +13,8 @@ const RANKS: [u32; 13] = [2, 3, 5, 8, 13, 16, 17, 32, 33, 48, 64, 65, 100];
 
 const BYTES: [u64; 6] = [8, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20];
 
-/// The parameters that an algorithm is asked about: small, middle and large ones, if it has such.
+/// Small, medium and large parameters for an algorithm that takes a radix or a number of blocks; else the
+/// defaults.
 fn variants(algorithm: Algorithm, placement: Placement) -> impl Iterator<Item = Parameters> {
     let own = algorithm.row().parameters;
     let all = [(2, 4), (4, 16), (8, 64)].map(|(radix, blocks)| Parameters {
@@ -27,8 +28,8 @@ fn variants(algorithm: Algorithm, placement: Placement) -> impl Iterator<Item = 
     all.into_iter().take(if has_some { 3 } else { 1 })
 }
 
-/// Whether the simulator can tell: it knows no lengths but those of equal blocks, and of gatherv and
-/// scatterv none that go straight.
+/// Whether the simulator can run the algorithm with such blocks: it has equal blocks only, and in gatherv
+/// and scatterv only blocks that go through the tree.
 fn is_simulated(algorithm: Algorithm, bytes: u64) -> bool {
     let collective = algorithm.collective();
     let straight = bytes > algorithm.row().parameters.cutoff;
@@ -39,7 +40,7 @@ fn is_simulated(algorithm: Algorithm, bytes: u64) -> bool {
     }
 }
 
-/// The form's time over the simulated one, for all ranks, bytes and parameters on all machines.
+/// The form's time over the simulated time, for all ranks, bytes and parameters on all machines.
 fn ratios(algorithm: Algorithm) -> Vec<f64> {
     let mut ratios = Vec::new();
     let machines = Machine::NAMED.map(|row| row.2);
@@ -72,7 +73,7 @@ fn ratios(algorithm: Algorithm) -> Vec<f64> {
 }
 
 #[test]
-fn forms_are_near_the_simulation() {
+fn cost_forms_are_near_the_simulation() {
     let mut far = Vec::new();
     let all: Vec<_> = Algorithm::ALL.into_par_iter().map(ratios).collect();
     for (algorithm, ratios) in Algorithm::ALL.into_iter().zip(all) {
@@ -94,8 +95,9 @@ fn forms_are_near_the_simulation() {
     assert!(far.is_empty(), "{}", far.join("\n"));
 }
 
-/// Lengths of vectors up to 2^60, four from a power of two to the next. Just below each such step there are, if they are
-/// beyond the one before, the last that has as many bytes for each rank, and the one before that.
+/// Lengths of vectors up to 2^60, four per power of two, and whether it is such a step. Just below each
+/// step come, if they are beyond the step before, the longest length that gives all ranks equally many
+/// bytes, and that length less one.
 fn lengths(ranks: u32) -> impl Iterator<Item = (u64, bool)> {
     let step = |log: u64| (1 << (log / 4)) * (4 + log % 4) / 4;
     (0..240_u64).flat_map(move |log| {
@@ -110,7 +112,7 @@ fn lengths(ranks: u32) -> impl Iterator<Item = (u64, bool)> {
 #[test]
 fn a_longer_vector_never_costs_less() {
     let machine = Machine::GEMINI;
-    // What goes by a cutoff that the user sets gets cheaper where the user set it too high.
+    // A form with a cutoff falls where the user set the cutoff too high.
     let smooth = |algorithm: &Algorithm| algorithm.row().parameters.cutoff == 0;
     for algorithm in Algorithm::ALL.into_iter().filter(smooth) {
         for ranks in [2, 3, 16, 17, 33, 48, 1000, 12_000] {
@@ -136,7 +138,7 @@ fn a_longer_vector_never_costs_less() {
     }
 }
 
-/// The parameters of a path as somebody may write them, none of which is below another one.
+/// The parameters of a path, in every combination of extremes that a user may write.
 fn paths() -> impl Strategy<Value = PathCosts> {
     let time = || select(vec![0, 1, 50, 1_000, 100_000, 4_000_000]);
     let byte = select(vec![0, 1, 50, 1_000]);
@@ -184,9 +186,9 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Machines are read from files and numbers from settings: no form may overflow, whatever they say.
+    /// Machines come from files and numbers from settings: no form overflows, whatever the user writes.
     #[test]
-    fn every_form_says_a_time(
+    fn no_cost_form_overflows(
         machine in machines(),
         parameters in numbers(),
         size in select(vec![2, 3, 5, 8, 33, 64, 129, 1_000, 65_537, 1_000_003, 1 << 30, u32::MAX]),
@@ -211,8 +213,8 @@ proptest! {
     }
 }
 
-/// What is just beyond the eager limit, and what is longer still, costs no less to or from a root, also where a last node
-/// has a few ranks.
+/// A message just beyond the eager limit costs no less than a shorter one to or from a root, also where
+/// the last node is partly filled.
 #[test]
 fn a_long_message_of_a_root_costs_no_less_than_a_short_one() {
     const EDGES: [u64; 5] = [4 << 10, 8 << 10, (8 << 10) + 8, 16 << 10, 64 << 10];
@@ -242,9 +244,10 @@ fn a_long_message_of_a_root_costs_no_less_than_a_short_one() {
     }
 }
 
-/// Of two ranks on the last node the second one's block waits behind another one, if both ways take about as long.
+/// With two ranks on the last node, the second one's block waits behind the first one's if both paths
+/// take equally long.
 #[test]
-fn a_ring_past_two_ranks_takes_turns_with_blocks_of_some_lengths() {
+fn a_ring_form_covers_two_ranks_on_the_last_node() {
     let machines = [
         (Machine::GEMINI, [28_000, 29_000, 30_000]),
         (Machine::SLINGSHOT, [76_000, 81_000, 82_000]),
@@ -272,9 +275,10 @@ fn a_ring_past_two_ranks_takes_turns_with_blocks_of_some_lengths() {
     }
 }
 
-/// Up and down postal trees on one node what a short vector costs is what is simulated, and nearly so on equal nodes.
+/// The form of postal trees with short vectors equals the simulation on one node and is near it on equal
+/// nodes.
 #[test]
-fn postal_trees_of_short_vectors_cost_what_they_take() {
+fn postal_tree_forms_are_near_the_simulation_for_short_vectors() {
     let placed = [(16, 16), (64, 64), (100, 100), (33, 1), (48, 16), (64, 16)];
     for (machine, (ranks, per_node)) in Machine::NAMED
         .into_iter()

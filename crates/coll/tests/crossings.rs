@@ -1,4 +1,4 @@
-//! Messages from node to node, of what is chosen for ranks on nodes: counted in the plans of all ranks.
+//! Counts the messages and bytes between nodes in the plans that the choice picks for node-aware calls.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use oxmpi_coll::plan::{CallArrays, Part, Side};
 
 const RANKS: u32 = 8;
 
-/// A rank that hears at once of all that it waits for, and counts what it sends to other nodes.
+/// A driver that completes every act at once and counts what its rank sends to other nodes.
 struct Counter {
     rank: u32,
     place: Placement,
@@ -48,33 +48,26 @@ impl Driver for Counter {
 }
 
 fn call(collective: Collective, rank: u32, bytes: u64) -> Call {
-    match collective {
-        Collective::Barrier => Call::barrier(rank, RANKS),
-        Collective::Bcast => Call::bcast(rank, RANKS, 0, bytes),
-        Collective::Reduce => Call::reduce(rank, RANKS, 0, bytes, 1),
-        Collective::Allreduce => Call::allreduce(rank, RANKS, bytes, 1),
-        Collective::Gather => Call::gather(rank, RANKS, 0, bytes),
-        Collective::Scatter => Call::scatter(rank, RANKS, 0, bytes),
-        Collective::Allgather => Call::allgather(rank, RANKS, bytes),
-        Collective::Alltoall => Call::alltoall(rank, RANKS, bytes),
-        other => panic!("{other} has no call here"),
-    }
+    let mut call = Call::barrier(rank, RANKS);
+    (call.collective, call.count) = (collective, bytes);
+    call
 }
 
-/// Messages and bytes between nodes in one call, of all ranks.
+/// The messages and bytes that all ranks of one call send between nodes.
 fn crossings(
     collective: Collective,
     bytes: u64,
     tuning: &Tuning,
     place: Placement,
 ) -> (&'static str, u64, u64) {
-    let choice = choose(&call(collective, 0, bytes), tuning).expect("something suits");
+    let choice =
+        choose(&call(collective, 0, bytes), tuning).expect("some algorithm supports the call");
     let plan = |rank| choice.plan(&call(collective, rank, bytes)).expect("a plan");
     let (messages, all) = counted(plan, place);
     (choice.algorithm.name(), messages, all)
 }
 
-/// Messages and bytes between nodes of all ranks' plans.
+/// The messages and bytes that the plans of all ranks send between nodes.
 fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
     let (mut messages, mut all) = (0, 0);
     for rank in 0..place.size() {
@@ -85,27 +78,27 @@ fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
             bytes: 0,
         };
         let ended = Execution::new(plan(rank)).advance(CallArrays::NOTHING, &mut counter);
-        assert_eq!(ended.expect("it cannot fail"), Progress::Done);
+        assert_eq!(ended.expect("a counter cannot fail"), Progress::Done);
         messages += counter.messages;
         all += counter.bytes;
     }
     (messages, all)
 }
 
-/// What goes between nodes, of ranks that are two on each of four: in blocks, dealt in turn, and in blocks
-/// where the choice does not know that there are nodes.
+/// The traffic between four nodes of two ranks: with block placement, with cyclic placement, and with
+/// block placement that the choice does not know of.
 fn between(collective: Collective, bytes: u64) -> [(&'static str, u64, u64); 3] {
     let [block, cyclic] = [Order::Block, Order::Cyclic].map(|o| Placement::new(o, RANKS, 2));
-    let aware = |place| {
+    let inputs = |place| {
         let tuning = Tuning::default().placed(place);
         crossings(collective, bytes, &tuning, place)
     };
-    let blind = crossings(collective, bytes, &Tuning::default(), block);
-    [aware(block), aware(cyclic), blind]
+    let unknown = crossings(collective, bytes, &Tuning::default(), block);
+    [inputs(block), inputs(cyclic), unknown]
 }
 
 #[test]
-fn few_short_messages_go_from_node_to_node() {
+fn node_aware_choices_send_few_messages_between_nodes() {
     let expected = [
         (Collective::Barrier, [8, 24, 28]),
         (Collective::Bcast, [3, 6, 6]),
@@ -116,14 +109,15 @@ fn few_short_messages_go_from_node_to_node() {
         (Collective::Allgather, [16, 24, 28]),
         (Collective::Alltoall, [12, 24, 28]),
     ];
-    let found = expected.map(|(one, _)| (one, between(one, 8).map(|way| way.1)));
+    let found = expected.map(|(one, _)| (one, between(one, 8).map(|traffic| traffic.1)));
     assert_eq!(found, expected);
 }
 
-/// In KiB, of vectors and blocks of 64 KiB. The least there is: 3 vectors of bcast and reduce, 6 blocks of
-/// gather and scatter, 24 of allgather, 48 of alltoall. A bcast in blocks takes an eighth more: a ring brings them.
+/// In KiB, for vectors and blocks of 64 KiB. The minimum is 3 vectors in bcast and reduce, 6 blocks in
+/// gather and scatter, 24 in allgather and 48 in alltoall. The bcast in block placement sends an eighth
+/// more, as a ring allgathers its pieces.
 #[test]
-fn few_bytes_go_from_node_to_node() {
+fn node_aware_choices_send_few_bytes_between_nodes() {
     let expected = [
         (Collective::Bcast, [216, 192, 384]),
         (Collective::Reduce, [192, 272, 364]),
@@ -133,14 +127,15 @@ fn few_bytes_go_from_node_to_node() {
         (Collective::Allgather, [1536, 1536, 3072]),
         (Collective::Alltoall, [3072, 3072, 3072]),
     ];
-    let found = expected.map(|(one, _)| (one, between(one, 64 << 10).map(|way| way.2 >> 10)));
+    let found =
+        expected.map(|(one, _)| (one, between(one, 64 << 10).map(|traffic| traffic.2 >> 10)));
     assert_eq!(found, expected);
 }
 
-/// Whether nodes are full or not, through their ports goes no byte more than there must, and a vector in rails into each
-/// node once.
+/// Also with partly filled nodes, multirail algorithms send the minimum between nodes, and rail
+/// algorithms send a vector into each node once.
 #[test]
-fn on_nodes_that_are_not_full_no_byte_crosses_twice() {
+fn on_partly_filled_nodes_no_byte_crosses_twice() {
     let bytes = 5;
     for (size, most) in (1..=40).flat_map(|size| [1, 2, 3, 7, 16].map(|most| (size, most))) {
         let place = Placement::new(Order::Block, size, most);

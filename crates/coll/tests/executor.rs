@@ -1,5 +1,4 @@
-//! The executor's own rules: what starts when, what is asked how often, and what is left after a
-//! failure.
+//! The executor's rules: when steps start, how often it polls, and what remains after a failure.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +8,8 @@ use oxmpi_coll::plan::{Act, Acts, Buf, CallArrays, Part, Plan, PlanInputs, Side}
 
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
-/// A plan from a list of what each step needs and how it acts: `s` sends with the step's number as
-/// tag, `r` receives, `l` works locally.
+/// A plan from a list of each step's needs and acts: `s` sends with the step's number as tag, `r`
+/// receives, `l` copies locally.
 struct Script(&'static [(u32, &'static str)]);
 
 impl Plan for Script {
@@ -39,9 +38,9 @@ impl Plan for Script {
     }
 }
 
-/// Notes what starts. A message is done when the test says so, or at once.
+/// A driver that records what starts. A message completes when the test says so, or at once.
 #[derive(Default)]
-struct Notes {
+struct RecordingDriver {
     started: Vec<u32>,
     local: u32,
     done: BTreeSet<u32>,
@@ -49,7 +48,7 @@ struct Notes {
     fails: Option<u32>,
 }
 
-impl Notes {
+impl RecordingDriver {
     fn message(&mut self, tag: u32) -> Result<Option<u32>, &'static str> {
         if self.fails == Some(tag) {
             return Err("refused");
@@ -59,7 +58,7 @@ impl Notes {
     }
 }
 
-impl Driver for Notes {
+impl Driver for RecordingDriver {
     type Request = u32;
     type Error = &'static str;
 
@@ -90,18 +89,18 @@ impl Driver for Notes {
 }
 
 #[test]
-fn a_driver_that_lets_no_ranks_act_together_refuses_plans_that_do() {
+fn a_driver_without_intra_node_phases_refuses_plans_that_have_one() {
     let call = Call::allgather(0, 4, 8).with_shared_memory(SharedMemory::All);
     let plan = Algorithm::AllgatherIntraNode.plan(&call, &Parameters::NONE);
-    let mut execution = Execution::new(plan.expect("it suits"));
-    let refused = execution.advance(CallArrays::NOTHING, &mut Notes::default());
+    let mut execution = Execution::new(plan.expect("the algorithm supports the call"));
+    let refused = execution.advance(CallArrays::NOTHING, &mut RecordingDriver::default());
     assert_eq!(refused, Err(Failure::Unsupported { step: 0 }));
 }
 
 #[test]
-fn a_step_starts_when_the_steps_that_it_needs_are_done() {
+fn a_step_starts_once_the_steps_that_it_needs_are_done() {
     let mut execution = Execution::new(Script(&[(0, "r"), (0, "s"), (1, "l"), (3, "s")]));
-    let mut notes = Notes::default();
+    let mut notes = RecordingDriver::default();
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
@@ -110,7 +109,7 @@ fn a_step_starts_when_the_steps_that_it_needs_are_done() {
         (notes.started.as_slice(), notes.local),
         ([0, 1].as_slice(), 0)
     );
-    // The local step needs step 0 only; the last one needs all.
+    // The local step needs only step 0; the last one needs all.
     notes.done.insert(0);
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
@@ -138,11 +137,11 @@ fn a_step_starts_when_the_steps_that_it_needs_are_done() {
 }
 
 #[test]
-fn what_is_done_at_once_needs_no_second_call_and_can_run_again() {
+fn acts_that_complete_at_once_need_one_call_and_can_run_again() {
     let mut execution = Execution::new(Script(&[(0, "rs"), (1, "l"), (2, "rs"), (3, "")]));
-    let mut notes = Notes {
+    let mut notes = RecordingDriver {
         at_once: true,
-        ..Notes::default()
+        ..RecordingDriver::default()
     };
     for times in 1..=3 {
         assert_eq!(
@@ -158,9 +157,9 @@ fn what_is_done_at_once_needs_no_second_call_and_can_run_again() {
 }
 
 #[test]
-fn no_more_is_under_way_than_there_is_room_for() {
+fn at_most_in_flight_messages_are_under_way() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
-    let mut notes = Notes::default();
+    let mut notes = RecordingDriver::default();
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
@@ -178,11 +177,11 @@ fn no_more_is_under_way_than_there_is_room_for() {
 }
 
 #[test]
-fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
+fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
     let mut execution = Execution::new(Script(&[(0, "s"), (0, "s"), (0, "s"), (3, "s")]));
-    let mut notes = Notes {
+    let mut notes = RecordingDriver {
         fails: Some(2),
-        ..Notes::default()
+        ..RecordingDriver::default()
     };
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
@@ -192,7 +191,7 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
     left.sort_unstable();
     assert_eq!(left, [0, 1]);
 
-    // It is then as new; now a message that has started fails.
+    // The execution can start again; now a message that has started fails.
     notes.fails = None;
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
@@ -206,10 +205,10 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
     assert_eq!(std::iter::from_fn(|| execution.abandon()).count(), 2);
 }
 
-/// A plan whose second step waits for a length that nothing tells it.
-struct Ignorant;
+/// A plan whose second step waits for a length that no act provides.
+struct WaitsForUnknownLength;
 
-impl Plan for Ignorant {
+impl Plan for WaitsForUnknownLength {
     fn steps(&self) -> u32 {
         2
     }
@@ -227,9 +226,9 @@ impl Plan for Ignorant {
 }
 
 #[test]
-fn a_plan_that_waits_for_nothing_is_an_error_and_no_hang() {
-    let mut execution = Execution::new(Ignorant);
-    let mut notes = Notes::default();
+fn a_plan_that_waits_for_an_unknown_length_is_an_error() {
+    let mut execution = Execution::new(WaitsForUnknownLength);
+    let mut notes = RecordingDriver::default();
     assert_eq!(
         execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)

@@ -1,26 +1,26 @@
-//! Schedules in GOAL, read and run as a simulator of others would: every send meets a receive of its
-//! length, every rank ends, and what is sent is what our own simulator sends.
+//! GOAL schedules, parsed and run as other simulators would: every send matches a receive of its length,
+//! every rank ends, and the messages are those of our own simulator.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload, write_goal};
 
-/// What an operation does; `peer` and `tag` are those of the message.
+/// What an operation does; `peer` and `tag` are those of its message.
 #[derive(Clone, Copy)]
-enum Deed {
+enum OperationKind {
     Calc,
     Send { bytes: u64, peer: u32, tag: u32 },
     Recv { bytes: u64, peer: u32, tag: u32 },
 }
 
-/// An operation, and the ones of its rank that it waits for, by their places.
+/// An operation, and the indexes of the operations of its rank that it waits for.
 struct Operation {
-    deed: Deed,
+    kind: OperationKind,
     requires: Vec<usize>,
 }
 
-/// A label's place in its rank: `l1` is the first.
+/// The index of a label: `l1` is 0.
 fn place(label: &str) -> usize {
     let number = label.strip_prefix('l').expect("a label");
     number.parse::<usize>().expect("a number") - 1
@@ -31,7 +31,7 @@ fn number<T: std::str::FromStr>(word: &str) -> T {
     number.unwrap_or_else(|_| panic!("`{word}` is no number"))
 }
 
-/// The operations of each rank.
+/// Parses a schedule: the operations of each rank.
 fn read(text: &str) -> Vec<Vec<Operation>> {
     let mut ranks: Vec<Vec<Operation>> = Vec::new();
     for line in text.lines().skip(1) {
@@ -39,7 +39,7 @@ fn read(text: &str) -> Vec<Vec<Operation>> {
             .split([' ', ':'])
             .filter(|word| !word.is_empty())
             .collect();
-        let deed = match words[..] {
+        let kind = match words[..] {
             [] | ["}"] => continue,
             ["rank", rank, "{"] => {
                 assert_eq!(number::<usize>(rank), ranks.len());
@@ -51,28 +51,32 @@ fn read(text: &str) -> Vec<Vec<Operation>> {
                 operations[place(label)].requires.push(place(other));
                 continue;
             }
-            [_, "calc", _] => Deed::Calc,
-            [_, "send", bytes, "to", peer, "tag", tag] => Deed::Send {
+            [_, "calc", _] => OperationKind::Calc,
+            [_, "send", bytes, "to", peer, "tag", tag] => OperationKind::Send {
                 bytes: number(bytes),
                 peer: number(peer),
                 tag: number(tag),
             },
-            [_, "recv", bytes, "from", peer, "tag", tag] => Deed::Recv {
+            [_, "recv", bytes, "from", peer, "tag", tag] => OperationKind::Recv {
                 bytes: number(bytes),
                 peer: number(peer),
                 tag: number(tag),
             },
-            _ => panic!("not understood: {line}"),
+            _ => panic!("this line is no operation: {line}"),
         };
         let operations = ranks.last_mut().expect("a rank");
-        assert_eq!(place(words[0]), operations.len(), "labels are counted");
+        assert_eq!(
+            place(words[0]),
+            operations.len(),
+            "labels are numbered in order"
+        );
         let requires = Vec::new();
-        operations.push(Operation { deed, requires });
+        operations.push(Operation { kind, requires });
     }
     ranks
 }
 
-/// Runs a schedule to its end. Gives the messages and their bytes.
+/// Runs a schedule to its end. Returns the number of messages and their bytes.
 fn run(text: &str) -> (u64, u64) {
     let ranks = read(text);
     let mut under_way: HashMap<(u32, u32, u32), VecDeque<u64>> = HashMap::new();
@@ -85,14 +89,14 @@ fn run(text: &str) -> (u64, u64) {
                 if done[at] || operation.requires.iter().any(|&other| !done[other]) {
                     continue;
                 }
-                match operation.deed {
-                    Deed::Calc => {}
-                    Deed::Send { bytes, peer, tag } => {
+                match operation.kind {
+                    OperationKind::Calc => {}
+                    OperationKind::Send { bytes, peer, tag } => {
                         let queue = under_way.entry((rank, peer, tag)).or_default();
                         queue.push_back(bytes);
                         (messages, sum) = (messages + 1, sum + bytes);
                     }
-                    Deed::Recv { bytes, peer, tag } => {
+                    OperationKind::Recv { bytes, peer, tag } => {
                         let queue = under_way.get_mut(&(peer, rank, tag));
                         let Some(sent) = queue.and_then(VecDeque::pop_front) else {
                             continue;
@@ -105,14 +109,22 @@ fn run(text: &str) -> (u64, u64) {
         }
     }
     let waiting = done.iter().position(|done| done.contains(&false));
-    assert_eq!(waiting, None, "a rank waits for ever");
+    assert_eq!(
+        waiting, None,
+        "a rank waits for a message that no rank sends"
+    );
     let lost: usize = under_way.values().map(VecDeque::len).sum();
-    assert_eq!(lost, 0, "messages that nobody receives");
+    assert_eq!(lost, 0, "messages that no rank receives");
     (messages, sum)
 }
 
-/// Sees that the schedule sends what the simulator sends. Whether the algorithm suits the workload.
-fn agrees(work: &Workload, algorithm: Algorithm, parameters: &Parameters) -> bool {
+/// Asserts that the schedule sends what the simulator sends. `false` if the algorithm does not support
+/// the workload.
+fn schedule_matches_simulator(
+    work: &Workload,
+    algorithm: Algorithm,
+    parameters: &Parameters,
+) -> bool {
     let call = work.call(0);
     if call.is_none_or(|call| algorithm.suits(&call).is_err()) {
         return false;
@@ -120,43 +132,44 @@ fn agrees(work: &Workload, algorithm: Algorithm, parameters: &Parameters) -> boo
     let mut text = String::new();
     write_goal(&mut text, &Machine::GEMINI, work, algorithm, parameters)
         .unwrap_or_else(|why| panic!("{algorithm}, {work:?}: {why}"));
-    // Each rank has a node of its own, so that all bytes are counted.
+    // Each rank has its own node, so that the simulator counts every byte as remote.
     let alone = Placement::new(Order::Block, work.ranks(), 1);
     let setup = Setup::new(Machine::GEMINI, alone);
     let report = Simulation::new(&setup).work(work, algorithm, parameters);
-    let counts = report.expect("it can be simulated").counts;
+    let counts = report.expect("the simulator runs the algorithm").counts;
     let sent = (counts.messages, counts.remote_bytes);
     assert_eq!(run(&text), sent, "{algorithm}, {parameters:?}, {work:?}");
     true
 }
 
-/// Nodes of four ranks.
+/// Parameters for nodes of four ranks.
 const NODES: Parameters = Parameters {
     per_node: 4,
     ..Parameters::NONE
 };
 
 #[test]
-fn every_algorithm_has_a_schedule_that_ends() {
+fn every_algorithm_has_a_schedule_that_completes() {
     for algorithm in Algorithm::ALL {
         let mut some = false;
         for ranks in [1, 2, 3, 4, 7, 8, 13, 16, 18] {
             for bytes in [0, 8, 144, 1 << 16] {
                 let work = Workload::new(algorithm.collective(), ranks, bytes);
-                some |= agrees(&work, algorithm, &NODES);
+                some |= schedule_matches_simulator(&work, algorithm, &NODES);
             }
         }
         let calls = Workload::new(algorithm.collective(), 2, 8).call(0);
-        // No operation of a workload is exact, and a schedule has messages only.
+        // Workloads have no exact operation, and schedules no intra-node phase.
         let needs_more = algorithm.row().needs.exact || !algorithm.is_by_messages();
         let simulated = calls.is_some() && !needs_more;
         assert_eq!(some, simulated, "{algorithm}");
     }
 }
 
-/// Ranks learn lengths where blocks go through a tree; long blocks do not.
+/// Ranks learn lengths from messages where blocks go through a tree, and not where long blocks go
+/// straight.
 #[test]
-fn trees_of_blocks_have_a_schedule_for_each_radix_and_length() {
+fn gatherv_and_scatterv_trees_have_a_schedule_for_each_radix_and_length() {
     for algorithm in [Algorithm::GathervKnomial, Algorithm::ScattervKnomial] {
         for ranks in (1..=20).chain([27, 64, 65]) {
             for radix in 2..=4 {
@@ -167,7 +180,7 @@ fn trees_of_blocks_have_a_schedule_for_each_radix_and_length() {
                         cutoff,
                         ..NODES
                     };
-                    assert!(agrees(&work, algorithm, &parameters));
+                    assert!(schedule_matches_simulator(&work, algorithm, &parameters));
                 }
             }
         }
@@ -175,23 +188,24 @@ fn trees_of_blocks_have_a_schedule_for_each_radix_and_length() {
 }
 
 #[test]
-fn a_rank_of_a_gatherv_hands_up_its_subtree_once_that_has_come() {
+fn a_gatherv_rank_forwards_its_subtree_once_all_of_it_has_arrived() {
     let work = Workload::new(Collective::Gatherv, 8, 24);
     let binary = Parameters { radix: 2, ..NODES };
     let mut text = String::new();
     let knomial = Algorithm::GathervKnomial;
     write_goal(&mut text, &Machine::GEMINI, &work, knomial, &binary).expect("a schedule");
     let ranks = read(&text);
-    let is_receive = |one: &Operation| matches!(one.deed, Deed::Recv { .. });
-    // Each rank's parent, the blocks it sends there, and the receives that this waits for.
+    let is_receive = |one: &Operation| matches!(one.kind, OperationKind::Recv { .. });
+    // For each rank: its parent, the blocks that a rank sends there, and the receives that this send waits
+    // for.
     let handed = ranks.iter().skip(1).map(|rank| {
-        let sends = rank.iter().enumerate().map(|(at, one)| (at, one.deed));
-        let mut sends = sends.filter_map(|(at, deed)| match deed {
-            Deed::Send { bytes, peer, .. } => Some((at, peer, bytes / 24)),
+        let sends = rank.iter().enumerate().map(|(at, one)| (at, one.kind));
+        let mut sends = sends.filter_map(|(at, kind)| match kind {
+            OperationKind::Send { bytes, peer, .. } => Some((at, peer, bytes / 24)),
             _ => None,
         });
-        let (at, parent, blocks) = sends.next().expect("it sends");
-        assert!(sends.next().is_none(), "it sends once");
+        let (at, parent, blocks) = sends.next().expect("a rank sends");
+        assert!(sends.next().is_none(), "a rank sends once");
         let awaited = awaited(rank, at)
             .into_iter()
             .filter(|&at| is_receive(&rank[at]));
@@ -206,7 +220,7 @@ fn a_rank_of_a_gatherv_hands_up_its_subtree_once_that_has_come() {
     );
 }
 
-/// What an operation of a rank waits for, also by way of others.
+/// The operations that an operation of a rank waits for, directly or through others.
 fn awaited(rank: &[Operation], at: usize) -> BTreeSet<usize> {
     let direct = rank[at].requires.iter();
     direct

@@ -1,12 +1,17 @@
-//! Performance guidelines in the simulator: what is part of something else is not slower than it,
-//! and fewer ranks are not slower than more. Of each collective the best algorithm of the catalog
-//! is taken. Hunold and Traeff, "Tuning MPI collectives by verifying performance guidelines", 2018.
+//! Performance guidelines in the simulator: a collective is not slower than others that contain it, nor
+//! on fewer ranks than on more. Some tests take the best algorithm of the catalog, one takes the
+//! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
+//! guidelines", 2018.
+
+#[path = "common/variants.rs"]
+mod variants;
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
+use variants::{RADIXES, variants};
 
-/// Picoseconds of the best algorithm, and which one it is.
+/// The picoseconds of the best algorithm, and its name and parameters.
 fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u64, String) {
     let setup = Setup::new(
         machine,
@@ -30,35 +35,23 @@ fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u6
     all.min().expect("an algorithm")
 }
 
-/// The parameters that an algorithm may be given: radixes and numbers of blocks, if it has such.
+/// The radixes and numbers of blocks that are tried with an algorithm that takes them.
 fn tuned(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
-    let own = algorithm.row().parameters;
-    let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
-    let radixes = some(own.radix, &[2, 3, 4, 5, 8]).iter();
-    let blocks = some(own.blocks, &[1, 2, 4, 8, 16, 32, 64]).iter();
-    let staged = own.stages[0].into_iter().flat_map(|_| [2, 3, 4, 5, 8]);
-    let trees = staged.map(move |radix| Parameters {
-        stages: own
-            .stages
-            .map(|stage| stage.map(|stage| Stage { radix, ..stage })),
+    let stages = algorithm.row().parameters.stages;
+    let radixes = stages[0].into_iter().flat_map(|_| RADIXES);
+    let trees = radixes.map(move |radix| Parameters {
+        stages: stages.map(|stage| stage.map(|stage| Stage { radix, ..stage })),
         ..Parameters::NONE
     });
-    let plain = radixes.flat_map(move |&radix| {
-        blocks.clone().map(move |&blocks| Parameters {
-            radix,
-            blocks,
-            ..Parameters::NONE
-        })
-    });
-    plain.chain(trees)
+    variants(algorithm, &[1, 2, 4, 8, 16, 32, 64], &[0]).chain(trees)
 }
 
 const MACHINES: [Machine; 2] = [Machine::GEMINI, Machine::NDR];
-/// Short messages; `docs/simulations` says where the rules are broken today.
+/// Short messages; `docs/simulations` lists where the rules are broken.
 const SIZES: [u64; 3] = [8, 64, 1 << 10];
 
 #[test]
-fn a_part_is_not_slower_than_the_whole() {
+fn a_collective_is_not_slower_than_others_that_contain_it() {
     let mut broken = Vec::new();
     for machine in MACHINES {
         for ranks in [2, 3, 7, 16, 24, 33, 64, 100] {
@@ -124,9 +117,10 @@ fn fewer_ranks_are_not_slower() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Whatever the radix, nobody waits for another rank longer than it copies and reduces itself, and little is copied besides.
+/// With any radix, a rank copies little beyond its data and waits hardly longer than it copies and
+/// reduces.
 #[test]
-fn long_blocks_of_one_node_take_little_more_than_what_must_be_copied_and_reduced() {
+fn long_blocks_on_one_node_take_little_more_than_their_copies_and_reductions() {
     let (machine, bytes) = (Machine::ZEN4, 128 << 10);
     for (name, each) in [("allgather", 1), ("reduce_scatter_block", 2)] {
         let name = format!("{name} node-aware");
@@ -138,7 +132,7 @@ fn long_blocks_of_one_node_take_little_more_than_what_must_be_copied_and_reduced
             let placement = Placement::new(Order::Block, ranks, machine.per_node);
             let setup = Setup::new(machine, placement).with_serial_copies(true);
             let work = Workload::new(algorithm.collective(), ranks, bytes);
-            // Its own block a rank copies within its own memory.
+            // A rank copies its own block within its own memory.
             let each_byte = each * u64::from(ranks - 1) * machine.node.byte + machine.copy();
             let least = bytes * each_byte;
             for radix in [2, 3, 4, 5, 8, 16] {
@@ -157,15 +151,15 @@ fn long_blocks_of_one_node_take_little_more_than_what_must_be_copied_and_reduced
     }
 }
 
-/// Whether a rank copies what comes from its node one after another, or all of it at once.
+/// Whether a rank copies messages from its own node one after another or all at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copies {
     Serial,
     AtOnce,
 }
 
-/// Where it is chosen, and by what.
-fn choosing(machine: Machine, copies: Copies, ranks: u32) -> (Setup, Tuning) {
+/// The simulated setup and the tuning that the choice uses on it.
+fn setup_and_tuning(machine: Machine, copies: Copies, ranks: u32) -> (Setup, Tuning) {
     let serial_copies = copies == Copies::Serial;
     let placement = Placement::new(Order::Block, ranks, machine.per_node);
     let setup = Setup::new(machine, placement).with_serial_copies(serial_copies);
@@ -178,10 +172,10 @@ fn choosing(machine: Machine, copies: Copies, ranks: u32) -> (Setup, Tuning) {
     (setup, tuning)
 }
 
-/// The same of a bcast of the elements that a reduction has, 8 bytes each: bytes could be cut more
-/// evenly than these, and a block of 3 bytes less is 1 ns.
+/// The picoseconds of a bcast cut at elements of 8 bytes as a reduction's are: cut at bytes, blocks could
+/// be up to 3 bytes more even, which is 1 ns.
 fn bcast_of_elements(machine: Machine, copies: Copies, ranks: u32, bytes: u64) -> u64 {
-    let (setup, tuning) = choosing(machine, copies, ranks);
+    let (setup, tuning) = setup_and_tuning(machine, copies, ranks);
     let call = |rank| {
         let mut call = Call::bcast(rank, ranks, 0, bytes / 8);
         call.element_bytes = 8;
@@ -197,35 +191,35 @@ fn bcast_of_elements(machine: Machine, copies: Copies, ranks: u32, bytes: u64) -
     report.expect("a time").last()
 }
 
-/// Picoseconds of the chosen algorithm.
+/// The picoseconds of the algorithm that [`choose`] picks.
 fn chosen(machine: Machine, copies: Copies, collective: Collective, ranks: u32, bytes: u64) -> u64 {
-    let (setup, tuning) = choosing(machine, copies, ranks);
+    let (setup, tuning) = setup_and_tuning(machine, copies, ranks);
     let work = Workload::new(collective, ranks, bytes);
     let choice = choose(&work.call(0).expect("a call"), &tuning).expect("something suits");
     let report = Simulation::new(&setup).work(&work, choice.algorithm, &choice.parameters);
     report.expect("a time").last()
 }
 
-/// Powers of two with the number before and the three after each.
+/// Powers of two, the number before each and the three after it.
 const GROUPS: [u32; 25] = [
     2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 31, 32, 33, 34, 35, 63, 64, 65, 66, 67,
 ];
 
-/// Whether of several nodes the last one has one rank, or two, or one less than others. One rank there has many messages
-/// with other nodes; two share the copying for the node that three share with one rank more; and where one is missing,
-/// ranks are a little out of step, so that what asks for a long message waits behind others.
-fn is_beside_full(machine: Machine, ranks: u32) -> bool {
+/// Whether the last node has one rank, two ranks, or one less than a full node. One rank handles all
+/// messages of its node; two share copies that three share with one rank more; one less than full puts
+/// ranks out of step, so that requests for long messages queue behind others.
+fn is_near_full_nodes(machine: Machine, ranks: u32) -> bool {
     let last = ranks % machine.per_node;
     ranks > machine.per_node && [1, 2, machine.per_node - 1].contains(&last)
 }
 
-/// How many times what is allowed is taken at most: where copies are made at once; where they follow one another, beside full
-/// nodes; and so elsewhere.
+/// The largest allowed ratio of a cell's time to what its rule allows: with copies at the same time; with
+/// serial copies beside full nodes; with serial copies elsewhere.
 const MOST_AT_ONCE: f64 = 1.45;
-const MOST_BESIDE_FULL: f64 = 1.14;
-const MOST_ELSEWHERE: f64 = 1.03;
+const MOST_NEAR_FULL: f64 = 1.14;
+const MOST_OTHERWISE: f64 = 1.03;
 
-/// How many of a thousand cells may be among those in which a rule is broken.
+/// The number of cells in a thousand that may break a rule.
 const MOST_BROKEN: usize = 9;
 
 const ALL_SIZES: [u64; 6] = [8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20];
@@ -242,37 +236,37 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::ReduceScatterBlock,
 ];
 
-/// A machine, what it is called, and what it is.
+/// A machine's name, description and constants.
 type Named = (&'static str, &'static str, Machine);
 
-/// What the chosen algorithms take on one group, for one size.
-struct Cell {
+/// The times of the chosen algorithms on one group, for one size.
+struct GuidelineCell {
     machine: Named,
     copies: Copies,
     ranks: u32,
     bytes: u64,
     times: [u64; COLLECTIVES.len()],
-    /// A scatter and an allgather of blocks that are a vector of so many bytes together.
+    /// A scatter and an allgather of blocks that are together a vector of that many bytes.
     in_blocks: u64,
-    /// A bcast of the elements of a reduction.
+    /// A bcast of a reduction's elements.
     in_elements: u64,
 }
 
-impl Cell {
+impl GuidelineCell {
     fn time(&self, collective: Collective) -> u64 {
         let at = COLLECTIVES.iter().position(|&one| one == collective);
-        self.times[at.expect("it is one of them")]
+        self.times[at.expect("the collective is in the list")]
     }
 }
 
-/// All cells of a machine: the groups of a size follow one another.
-fn cells(named: Named, copies: Copies) -> Vec<Cell> {
+/// All cells of a machine, ordered by size, then by group.
+fn cells(named: Named, copies: Copies) -> Vec<GuidelineCell> {
     let machine = named.2;
     let groups = |bytes| GROUPS.map(|ranks| (ranks, bytes));
     let cell = |(ranks, bytes): (u32, u64)| {
         let time = |collective, bytes| chosen(machine, copies, collective, ranks, bytes);
         let share = bytes.div_ceil(ranks.into());
-        Cell {
+        GuidelineCell {
             machine: named,
             copies,
             ranks,
@@ -285,24 +279,24 @@ fn cells(named: Named, copies: Copies) -> Vec<Cell> {
     ALL_SIZES.into_iter().flat_map(groups).map(cell).collect()
 }
 
-/// In which cells a rule is broken, and how many times what is allowed is taken there.
+/// The cells that break one rule, each with the factor by which it exceeds what the rule allows.
 struct Tally {
     rule: String,
     cells: usize,
     broken: Vec<(f64, String)>,
-    /// Whether more is taken in one of these cells than the test allows.
+    /// Whether a cell exceeds the ratio that the test allows.
     fails: bool,
 }
 
 impl Tally {
-    /// Of each cell that the rule speaks of: what is taken, and what is allowed.
-    fn of<'a>(rule: String, cells: impl Iterator<Item = (&'a Cell, u64, u64)>) -> Tally {
+    /// Tallies a rule over cells, each with its time and the time that the rule allows.
+    fn of<'a>(rule: String, cells: impl Iterator<Item = (&'a GuidelineCell, u64, u64)>) -> Tally {
         let (mut all, mut broken, mut fails) = (0, Vec::new(), false);
         for (cell, taken, allowed) in cells {
             all += 1;
             let over = taken as f64 / allowed.max(1) as f64;
             if over > 1.0 {
-                let Cell {
+                let GuidelineCell {
                     machine: (machine, _, model),
                     ranks,
                     bytes,
@@ -312,8 +306,8 @@ impl Tally {
                 fails |= over
                     > match copies {
                         Copies::AtOnce => MOST_AT_ONCE,
-                        Copies::Serial if is_beside_full(*model, *ranks) => MOST_BESIDE_FULL,
-                        Copies::Serial => MOST_ELSEWHERE,
+                        Copies::Serial if is_near_full_nodes(*model, *ranks) => MOST_NEAR_FULL,
+                        Copies::Serial => MOST_OTHERWISE,
                     };
                 broken.push((over, format!("{machine} {ranks} x {bytes} B {over:.3}")));
             }
@@ -327,7 +321,7 @@ impl Tally {
         }
     }
 
-    /// What the page says of it.
+    /// The rule's entry on the page.
     fn text(&self) -> String {
         let broken: Vec<_> = self.broken.iter().map(|one| &*one.1).collect();
         let count = format!("{} of {} cells", broken.len(), self.cells);
@@ -339,10 +333,10 @@ impl Tally {
     }
 }
 
-/// A collective that is part of another or of others: how often it is not slower than these.
-fn parts(copies: Copies, cells: &[Cell]) -> Vec<Tally> {
+/// Tallies the rules that a collective is not slower than others that contain it.
+fn containment_rules(copies: Copies, cells: &[GuidelineCell]) -> Vec<Tally> {
     use Collective::{Allgather, Allreduce, Bcast, Gather, Reduce};
-    type Times = fn(&Cell) -> [u64; 2];
+    type Times = fn(&GuidelineCell) -> [u64; 2];
     let rules: [(&str, Times); 3] = [
         ("gather <= allgather", |cell| {
             [Gather, Allgather].map(|one| cell.time(one))
@@ -367,8 +361,8 @@ fn parts(copies: Copies, cells: &[Cell]) -> Vec<Tally> {
     rules.map(tally).into()
 }
 
-/// How often a collective is not slower than on one rank more.
-fn beside_one_more(collective: Collective, copies: Copies, cells: &[Cell]) -> Tally {
+/// Tallies the rule that a collective is not slower than on one rank more.
+fn fewer_ranks_rule(collective: Collective, copies: Copies, cells: &[GuidelineCell]) -> Tally {
     let pairs = cells
         .windows(2)
         .filter(|pair| pair[0].ranks + 1 == pair[1].ranks && pair[0].copies == copies);
@@ -380,32 +374,33 @@ fn beside_one_more(collective: Collective, copies: Copies, cells: &[Cell]) -> Ta
     Tally::of(rule, of_cell)
 }
 
-/// The page says of each rule in how many cells it was looked at, and lists those in which what is
-/// chosen breaks it.
+/// The page states for each rule the number of cells and lists those in which the chosen algorithm breaks
+/// it.
 #[test]
-fn what_is_chosen_breaks_rules_in_few_cells_and_the_page_says_in_which() {
-    let cells: Vec<Cell> = std::thread::scope(|scope| {
+fn chosen_algorithms_break_rules_in_few_cells_and_the_page_lists_them() {
+    let cells: Vec<GuidelineCell> = std::thread::scope(|scope| {
         let each = [Copies::Serial, Copies::AtOnce]
             .into_iter()
             .flat_map(|copies| {
                 Machine::NAMED.map(|machine| scope.spawn(move || cells(machine, copies)))
             });
         let running: Vec<_> = each.collect();
-        let done = running
-            .into_iter()
-            .flat_map(|one| one.join().expect("all have a time"));
+        let done = running.into_iter().flat_map(|one| {
+            one.join()
+                .expect("the simulation of a machine does not panic")
+        });
         done.collect()
     });
     let mut page = String::from(
-        "# Guidelines for what is chosen\n\nMade by `crates/coll/tests/guidelines.rs`. [README.md](README.md) says what the \
-         rules are, and what the test allows. A cell is\na machine, ranks and bytes; of one in which a rule is broken \
-         stands here how many times what it allows is taken.\n",
+        "# Guidelines for the chosen algorithms\n\nMade by `crates/coll/tests/guidelines.rs`. [README.md](README.md) states \
+         the rules and what the test allows. A cell is a machine,\nranks and bytes; for each cell that breaks a rule, the \
+         factor by which it exceeds what the rule allows is given.\n",
     );
     let (mut broken, mut all, mut few) = (String::new(), 0, 0);
     for copies in [Copies::Serial, Copies::AtOnce] {
         page += &format!("\n## Copies {copies:?}\n\n");
-        let fewer = COLLECTIVES.map(|collective| beside_one_more(collective, copies, &cells));
-        for tally in parts(copies, &cells).into_iter().chain(fewer) {
+        let fewer = COLLECTIVES.map(|collective| fewer_ranks_rule(collective, copies, &cells));
+        for tally in containment_rules(copies, &cells).into_iter().chain(fewer) {
             let line = tally.text();
             page += &line;
             (all, few) = (all + tally.cells, few + tally.broken.len());
@@ -421,9 +416,9 @@ fn what_is_chosen_breaks_rules_in_few_cells_and_the_page_says_in_which() {
     if std::env::var_os("OXMPI_BLESS").is_some() {
         std::fs::write(path, &page).expect("the page can be written");
     }
-    let told = std::fs::read_to_string(path).unwrap_or_default();
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(broken.is_empty(), "{broken}");
     println!("{few} of {all} cells");
     assert!(1000 * few <= MOST_BROKEN * all, "{few} of {all} cells");
-    assert_eq!(page, told, "OXMPI_BLESS=1 writes the page");
+    assert_eq!(page, committed, "OXMPI_BLESS=1 writes the page");
 }

@@ -1,40 +1,17 @@
-//! The checker on plans for ranks on nodes: nodes of several sizes, in both orders, full and not.
+//! The checker on node-aware plans: nodes of several sizes, in block and cyclic order, with full and
+//! partly filled nodes.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{Case, ProofReport};
 use oxmpi_coll::placement::Order;
 use rayon::prelude::*;
 
-const ALGORITHMS: [Algorithm; 28] = [
-    Algorithm::BarrierNodeAware,
-    Algorithm::GatherNodeAware,
-    Algorithm::ScatterNodeAware,
-    Algorithm::GathervNodeAware,
-    Algorithm::ScattervNodeAware,
-    Algorithm::ScanNodeAware,
-    Algorithm::ExscanNodeAware,
-    Algorithm::BcastNodeAware,
-    Algorithm::BcastPostal,
-    Algorithm::BcastRailKnomial,
-    Algorithm::BcastRailChain,
-    Algorithm::BcastRailCirculant,
-    Algorithm::ReduceNodeAware,
-    Algorithm::ReducePostal,
-    Algorithm::AllreduceNodeAware,
-    Algorithm::AllreducePostal,
-    Algorithm::AllgatherRailBruck,
-    Algorithm::AllgatherRailRing,
-    Algorithm::AllgatherNodeAware,
-    Algorithm::AllgathervNodeAware,
-    Algorithm::AlltoallNodeAware,
-    Algorithm::AllreduceRailCirculant,
-    Algorithm::ReduceScatterBlockRailCirculant,
-    Algorithm::ReduceScatterNodeAware,
-    Algorithm::ReduceScatterBlockNodeAware,
-    Algorithm::BcastMultirail,
-    Algorithm::ReduceMultirail,
-    Algorithm::AllreduceMultirail,
-];
+/// The algorithms with phases between and inside nodes.
+fn algorithms() -> Vec<Algorithm> {
+    let names = ["node-aware", "postal", "rail"];
+    let is_named = |one: &Algorithm| names.iter().any(|name| one.name().contains(name));
+    Algorithm::ALL.into_iter().filter(is_named).collect()
+}
 
 fn on(per_node: u32, order: Order) -> Parameters {
     Parameters {
@@ -44,8 +21,8 @@ fn on(per_node: u32, order: Order) -> Parameters {
     }
 }
 
-/// Proves the algorithm from some roots, in both orders, in place and not; `None` where it suits
-/// none.
+/// Proves the algorithm for several roots, with and without a commutative operation, in place and not.
+/// `None` if it supports none of these calls.
 fn prove(
     algorithm: Algorithm,
     size: u32,
@@ -67,11 +44,11 @@ fn prove(
         .flat_map(|r| orders.iter().map(move |o| (r, o)))
     {
         for in_place in [false, true] {
-            let can_be = !matches!(collective, Collective::Barrier | Collective::Bcast);
+            let has_in_place = !matches!(collective, Collective::Barrier | Collective::Bcast);
             let case = Case {
                 root,
                 commutative,
-                in_place: in_place && can_be,
+                in_place: in_place && has_in_place,
                 parameters: *parameters,
                 ..Case::new(collective, size, count)
             };
@@ -85,15 +62,15 @@ fn prove(
     last
 }
 
-/// The rounds that the algorithm promises.
+/// The rounds that the catalog states for the algorithm.
 fn rounds(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> u64 {
     let case = Case::new(algorithm.collective(), size, count);
     algorithm.rounds(&case.call(0, &case.arrays()), parameters)
 }
 
 #[test]
-fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
-    ALGORITHMS.into_par_iter().for_each(|algorithm| {
+fn every_plan_is_right_on_nodes_of_every_size_in_block_and_cyclic_order() {
+    algorithms().into_par_iter().for_each(|algorithm| {
         for size in (1..=24).chain([40, 64]) {
             for per_node in [1, 2, 3, 4, 5, 8, 16, 64] {
                 for order in [Order::Block, Order::Cyclic] {
@@ -105,8 +82,7 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
                         let Some(report) = prove(algorithm, size, count, &parameters) else {
                             continue;
                         };
-                        // The ranks of a node do not have equally many nodes to send to, so
-                        // phases do not end at once.
+                        // The ranks of a node send to different numbers of nodes, so phases overlap.
                         if algorithm == Algorithm::AlltoallNodeAware && per_node > 1 {
                             continue;
                         }
@@ -134,22 +110,23 @@ fn rails_take_their_rounds_exactly() {
         ] {
             let parameters = on(per_node, Order::Block);
             let count = 2 * u64::from(size);
-            let report = prove(algorithm, size, count, &parameters).expect("it suits");
+            let report = prove(algorithm, size, count, &parameters)
+                .expect("the algorithm supports the call");
             let promised = rounds(algorithm, size, count, &parameters);
             assert_eq!(u64::from(report.rounds), promised);
         }
     }
 }
 
-/// One message into each node but the root's, or out of it; two of each leader and round in
-/// allreduce.
+/// Bcast and reduce send one message into or out of each node but the root's; in an allreduce a leader
+/// sends one in each of three rounds.
 #[test]
-fn only_leaders_talk_to_other_nodes() {
+fn only_leaders_send_to_other_nodes() {
     let (nodes, ranks) = (8, 5);
     let inside = u64::from(nodes * (ranks - 1));
     let messages = |algorithm| {
         let report = prove(algorithm, nodes * ranks, 3, &on(ranks, Order::Block));
-        report.expect("it suits").messages
+        report.expect("the algorithm supports the call").messages
     };
     assert_eq!(messages(Algorithm::BcastNodeAware), 7 + inside);
     assert_eq!(messages(Algorithm::ReduceNodeAware), 7 + inside);
@@ -168,14 +145,14 @@ fn each_node_sends_each_other_one_message_in_alltoall() {
         &on(ranks, Order::Block),
     );
     let inside = 2 * u64::from(nodes * ranks * (ranks - 1));
-    let messages = report.expect("it suits").messages;
+    let messages = report.expect("the algorithm supports the call").messages;
     assert_eq!(messages, u64::from(nodes * (nodes - 1)) + inside);
 }
 
-/// With 4 ranks a node exchanges with 4 others in the first phase, and then with the 2 that are 5 and 10 away, which
-/// have 5 nodes' blocks and 2: by a rank for each of these, or by two of them that share.
+/// 12 nodes of 4 ranks exchange in two phases: each node with 4 others, then with the 2 nodes 5 and 10
+/// away, whose data are 5 nodes' blocks and 2. One rank handles each message, or two ranks share it.
 #[test]
-fn ranks_of_a_node_are_its_ports() {
+fn every_rank_of_a_node_sends_to_other_nodes() {
     let (nodes, ranks) = (12, 4);
     let messages = |algorithm, blocks| {
         let parameters = Parameters {
@@ -184,16 +161,16 @@ fn ranks_of_a_node_are_its_ports() {
             ..on(ranks, Order::Block)
         };
         let report = prove(algorithm, nodes * ranks, 3, &parameters);
-        report.expect("it suits").messages
+        report.expect("the algorithm supports the call").messages
     };
     for algorithm in [
         Algorithm::AllgatherNodeAware,
         Algorithm::AllgathervNodeAware,
     ] {
-        // To the radix of its ranks a node is told all in one message from each that has a share.
-        let told = |owners: u32| u64::from(nodes * owners * (ranks - 1));
+        // With radix 4 a node gets a block in one message from each rank that received a share of it.
+        let spread = |owners: u32| u64::from(nodes * owners * (ranks - 1));
         let crossed = |ports: u32| u64::from(nodes * ports);
-        assert_eq!(messages(algorithm, 1), told(4 + 4 + 2) + crossed(4 + 2));
-        assert_eq!(messages(algorithm, 2), told(4 + 4 + 4) + crossed(4 + 4));
+        assert_eq!(messages(algorithm, 1), spread(4 + 4 + 2) + crossed(4 + 2));
+        assert_eq!(messages(algorithm, 2), spread(4 + 4 + 4) + crossed(4 + 4));
     }
 }

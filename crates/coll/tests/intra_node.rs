@@ -1,5 +1,5 @@
-//! What ranks of a node do together: proved as part of plans, told by closed forms as it is simulated, and
-//! chosen only where ranks share memory and wait.
+//! Intra-node phases: the checker proves plans that contain them, cost forms equal the simulation, and
+//! the choice uses them only where ranks share memory and wait for the end of the call.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use oxmpi_coll::check::{Case, Contract, Fault, FaultKind, check_plans};
@@ -14,14 +14,14 @@ mod script;
 
 use script::{Script, Step};
 
-/// The algorithms in which ranks act together.
-fn by_shared_memory() -> impl Iterator<Item = Algorithm> {
+/// The algorithms that contain an intra-node phase.
+fn with_intra_node_phases() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL
         .into_iter()
         .filter(|one| !one.is_by_messages())
 }
 
-/// A plan with its act changed.
+/// A plan whose intra-node phase is altered by `change`.
 #[derive(Clone)]
 struct Changed<P> {
     plan: P,
@@ -53,7 +53,7 @@ impl<P: Plan> Plan for Changed<P> {
     }
 }
 
-/// A step written by hand.
+/// A step written by hand: the steps it needs, and its acts.
 fn step(needs: u32, own: &[Act]) -> Step {
     let mut acts = Acts::new();
     own.iter().for_each(|&act| acts.push(act));
@@ -61,17 +61,17 @@ fn step(needs: u32, own: &[Act]) -> Step {
 }
 
 #[test]
-fn every_collective_with_equal_blocks_is_done_together() {
+fn every_collective_with_an_intra_node_phase_has_one_algorithm() {
     for collective in Collective::ALL {
-        let algorithms = by_shared_memory().filter(|one| one.collective() == collective);
+        let algorithms = with_intra_node_phases().filter(|one| one.collective() == collective);
         let expected = usize::from(IntraNodeOp::is_supported(collective));
         assert_eq!(algorithms.count(), expected, "{collective}");
     }
 }
 
-/// All ranks but the last one of four do the right thing.
+/// Rank 3 of 4 alters its phase; the other ranks run the right plan.
 #[test]
-fn a_rank_that_does_something_else_is_found_out() {
+fn a_rank_with_another_phase_is_reported() {
     let case = Case::new(Collective::Allreduce, 4, 3);
     let fault = |change: fn(&mut IntraNodeOp)| -> Fault {
         let (arrays, parameters) = (
@@ -84,25 +84,34 @@ fn a_rank_that_does_something_else_is_found_out() {
         let plan = |rank| Changed {
             plan: (Algorithm::AllreduceIntraNode)
                 .plan(&case.call(rank, &arrays), &parameters)
-                .expect("it suits"),
+                .expect("the algorithm supports the call"),
             change: (rank == 3).then_some(change),
         };
         let plans: Vec<_> = (0..4).map(plan).collect();
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
-    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::Apart);
-    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::PhaseMismatch);
+    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::PhaseMismatch);
     assert_eq!(
         fault(|act| act.collective = Collective::Scan).kind,
-        FaultKind::Apart
+        FaultKind::PhaseMismatch
     );
-    assert_eq!(fault(|act| act.ranks.size = 1).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.ranks.size = 1).kind,
+        FaultKind::PhaseMismatch
+    );
     assert_eq!(
         fault(|act| act.collective = Collective::Reduce).kind,
         FaultKind::Length { from: 3, into: 0 }
     );
-    assert_eq!(fault(|act| act.ranks.first = 4).kind, FaultKind::Apart);
-    assert_eq!(fault(|act| act.ranks.size = 2).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.ranks.first = 4).kind,
+        FaultKind::PhaseMismatch
+    );
+    assert_eq!(
+        fault(|act| act.ranks.size = 2).kind,
+        FaultKind::PhaseMismatch
+    );
     assert_eq!(
         fault(|act| act.count = 2).kind,
         FaultKind::Length { from: 3, into: 2 }
@@ -113,9 +122,9 @@ fn a_rank_that_does_something_else_is_found_out() {
     );
 }
 
-/// Four ranks on two nodes: all of them, and those with the same number on their node.
+/// Four ranks on two nodes run one phase together, although no memory is shared between the nodes.
 #[test]
-fn ranks_of_several_nodes_do_nothing_together() {
+fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let case = Case {
         parameters: Parameters {
             per_node: 2,
@@ -131,7 +140,7 @@ fn ranks_of_several_nodes_do_nothing_together() {
         from: Part::new(Buf::In, 0, 3),
         into: Part::new(Buf::Out, 0, 3),
     };
-    let found = |ranks: fn(u32) -> NodeRanks| {
+    let fault_with = |ranks: fn(u32) -> NodeRanks| {
         let step = |rank| {
             let ranks = ranks(rank);
             [step(0, &[Act::IntraNode(IntraNodeOp { ranks, ..act })])]
@@ -142,30 +151,31 @@ fn ranks_of_several_nodes_do_nothing_together() {
     };
     let all = NodeRanks::of(4);
     assert_eq!(
-        found(|_| NodeRanks::of(4)),
-        FaultKind::Strangers { ranks: all }
+        fault_with(|_| NodeRanks::of(4)),
+        FaultKind::PhaseRanks { ranks: all }
     );
     let across = NodeRanks {
         stride: 2,
         ..NodeRanks::of(2)
     };
-    let found_across = found(|rank| NodeRanks {
+    let fault_across = fault_with(|rank| NodeRanks {
         first: rank % 2,
         stride: 2,
         size: 2,
     });
-    assert_eq!(found_across, FaultKind::Strangers { ranks: across });
-    // These share a node each; only, their sums are no sum of all.
-    let on_nodes = found(|rank| NodeRanks {
+    assert_eq!(fault_across, FaultKind::PhaseRanks { ranks: across });
+    // These ranks share a node, but their sums leave out the other node.
+    let on_nodes = fault_with(|rank| NodeRanks {
         first: rank / 2 * 2,
         ..NodeRanks::of(2)
     });
     assert!(matches!(on_nodes, FaultKind::Wrong { .. }), "{on_nodes}");
 }
 
-/// Rank 0 sends after, or beside, what rank 1 does only when it has got that message: in life both wait.
+/// Rank 0 sends after, or in the same step as, the phase that rank 1 enters only once it has the message:
+/// a deadlock.
 #[test]
-fn what_ranks_do_together_lets_nothing_start_before_its_end() {
+fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let act = IntraNodeOp {
         collective: Collective::Bcast,
         ranks: NodeRanks::of(2),
@@ -201,14 +211,14 @@ fn what_ranks_do_together_lets_nothing_start_before_its_end() {
     let late = check(&[step(0, &[Act::IntraNode(root)]), step(0, &[send])]);
     assert_eq!(late.unwrap_err().kind, FaultKind::Deadlock { waiting: 2 });
     let beside = check(&[step(0, &[Act::IntraNode(root), send])]);
-    assert_eq!(beside.unwrap_err().kind, FaultKind::Unfinished);
+    assert_eq!(beside.unwrap_err().kind, FaultKind::PhaseNotLast);
 }
 
 #[test]
-fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
+fn on_one_node_no_message_is_sent_and_the_cost_form_equals_the_simulation() {
     for (machine, algorithm) in Machine::NAMED
         .into_iter()
-        .flat_map(|row| by_shared_memory().map(move |one| (row.2, one)))
+        .flat_map(|row| with_intra_node_phases().map(move |one| (row.2, one)))
     {
         for (ranks, bytes) in [1, 2, 3, 8, 16]
             .into_iter()
@@ -218,7 +228,7 @@ fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
             let work = Workload::new(algorithm.collective(), ranks, bytes);
             let setup = Setup::new(machine, place);
             let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
-            let report = report.expect("it is simulated");
+            let report = report.expect("the simulator runs the algorithm");
             assert_eq!(report.counts.messages, 0, "{algorithm}");
             if ranks > 1 {
                 let call = work.blocking_call(0, place).expect("a call");
@@ -234,7 +244,7 @@ fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
 }
 
 #[test]
-fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
+fn on_several_nodes_only_leaders_send_messages() {
     let place = Placement::new(Order::Block, 64, 16);
     let setup = Setup::new(Machine::NDR, place);
     for (algorithm, messages) in [
@@ -245,7 +255,7 @@ fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
     ] {
         let work = Workload::new(algorithm.collective(), 64, 8);
         let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
-        let counts = report.expect("it is simulated").counts;
+        let counts = report.expect("the simulator runs the algorithm").counts;
         assert_eq!(
             (counts.messages, counts.remote),
             (messages, messages),
@@ -259,7 +269,7 @@ fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
 }
 
 #[test]
-fn ranks_act_together_only_where_they_share_memory_and_wait() {
+fn intra_node_phases_are_chosen_only_where_ranks_share_memory_and_wait() {
     let on_nodes = Placement::new(Order::Block, 64, 16);
     let tuning = Tuning::default().placed(on_nodes);
     for collective in Collective::ALL {

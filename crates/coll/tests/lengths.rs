@@ -1,27 +1,27 @@
-//! Plans that learn lengths on their way: a gatherv and a scatterv along a chain of three ranks, of
-//! which only the first knows how long the blocks are.
+//! Plans that learn lengths while they run: a gatherv and a scatterv along a chain of the plan is for
+//! three ranks, where only rank 0 is given the lengths of the blocks.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::check::{Arrays, Contract, Fault, FaultKind, Lengths, ProofReport, check_plans};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
-/// The elements from `first` on.
+/// `count` elements from `first` on.
 const fn part(buf: Buf, first: u64, count: u64) -> Part {
     Part::new(buf, first, count)
 }
 
-/// Gathers: rank 2 sends to rank 1, which learns the length and passes both blocks on to rank 0.
+/// A gatherv: rank 2 sends to rank 1, which learns the length and forwards both blocks to rank 0.
 #[derive(Clone, Copy)]
 struct Gather {
     rank: u32,
     own: u64,
-    /// Rank 1 believes that so many bytes come, and does not ask.
-    believes: Option<u64>,
+    /// The length that rank 1 assumes instead of asking for it.
+    assumes: Option<u64>,
 }
 
 impl Gather {
-    fn coming(&self, inputs: &PlanInputs<'_>) -> Option<u64> {
-        self.believes.or_else(|| inputs.learned.get(3))
+    fn length_from_rank_2(&self, inputs: &PlanInputs<'_>) -> Option<u64> {
+        self.assumes.or_else(|| inputs.learned.get(3))
     }
 }
 
@@ -32,7 +32,7 @@ impl Plan for Gather {
 
     fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.rank {
-            1 => self.own + self.coming(inputs).unwrap_or(0),
+            1 => self.own + self.length_from_rank_2(inputs).unwrap_or(0),
             _ => 0,
         }
     }
@@ -42,29 +42,33 @@ impl Plan for Gather {
         match (self.rank, i) {
             (0, _) => {
                 let [first, second, third] = inputs.arrays.recvs else {
-                    panic!("three ranks")
+                    panic!("the plan is for three ranks")
                 };
                 acts.recv(1, 0, part(Buf::OutBlock(1), 0, second + third));
                 acts.copy(own, part(Buf::OutBlock(0), 0, *first));
             }
             (1, 0) => {
-                if self.believes.is_none() {
+                if self.assumes.is_none() {
                     acts.size(2, 0, 3);
                 }
             }
             (1, 1) => {
-                let coming = self.coming(inputs)?;
-                acts.recv(2, 0, part(Buf::Scratch, self.own, coming));
+                let length_from_rank_2 = self.length_from_rank_2(inputs)?;
+                acts.recv(2, 0, part(Buf::Scratch, self.own, length_from_rank_2));
                 acts.copy(own, part(Buf::Scratch, 0, self.own));
             }
-            (1, _) => acts.send(0, 0, part(Buf::Scratch, 0, self.own + self.coming(inputs)?)),
+            (1, _) => acts.send(
+                0,
+                0,
+                part(Buf::Scratch, 0, self.own + self.length_from_rank_2(inputs)?),
+            ),
             _ => acts.send(1, 0, own),
         }
         Some(i)
     }
 }
 
-fn gathered(believes: Option<u64>) -> Result<ProofReport, Fault> {
+fn gathered(assumes: Option<u64>) -> Result<ProofReport, Fault> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::gatherv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -72,13 +76,13 @@ fn gathered(believes: Option<u64>) -> Result<ProofReport, Fault> {
     let plans = [0, 1, 2].map(|rank| Gather {
         rank,
         own: lengths[rank as usize],
-        believes,
+        assumes,
     });
     check_plans(&plans, &Contract::of(&calls, &arrays))
 }
 
 #[test]
-fn a_rank_between_learns_how_much_it_passes_on() {
+fn a_middle_rank_learns_the_length_that_it_forwards() {
     let report = gathered(None).expect("the plan is right");
     assert_eq!(
         (
@@ -96,13 +100,13 @@ fn a_rank_between_learns_how_much_it_passes_on() {
     );
 }
 
-/// Scatters: rank 0 sends the counts of ranks 1 and 2 and their blocks; rank 1 learns where rank 2's
-/// block ends and passes it on.
+/// A scatterv: rank 0 sends ranks 1 and 2 their lengths and blocks; rank 1 learns where rank 2's block
+/// ends and forwards it.
 #[derive(Clone, Copy)]
 struct Scatter {
     rank: u32,
     own: u64,
-    /// Where rank 1 finds rank 2's count.
+    /// Where in the message rank 1 looks for rank 2's length.
     at: u64,
 }
 
@@ -124,7 +128,7 @@ impl Plan for Scatter {
         match (self.rank, i) {
             (0, 0) => {
                 let [first, second, third] = inputs.arrays.sends else {
-                    panic!("three ranks")
+                    panic!("the plan is for three ranks")
                 };
                 let rest = second + third;
                 acts.copy(part(Buf::Counts, 8, 16), part(Buf::Scratch, 0, 16));
@@ -163,7 +167,7 @@ fn scattered(at: u64) -> Result<ProofReport, FaultKind> {
 }
 
 #[test]
-fn a_rank_between_learns_from_what_it_received() {
+fn a_middle_rank_learns_lengths_from_a_message() {
     let report = scattered(8).expect("the plan is right");
     assert_eq!(
         (
@@ -174,8 +178,8 @@ fn a_rank_between_learns_from_what_it_received() {
         ),
         (2, 2, 34, 34)
     );
-    // It takes its own count for its child's, and then something that is no number.
+    // Rank 1 takes its own length for rank 2's, or reads bytes that are no length.
     assert_eq!(scattered(0), Err(FaultKind::Length { from: 7, into: 11 }));
-    assert_eq!(scattered(16), Err(FaultKind::Numbers));
-    assert_eq!(scattered(4), Err(FaultKind::Numbers));
+    assert_eq!(scattered(16), Err(FaultKind::CountsAsData));
+    assert_eq!(scattered(4), Err(FaultKind::CountsAsData));
 }

@@ -1,6 +1,5 @@
-//! Neighbourhood collectives: grids of any dimensions, periodic and not, among them those in which
-//! above and below are the same rank, or the rank itself; and graphs with several edges between the
-//! same ranks.
+//! The checker on neighbourhood collectives: grids in which both neighbours may be the same rank or the
+//! rank itself, and graphs with several edges between two ranks.
 
 use std::sync::Arc;
 
@@ -9,10 +8,11 @@ use oxmpi_coll::check::{Arrays, Lengths, check};
 use oxmpi_coll::plan::{Act, Acts, Buf, CallArrays, LearnedLengths, Part, Plan, PlanInputs};
 use proptest::prelude::*;
 
-/// Sources and destinations of each rank.
+/// The sources and the destinations of each rank.
 type Graph = Vec<[Vec<u32>; 2]>;
 
-/// The neighbours below and above in each dimension, the last of which counts ranks one by one.
+/// The graph of a grid: two neighbours in each dimension, row-major ranks. A dimension is its length and
+/// periodicity.
 fn grid(dims: &[(u32, bool)]) -> Graph {
     let size: u32 = dims.iter().map(|&(length, _)| length).product();
     let neighbors = |rank: u32| {
@@ -36,7 +36,7 @@ fn grid(dims: &[(u32, bool)]) -> Graph {
         .collect()
 }
 
-/// A graph of these edges, each known to its two ends in this order.
+/// The graph with these edges; sender and receiver list parallel edges in the same order.
 fn graph(size: u32, edges: &[(u32, u32)]) -> Graph {
     let mut graph = vec![[vec![], vec![]]; size as usize];
     for &(from, to) in edges {
@@ -46,7 +46,8 @@ fn graph(size: u32, edges: &[(u32, u32)]) -> Graph {
     graph
 }
 
-/// The place among the destinations of its sender of what a rank's source number `at` sends.
+/// The index, among its sender's destinations, of the block that a rank receives from its source number
+/// `at`.
 fn sent_as(graph: &Graph, rank: u32, at: usize, is_grid: bool) -> usize {
     if is_grid {
         return at ^ 1;
@@ -58,18 +59,18 @@ fn sent_as(graph: &Graph, rank: u32, at: usize, is_grid: bool) -> usize {
         .count();
     let destinations = graph[sources[at] as usize][1].iter().enumerate();
     let mut mine = destinations.filter(|&(_, &to)| to == rank);
-    mine.nth(nth).expect("both ends know the edge").0
+    mine.nth(nth).expect("sender and receiver list the edge").0
 }
 
-/// The length of what a rank sends to its destination number `place`.
-fn length(collective: Collective, rank: u32, place: usize) -> u64 {
+/// The length of the block that a rank sends to its destination number `at`.
+fn length(collective: Collective, rank: u32, at: usize) -> u64 {
     match collective {
         Collective::NeighborAllgatherv => u64::from(rank) % 5,
-        _ => (u64::from(rank) * 7 + place as u64 * 3) % 6,
+        _ => (u64::from(rank) * 7 + at as u64 * 3) % 6,
     }
 }
 
-/// Proves all neighbourhood collectives on the graph.
+/// Proves all neighbourhood collectives on the graph with this many messages under way at a time.
 fn prove(graph: &Graph, is_grid: bool, window: u32) {
     let size = graph.len() as u32;
     for algorithm in Algorithm::ALL {
@@ -129,11 +130,11 @@ fn prove(graph: &Graph, is_grid: bool, window: u32) {
     }
 }
 
-/// The acts of the only step of rank 0 in neighbor_alltoall on a ring.
+/// The acts of rank 0 in a neighbor_alltoall on a ring.
 fn acts_on_ring(size: u32, neighbors: [u32; 2]) -> Vec<Act> {
     let call = Call::neighbor_alltoall(0, size, [2, 2], 1).on_grid();
     let plan = Algorithm::NeighborAlltoallLinear.plan(&call, &Parameters::NONE);
-    let plan = plan.expect("it suits");
+    let plan = plan.expect("the algorithm supports the call");
     let given = CallArrays {
         sources: &neighbors,
         destinations: &neighbors,
@@ -150,20 +151,21 @@ fn acts_on_ring(size: u32, neighbors: [u32; 2]) -> Vec<Act> {
     all
 }
 
-/// What goes down comes from above (MPI 5.0, section 8.6), also where both are the same rank.
+/// The block sent down is received from above (MPI 5.0, section 8.6), also where both neighbours are the
+/// same rank.
 #[test]
-fn on_a_ring_of_one_rank_or_two_what_goes_down_comes_from_above() {
+fn on_rings_of_one_and_two_ranks_the_block_sent_down_is_received_from_above() {
     let part = |buf, first| Part::new(buf, first, 1);
     let copy = |from, into| Act::Copy {
         from: part(Buf::In, from),
         into: part(Buf::Out, into),
     };
     assert_eq!(acts_on_ring(1, [0, 0]), [copy(0, 1), copy(1, 0)]);
-    // A message's tag is its place among the receiver's sources.
-    let recv = |place: u32| Act::Recv {
+    // A message's tag is the index of its source at the receiver.
+    let recv = |source: u32| Act::Recv {
         from: 1,
-        tag: place,
-        into: part(Buf::Out, place.into()),
+        tag: source,
+        into: part(Buf::Out, source.into()),
     };
     let send = |place, tag| Act::Send {
         to: 1,
@@ -195,7 +197,7 @@ fn grids_of_one_to_three_dimensions() {
     }
 }
 
-/// All ranks of a cube around each one: more messages than may be under way.
+/// Each rank has itself and its 26 neighbours in a cube: more messages than may be under way.
 #[test]
 fn a_neighborhood_of_27_ranks() {
     let at = |x: u32, y: u32, z: u32| x % 3 + 3 * (y % 3) + 9 * (z % 3);

@@ -1,5 +1,5 @@
-//! The checker on the algorithms that keep a bound, on numbers of ranks to 1,024: they are right,
-//! and take exactly the rounds and the volume that they promise.
+//! The checker on the algorithms that meet a lower bound, on up to 1,024 ranks: their results are right
+//! and they take exactly the rounds and the volume that the catalog states.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Arrays, Lengths, ProofReport, check};
@@ -24,7 +24,7 @@ fn log(size: u32) -> u64 {
     size.next_power_of_two().ilog2().into()
 }
 
-/// What all ranks are called with.
+/// A call of all ranks, and the algorithm that serves it.
 #[derive(Clone, Debug)]
 struct Case {
     algorithm: Algorithm,
@@ -32,7 +32,7 @@ struct Case {
     size: u32,
     root: u32,
     count: u64,
-    /// Where blocks have lengths of their own.
+    /// The lengths of blocks, for collectives whose blocks differ.
     lengths: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Case {
         Case { root, ..self }
     }
 
-    /// Blocks of these lengths, which are taken over and over.
+    /// The call with blocks of these lengths, repeated over the ranks.
     fn of(self, lengths: &[u64]) -> Self {
         let lengths: Vec<_> = lengths
             .iter()
@@ -72,29 +72,23 @@ impl Case {
     }
 
     fn call(&self, rank: u32) -> Call {
-        let &Case {
-            size, root, count, ..
-        } = self;
-        match self.algorithm.collective() {
-            Collective::Bcast => Call::bcast(rank, size, root, count),
-            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
-            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => Call::allgatherv(rank, size, count),
-            Collective::ReduceScatter => Call::reduce_scatter(rank, size, count, 1),
-            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
-            Collective::Scan => Call::scan(rank, size, count, 1),
-            Collective::Exscan => Call::exscan(rank, size, count, 1),
-            other => panic!("{other} has no call here"),
-        }
+        let mut call = Call::barrier(rank, self.size);
+        call.collective = self.algorithm.collective();
+        call.root = if call.collective.has_root() {
+            self.root
+        } else {
+            0
+        };
+        call.count = self.count;
+        call
     }
 
     fn rounds(&self) -> u64 {
         self.algorithm.rounds(&self.call(0), &self.parameters)
     }
 
-    /// Proves it in place and not, in the order of the ranks where it keeps that. The report is of
-    /// a call that is not in place; the rounds are the same.
+    /// Proves the call in place and not, and with an operation that does not commute where the algorithm
+    /// keeps the order of ranks. Returns the report of the call that is not in place.
     fn prove(&self) -> ProofReport {
         let rooted = matches!(
             self.algorithm.collective(),
@@ -126,7 +120,7 @@ impl Case {
         if self.algorithm.collective() != Collective::Bcast {
             assert_eq!(apart.rounds, report(true).rounds, "{self:?}");
         }
-        // Of two rounds under way the later one goes first where a block of the other one is empty.
+        // An empty block lets the later of two concurrent rounds finish first, so rounds may differ.
         let may_mix = self.algorithm == Algorithm::ReduceScatterPairwise;
         assert!(
             u64::from(apart.rounds) <= self.rounds() || may_mix && self.lengths.contains(&0),
@@ -135,8 +129,7 @@ impl Case {
         apart
     }
 
-    /// Proves it, and that it takes all the rounds that it promises, so that the promise is not
-    /// idle.
+    /// Proves the call and that it takes exactly the rounds that the catalog states.
     fn prove_exactly(&self) -> ProofReport {
         let report = self.prove();
         assert_eq!(u64::from(report.rounds), self.rounds(), "{self:?}");
@@ -144,7 +137,7 @@ impl Case {
     }
 }
 
-/// All numbers of ranks to 64, and then fewer and fewer to 256.
+/// All numbers of ranks to 64, then ever fewer to 256.
 fn sizes() -> impl Iterator<Item = u32> {
     (1..=64)
         .chain((65..=128).step_by(3))
@@ -152,7 +145,7 @@ fn sizes() -> impl Iterator<Item = u32> {
 }
 
 #[test]
-fn vectors_in_blocks_go_and_come_in_the_fewest_rounds() {
+fn pipelined_bcast_and_reduce_take_the_fewest_rounds() {
     for algorithm in [Algorithm::BcastCirculant, Algorithm::ReduceCirculant] {
         for size in sizes().skip(1) {
             let case = Case::new(algorithm, size, 40).with(blocks(1 + size % 7));
@@ -162,7 +155,7 @@ fn vectors_in_blocks_go_and_come_in_the_fewest_rounds() {
             assert_eq!(
                 report.messages,
                 u64::from(messages),
-                "every block goes once"
+                "every block is sent once"
             );
         }
         for (size, n) in sizes().flat_map(|size| [1, 2, 17, 40].map(|n| (size, n))) {
@@ -232,7 +225,7 @@ fn allreduce_reaches_both_bounds() {
 }
 
 #[test]
-fn small_vectors_go_in_the_fewest_rounds() {
+fn algorithms_for_short_vectors_take_the_fewest_rounds() {
     for size in sizes() {
         for algorithm in [
             Algorithm::AllreduceGatherReduce,
@@ -253,7 +246,7 @@ fn small_vectors_go_in_the_fewest_rounds() {
 }
 
 #[test]
-fn chains_and_pairs_take_their_rounds() {
+fn chains_and_pairwise_exchanges_take_their_rounds() {
     for size in 1..=64 {
         for n in [1, 7] {
             for algorithm in [Algorithm::BcastChain, Algorithm::ReduceChain] {
@@ -268,7 +261,7 @@ fn chains_and_pairs_take_their_rounds() {
 }
 
 #[test]
-fn halves_and_pieces_take_their_rounds() {
+fn halving_and_rings_take_their_rounds() {
     for size in sizes() {
         let vector = u64::from(size) * 4;
         for algorithm in [
@@ -303,7 +296,7 @@ fn recursive_splitting_takes_its_rounds() {
         for k in 2..=8_u32 {
             let case = Case::new(Algorithm::AllreduceRecursiveSplitting, size, 3);
             let case = case.with(radix(k));
-            // With more than three messages in a phase ranks wait for each other's ports.
+            // With radix 5 and more, ranks wait for each other's send ports.
             if k <= 4 && (1..9).any(|phases| k.pow(phases) == size) {
                 case.prove_exactly();
             } else {
@@ -314,7 +307,7 @@ fn recursive_splitting_takes_its_rounds() {
 }
 
 #[test]
-fn short_vectors_leave_no_messages_without_elements() {
+fn short_vectors_send_no_empty_messages() {
     let algorithms = Algorithm::ALL.into_iter().filter(|algorithm| {
         use Collective::{Allreduce, Bcast, Exscan, Reduce, Scan};
         matches!(
@@ -326,7 +319,7 @@ fn short_vectors_leave_no_messages_without_elements() {
         for size in (1..=12).chain([17, 33]) {
             for count in [0, 1, 2, u64::from(size) - 1, u64::from(size) + 1] {
                 let case = Case::new(algorithm, size, count).to(size / 2);
-                // Some serve even numbers of ranks only.
+                // Some algorithms support even numbers of ranks only.
                 if algorithm.suits(&case.call(0)).is_ok() {
                     case.prove();
                 }
@@ -336,7 +329,7 @@ fn short_vectors_leave_no_messages_without_elements() {
 }
 
 #[test]
-fn blocks_of_any_lengths() {
+fn blocks_of_unequal_lengths() {
     for algorithm in [
         Algorithm::AllgathervCirculant,
         Algorithm::ReduceScatterCirculant,

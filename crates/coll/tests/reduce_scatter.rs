@@ -1,9 +1,9 @@
-//! The bounds of reduce_scatter: least volume, and least rounds where the number of ranks allows.
+//! The volume and rounds of reduce_scatter against the lower bounds.
 
 use oxmpi_coll::catalog::{Algorithm, Collective};
 use oxmpi_coll::check::Case;
 
-/// But what goes by way of one rank, which gets whole vectors, and what sends nothing.
+/// All algorithms by messages, but those that reduce whole vectors to one rank first.
 #[test]
 fn every_algorithm_sends_the_least_volume() {
     let collectives = [Collective::ReduceScatter, Collective::ReduceScatterBlock];

@@ -1,15 +1,15 @@
-//! Every algorithm on N ranks of one thread, with an operation that does not commute and elements
-//! that show it.
+//! Runs algorithms on N ranks of one thread with an operation that does not commute, and compares the
+//! results.
 
 mod common;
 
-use common::{End, run};
+use common::{TestRank, run};
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 
 const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];
 const COUNTS: [u64; 5] = [0, 1, 2, 5, 40];
 
-/// Rank and index as a word.
+/// A word that names a rank and an element index.
 fn word(rank: u32, index: u64) -> String {
     format!("{rank}.{index} ")
 }
@@ -18,15 +18,15 @@ fn words(rank: u32, count: u64) -> Vec<String> {
     (0..count).map(|index| word(rank, index)).collect()
 }
 
-/// The words of all ranks, in the order of the ranks.
+/// The reduction of all ranks' words in rank order.
 fn reduced(size: u32, count: u64) -> Vec<String> {
     (0..count)
         .map(|index| (0..size).map(|rank| word(rank, index)).collect())
         .collect()
 }
 
-/// Runs `algorithm` on the calls of all ranks; in place, the input is where the output belongs.
-fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<End> {
+/// Runs `algorithm` on the calls of all ranks. In place, the input starts in the output buffer.
+fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<TestRank> {
     let parameters = Parameters {
         segment: 3,
         ..Parameters::NONE
@@ -35,7 +35,7 @@ fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<E
         let call = call(rank);
         let plan: AnyPlan = algorithm
             .plan(&call, &parameters)
-            .expect("the call is right");
+            .expect("the algorithm supports the call");
         let (input, blank) = (
             words(rank, call.count),
             vec![String::new(); call.count as usize],
@@ -50,7 +50,7 @@ fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<E
 }
 
 #[test]
-fn barrier_ends_on_every_rank() {
+fn barrier_completes_on_every_rank() {
     for size in SIZES {
         run_all(Algorithm::BarrierDissemination, size, |rank| {
             Call::barrier(rank, size)
@@ -59,7 +59,7 @@ fn barrier_ends_on_every_rank() {
 }
 
 #[test]
-fn bcast_brings_the_root_s_elements() {
+fn bcast_delivers_the_root_s_elements() {
     for (size, count) in SIZES
         .into_iter()
         .flat_map(|size| COUNTS.map(|count| (size, count)))
@@ -97,7 +97,7 @@ fn reduce_keeps_the_order_of_the_ranks_under_every_root() {
 }
 
 #[test]
-fn allreduce_gives_every_rank_the_same() {
+fn allreduce_gives_every_rank_the_same_result() {
     for (size, count) in SIZES
         .into_iter()
         .flat_map(|size| COUNTS.map(|count| (size, count)))
@@ -136,7 +136,7 @@ fn allreduce_gives_every_rank_the_same() {
     }
 }
 
-/// Each element's words in one fixed order.
+/// The elements with their words sorted.
 fn sorted(elements: &[String]) -> Vec<String> {
     let sort = |element: &String| {
         let mut words: Vec<_> = element.split_inclusive(' ').collect();

@@ -1,13 +1,13 @@
-//! The simulator against what can be computed by hand, and against itself.
+//! The simulator against times computed by hand, and with symmetry against without.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
     Classical, Error, Machine, Order, PathCosts, Placement, Setup, SimReport, Simulation, Workload,
-    shifts,
+    is_node_symmetric,
 };
 
-/// Numbers of which every sum says what it consists of.
+/// Constants whose sums show which of them they consist of.
 const MACHINE: Machine = Machine {
     network: PathCosts {
         latency: 1_000_000,
@@ -27,7 +27,7 @@ const MACHINE: Machine = Machine {
     eager: 64,
 };
 
-/// Rank 0 sends each message of `bytes` to the rank named; these wait for them.
+/// Rank 0 sends each message to the rank named; the other ranks receive theirs.
 #[derive(Clone)]
 struct Sends {
     rank: u32,
@@ -67,19 +67,19 @@ fn on(size: u32) -> Setup {
     Setup::new(MACHINE, Placement::new(Order::Block, size, 2))
 }
 
-/// The same with no message too long to be sent at once.
+/// The same machine with an eager limit above every message.
 fn all_eager(size: u32) -> Setup {
     let eager = 1 << 20;
     Setup::new(Machine { eager, ..MACHINE }, on(size).placement)
 }
 
 #[test]
-fn one_message_costs_what_its_path_says() {
+fn one_message_costs_the_constants_of_its_path() {
     let times = |to, bytes| sends(&on(4), &[(to, bytes)]).unwrap().times;
     assert_eq!(
         times(2, 8)[0],
         10_000,
-        "eager: the sender is done when it has sent"
+        "eager: an eager sender is done once the message has left its processor"
     );
     assert_eq!(times(2, 8)[2], 10_000 + 1_000_000 + 8 * 3 + 1_000);
     assert_eq!(times(1, 8)[1], 5_000 + 100_000 + 8 * 7 + 500);
@@ -89,7 +89,7 @@ fn one_message_costs_what_its_path_says() {
     assert_eq!(
         times(2, 100)[0],
         granted + 100 * 3,
-        "its last byte has left"
+        "the sender is done once the last byte has left"
     );
     assert_eq!(times(1, 100)[1], 5_000 + 100_000 + 500 + 100 * 7 + 500);
 }
@@ -101,9 +101,9 @@ fn an_adapter_serves_one_message_after_another() {
     assert_eq!(
         (times[2], times[3]),
         (first, first + 10_000),
-        "the sender's processor is slower"
+        "the sender's processor is slower than the adapter"
     );
-    // Both ranks of node 0 send at once to the ranks of node 1.
+    // Both ranks of node 0 send at the same time to the ranks of node 1.
     let pairs = |rank: u32| {
         let call = [(2, 3000), (3, 3000)][(rank % 2) as usize];
         Ok(Pair {
@@ -118,8 +118,8 @@ fn an_adapter_serves_one_message_after_another() {
     assert_eq!(times[2..], [alone, alone + 9_000]);
 }
 
-/// Inside a node a message's bytes are copied before it is seen; one that is announced, or shorter,
-/// could be there sooner, and waits for those sent before it.
+/// Inside a node, an announced or shorter message could be copied before an earlier one; it waits for it
+/// instead.
 #[test]
 fn messages_of_one_sender_and_tag_do_not_overtake() {
     let eager = 2_000;
@@ -133,13 +133,13 @@ fn messages_of_one_sender_and_tag_do_not_overtake() {
     assert_eq!(
         last(&[(1, 2_000), (1, 3_000), (1, 8)]),
         announced,
-        "the third comes while the second is copied"
+        "the third message arrives while the second is copied"
     );
     let announced = 10_000 - 5_000 + 105_000 + 500 + 3_000 * 7 + 500;
     assert_eq!(last(&[(1, 8), (1, 3_000), (1, 2_000)]), announced);
 }
 
-/// The ranks of node 0 send to the ranks of node 1.
+/// Each rank of node 0 sends one message to a rank of node 1.
 struct Pair {
     rank: u32,
     peer: u32,
@@ -167,14 +167,14 @@ impl Plan for Pair {
 }
 
 #[test]
-fn flags_cost_both_ends_what_they_pay_inside_a_node() {
+fn a_flag_costs_sender_and_receiver_their_overhead_inside_a_node() {
     let setup = on(4).with_flags(true).with_matching(1_000_000);
     let times = sends(&setup, &[(2, 0)]).unwrap().times;
     assert_eq!((times[0], times[2]), (5_000, 5_000 + 1_000_000 + 500));
 }
 
 #[test]
-fn a_root_that_posts_all_receives_walks_along_them() {
+fn matching_at_a_root_costs_a_walk_along_its_posted_receives() {
     let root = |matching| {
         let setup = on(8).with_matching(matching);
         let report = Simulation::new(&setup)
@@ -182,14 +182,15 @@ fn a_root_that_posts_all_receives_walks_along_them() {
             .unwrap();
         (report.times[0], report.counts.walked)
     };
-    // Rank 1 comes first, by memory; then ranks 2, 4 and 6, then 3, 5 and 7: each first of a node
-    // passes over the seconds of the nodes before.
+    // Rank 1's message arrives first, through shared memory; then those of ranks 2, 4 and 6, then 3, 5
+    // and 7. The match of the first rank of each node passes over the receives of the second ranks of the
+    // nodes before.
     let walked = 1 + (1 + 2 + 3) + (1 + 1 + 1);
     assert_eq!(root(0).1, walked);
     assert_eq!(
         root(5).0,
         root(0).0 + 5 * (walked - 1),
-        "rank 1's walk is over when others come"
+        "rank 1's match is over before the next message arrives"
     );
 }
 
@@ -275,10 +276,10 @@ fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> SimReport {
 }
 
 #[test]
-fn one_node_stands_for_all_where_it_says_so() {
+fn simulating_one_node_by_symmetry_gives_the_times_of_all() {
     for algorithm in Algorithm::ALL
         .into_iter()
-        .filter(|&algorithm| shifts(algorithm))
+        .filter(|&algorithm| is_node_symmetric(algorithm))
     {
         for (nodes, per_node) in [(1, 3), (2, 1), (3, 2), (5, 4), (8, 3), (13, 2)] {
             let placement = Placement::new(Order::Block, nodes * per_node, per_node);
@@ -300,9 +301,9 @@ fn one_node_stands_for_all_where_it_says_so() {
 }
 
 #[test]
-fn every_algorithm_ends_and_twice_gives_the_same_numbers() {
+fn every_algorithm_ends_and_simulates_deterministically() {
     let setup = Setup::new(Machine::NDR, Placement::new(Order::Cyclic, 100, 16));
-    // Blocks below and above what gatherv and scatterv send through a tree.
+    // Blocks below and above the cutoff of the gatherv and scatterv trees.
     for (algorithm, bytes) in Algorithm::ALL
         .into_iter()
         .flat_map(|one| [(one, 40), (one, 1 << 16)])

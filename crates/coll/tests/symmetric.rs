@@ -1,23 +1,26 @@
-//! Plans that hold no rank are seen to be alike without a look at most ranks' steps. A rank that differs is
-//! noticed all the same, and no plan is believed everywhere.
+//! Plans that are the same on every rank but for a shift: the checker compares them without reading the
+//! steps of most ranks, still detects a rank that differs, and does not trust a plan's own claim
+//! everywhere.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Parameters};
 use oxmpi_coll::check::{Case, plain};
 use oxmpi_coll::plan::{Acts, Plan, PlanInputs};
 
-/// Beyond the numbers of ranks of which all are looked at.
+/// More ranks than those whose steps the checker reads all.
 const MANY: u32 = 150;
 
-/// Neither of these is looked at on so many ranks. What each sends or adds goes around the end of
-/// the vector.
-const UNSEEN: [u32; 3] = [3, 70, 147];
+/// Ranks whose steps the checker does not read on [`MANY`] ranks. What each sends or reduces wraps at the
+/// end of the vector.
+const UNREAD: [u32; 3] = [3, 70, 147];
 
-/// All ranks' plans.
+/// The plans of all ranks.
 fn plans(algorithm: Algorithm, case: &Case) -> Vec<AnyPlan> {
-    case.plans(algorithm).expect("the case suits").0
+    case.plans(algorithm)
+        .expect("the algorithm supports the case")
+        .0
 }
 
-/// The algorithms whose plans hold no rank in the plainest case.
+/// The algorithms whose plans are shift-invariant in the plainest case.
 fn symmetric(size: u32) -> Vec<Algorithm> {
     let is = |algorithm: &Algorithm| {
         let case = plain(*algorithm, size);
@@ -32,7 +35,7 @@ fn symmetric(size: u32) -> Vec<Algorithm> {
 }
 
 #[test]
-fn what_takes_a_step_for_each_rank_holds_no_rank() {
+fn algorithms_with_a_step_per_rank_have_shift_invariant_plans() {
     let names: Vec<_> = symmetric(MANY).iter().map(ToString::to_string).collect();
     assert_eq!(
         names,
@@ -55,15 +58,14 @@ fn what_takes_a_step_for_each_rank_holds_no_rank() {
     );
 }
 
-/// One rank that nobody looks at has the plan of another rank, of another call, or with other
-/// parameters.
+/// One unread rank has another rank's plan, another call's, or one with other parameters.
 #[test]
-fn one_rank_that_differs_is_noticed() {
+fn one_rank_that_differs_is_detected() {
     let mut changed = 0;
     for algorithm in symmetric(MANY) {
         let case = plain(algorithm, MANY);
         let right = plans(algorithm, &case);
-        let checked = case.check_plans_alike(|rank| Ok(right[rank as usize]));
+        let checked = case.check_plans_by_symmetry(|rank| Ok(right[rank as usize]));
         assert!(
             checked.is_some_and(|checked| checked.is_ok()),
             "{algorithm}"
@@ -91,22 +93,26 @@ fn one_rank_that_differs_is_noticed() {
                 ..case
             },
         ];
-        for unseen in UNSEEN {
+        for unread in UNREAD {
             let of = |other: &Case| {
-                let call = other.call(unseen, &other.arrays());
+                let call = other.call(unread, &other.arrays());
                 algorithm.plan(&call, &other.parameters).ok()
             };
             let others = others.iter().filter_map(of);
-            let others = others.chain([right[unseen as usize - 1]]);
-            for other in others.filter(|other| *other != right[unseen as usize]) {
+            let others = others.chain([right[unread as usize - 1]]);
+            for other in others.filter(|other| *other != right[unread as usize]) {
                 let spoilt = |rank: u32| {
-                    let is_it = rank == unseen;
-                    Ok(if is_it { other } else { right[rank as usize] })
+                    let is_spoilt = rank == unread;
+                    Ok(if is_spoilt {
+                        other
+                    } else {
+                        right[rank as usize]
+                    })
                 };
-                let checked = case.check_plans_alike(spoilt);
+                let checked = case.check_plans_by_symmetry(spoilt);
                 assert!(
                     checked.is_none_or(|checked| checked.is_err()),
-                    "{algorithm}: rank {unseen} has {other:?}"
+                    "{algorithm}: rank {unread} has {other:?}"
                 );
                 changed += 1;
             }
@@ -115,14 +121,14 @@ fn one_rank_that_differs_is_noticed() {
     assert!(changed > 12 * 3 * 2, "only {changed}");
 }
 
-/// A plan that says of itself that it holds no rank, and has no acts in its first step on one rank.
+/// A plan that claims to be shift-invariant but has no acts in the first step of one rank.
 #[derive(Clone, Copy, Debug)]
-struct Liar {
+struct FalseClaim {
     plan: AnyPlan,
     is_spoilt: bool,
 }
 
-impl Plan for Liar {
+impl Plan for FalseClaim {
     fn steps(&self) -> u32 {
         self.plan.steps()
     }
@@ -144,28 +150,35 @@ impl Plan for Liar {
     }
 }
 
-/// Whether one rank's lie is noticed.
-fn is_noticed(algorithm: Algorithm, size: u32, liar: u32) -> bool {
+/// Whether the checker detects one rank's false claim.
+fn is_detected(algorithm: Algorithm, size: u32, false_rank: u32) -> bool {
     let case = plain(algorithm, size);
     let arrays = case.arrays();
-    let plan = |rank: u32| Liar {
+    let plan = |rank: u32| FalseClaim {
         plan: (algorithm.plan(&case.call(rank, &arrays), &case.parameters))
-            .expect("the case suits"),
-        is_spoilt: rank == liar,
+            .expect("the algorithm supports the case"),
+        is_spoilt: rank == false_rank,
     };
-    let checked = case.check_plans_alike(|rank| Ok(plan(rank)));
+    let checked = case.check_plans_by_symmetry(|rank| Ok(plan(rank)));
     checked.is_none_or(|checked| checked.is_err())
 }
 
 #[test]
-fn no_plan_is_believed_on_few_ranks_and_at_the_ends_of_many() {
+fn claims_are_verified_on_few_ranks_and_at_the_ends_of_many() {
     for algorithm in symmetric(MANY) {
         for size in [3, 17, 40] {
-            assert!((0..size).all(|liar| is_noticed(algorithm, size, liar)));
+            assert!((0..size).all(|false_rank| is_detected(algorithm, size, false_rank)));
         }
-        for liar in [0, 1, 2, 64, MANY - 64, MANY - 2, MANY - 1] {
-            assert!(is_noticed(algorithm, MANY, liar), "{algorithm}: {liar}");
+        for false_rank in [0, 1, 2, 64, MANY - 64, MANY - 2, MANY - 1] {
+            assert!(
+                is_detected(algorithm, MANY, false_rank),
+                "{algorithm}: {false_rank}"
+            );
         }
-        assert!(!UNSEEN.iter().any(|&liar| is_noticed(algorithm, MANY, liar)));
+        assert!(
+            !UNREAD
+                .iter()
+                .any(|&false_rank| is_detected(algorithm, MANY, false_rank))
+        );
     }
 }

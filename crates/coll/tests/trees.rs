@@ -1,13 +1,14 @@
-//! The bounds of gather, scatter, allgather and alltoall, and of their irregular versions: least
-//! rounds, least volume, and what long blocks cost those that have nothing to do with them.
+//! Rounds, volume and scratch of gather, scatter, allgather, alltoall and their irregular versions,
+//! against the lower bounds.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::check::{Case, ProofReport};
 
-/// Bytes of a block.
+/// The bytes of a block.
 const BLOCK: u64 = 100;
 
-/// Proves an algorithm on so many ranks with blocks of one length; `None` where it does not suit.
+/// Proves the algorithm on `size` ranks with equal blocks. `None` if the algorithm does not support the
+/// call.
 fn prove(
     algorithm: Algorithm,
     size: u32,
@@ -28,7 +29,7 @@ fn prove(
 fn logarithm(size: u32) -> u32 {
     (0..)
         .find(|&k| 1_u64 << k >= u64::from(size))
-        .expect("there is one")
+        .expect("some power of two is large enough")
 }
 
 fn sizes() -> impl Iterator<Item = u32> {
@@ -36,7 +37,7 @@ fn sizes() -> impl Iterator<Item = u32> {
 }
 
 #[test]
-fn trees_and_digits_take_the_least_rounds_and_volume() {
+fn trees_and_bruck_meet_the_bounds_on_rounds_and_volume() {
     for size in sizes() {
         let others = u64::from(size - 1) * BLOCK;
         for algorithm in [
@@ -50,7 +51,7 @@ fn trees_and_digits_take_the_least_rounds_and_volume() {
                 let is_gather = algorithm == Algorithm::GatherBinomial;
                 if let Some(report) = prove(algorithm, size, root, Parameters::NONE) {
                     assert_eq!(report.rounds, logarithm(size), "{algorithm}, {size} ranks");
-                    // In gather no rank sends as much as the root receives.
+                    // In a gather the root only receives: no rank sends all blocks.
                     assert!(report.volume == others || is_gather && report.volume < others);
                 }
             }
@@ -59,7 +60,7 @@ fn trees_and_digits_take_the_least_rounds_and_volume() {
 }
 
 #[test]
-fn exchanges_of_single_blocks_send_the_least_volume() {
+fn algorithms_that_exchange_single_blocks_send_the_least_volume() {
     for size in sizes() {
         for algorithm in [
             Algorithm::AllgatherRing,
@@ -71,7 +72,7 @@ fn exchanges_of_single_blocks_send_the_least_volume() {
             Algorithm::AlltoallvLinear,
         ] {
             if let Some(report) = prove(algorithm, size, 0, Parameters::NONE) {
-                // The folded rank of an odd number of neighbours is given a block besides.
+                // With an odd number of ranks the folded rank costs one more block.
                 let has_folded_rank = algorithm == Algorithm::AllgatherNeighborExchange
                     && size > 3
                     && !size.is_multiple_of(2);
@@ -83,13 +84,14 @@ fn exchanges_of_single_blocks_send_the_least_volume() {
 }
 
 #[test]
-fn bruck_s_alltoall_sends_a_block_once_for_each_digit() {
+fn bruck_alltoall_sends_a_block_once_per_nonzero_digit() {
     for (size, radix) in sizes().flat_map(|size| [2, 3, 4, 7].map(|radix| (size, radix))) {
         let parameters = Parameters {
             radix,
             ..Parameters::NONE
         };
-        let report = prove(Algorithm::AlltoallBruck, size, 0, parameters).expect("it suits");
+        let report = prove(Algorithm::AlltoallBruck, size, 0, parameters)
+            .expect("the algorithm supports the call");
         let digits = |mut distance: u32| {
             let mut digits = 0;
             while distance > 0 {
@@ -116,17 +118,19 @@ fn irregular_trees_take_no_more_rounds_and_messages_than_regular_ones() {
                     cutoff,
                     ..Parameters::NONE
                 };
-                prove(Algorithm::GathervKnomial, size, root, parameters).expect("it suits")
+                prove(Algorithm::GathervKnomial, size, root, parameters)
+                    .expect("the algorithm supports the call")
             };
             let scatter = |cutoff| {
                 let parameters = Parameters {
                     cutoff,
                     ..Parameters::NONE
                 };
-                prove(Algorithm::ScattervKnomial, size, root, parameters).expect("it suits")
+                prove(Algorithm::ScattervKnomial, size, root, parameters)
+                    .expect("the algorithm supports the call")
             };
             let regular = prove(Algorithm::GatherBinomial, size, root, Parameters::NONE);
-            let regular = regular.expect("it suits");
+            let regular = regular.expect("the algorithm supports the call");
             let short = gather(BLOCK);
             assert_eq!(
                 (short.rounds, short.messages, short.volume),
@@ -134,9 +138,9 @@ fn irregular_trees_take_no_more_rounds_and_messages_than_regular_ones() {
             );
             let short = scatter(BLOCK);
             assert_eq!((short.rounds, short.messages), (logarithm(size), others));
-            // 8 bytes tell a length; the first rank of a subtree knows its own.
+            // Each length takes 8 bytes; the first rank of a subtree knows its own length.
             assert!(short.volume <= others * (BLOCK + 8));
-            // Long blocks go straight: only their owners and the root have to do with them.
+            // Long blocks skip the tree: only their owners and the root handle them.
             let long = gather(BLOCK - 1);
             assert_eq!(
                 (long.volume, long.scratch),

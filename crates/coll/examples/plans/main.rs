@@ -1,31 +1,31 @@
-//! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
-//! with more of the variants.
+//! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random larger ones, to
+//! 2^20 if a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long
+//! plans` as a whole with more variants.
 //!
-//! What is proved how:
-//! - On few ranks every case runs all ranks: all roots, counts that are less than, equal to and more
-//!   than the ranks, both orders, in place and not, parameters as drawn, ranks on nodes in blocks and
-//!   dealt in turn. Nothing is left out, or the proof fails.
-//! - To 1,024 the plainest case. Where all ranks are proved to be like the first ones, step by step,
-//!   these are run for all. To 128 the same on nodes, in blocks and dealt in turn.
-//! - Besides, variants: on every eighth number of ranks the plainest case in place, on nodes as above,
-//!   and one drawn case; with a root one drawn case on all. Those of more than 20,000 steps of all
-//!   ranks together are proved on every 256th number of ranks, and left out on the others; without
-//!   `--up-to` only those for which all ranks must be run. What is left out is counted and printed.
-//! - Beyond, the plainest case on random numbers of ranks. Where a rank takes many steps, or all of
-//!   them would look at very many blocks or, with `--beyond`, take more than 3 million steps, half as many ranks are
-//!   taken, and so on; where each rank gets a block of every other and they are not alike, some blocks are followed.
+//! What is proved, and how:
+//! - To 64 ranks, every case by running all ranks: all roots; fewer, as many and more elements than
+//!   ranks; with and without a commutative operation; in place and not; drawn parameters; block and
+//!   cyclic placement on nodes. A case that cannot be proved is an error.
+//! - To 1,024 ranks, the plainest case. Where all ranks are proved to be equivalent to the first ones
+//!   step by step, only these are run. To 128 ranks also in block and cyclic placement.
+//! - Variants besides: on every eighth number of ranks the plainest case in place and on nodes, and one
+//!   drawn case; for a collective with a root, one drawn case on all numbers. A variant of more than
+//!   20,000 steps of all ranks together is proved on every 256th number of ranks only; without `--up-to`
+//!   this holds only if all ranks must be run. The number of skipped variants is printed.
+//! - Beyond 1,024 ranks, the plainest case on random numbers of ranks. The number is halved while a rank
+//!   takes many steps, all ranks would read very many blocks or, with `--beyond`, they take more than 3
+//!   million steps. Where every rank gets a block of every other and ranks are not equivalent, only some
+//!   blocks are followed.
 //!
-//! In each case the rounds that the algorithm promises are kept, and where it promises the least volume
-//! the rank that sends most sends just that. What it took is told in seconds on a processor, so that what
-//! runs beside hardly counts.
+//! Each proof includes the rounds that the catalog states and, where it states the least volume, the
+//! volume of the rank that sends most. Times are in seconds of processor time, so that other load hardly
+//! counts.
 //!
-//! Usage: `plans [--up-to RANKS | --beyond] [NAME...]`, a name being `COLLECTIVE` or
-//! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger
-//! one; with `--beyond` only the random ones, of no more than 3 million steps. Without either the largest take
-//! gigabytes for each processor.
+//! Usage: `plans [--up-to RANKS | --beyond] [NAME...]`. A name is `COLLECTIVE` or `COLLECTIVE/ALGORITHM`.
+//! `--up-to` proves every number of ranks to that one and no larger one, `--beyond` only the random ones
+//! of at most 3 million steps. Without either, the largest proofs take gigabytes per processor.
 
-mod asked;
+mod options;
 mod proof;
 
 use std::process::ExitCode;
@@ -33,27 +33,31 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use asked::Asked;
+use options::Options;
 use oxmpi_coll::catalog::Algorithm;
 use proof::{FEW, LONG, PLACED, SAMPLE, Tally, VARIED, beyond, prove_size};
 
 fn main() -> ExitCode {
-    let asked = match Asked::of(std::env::args().skip(1).collect()) {
-        Ok(asked) => asked,
+    let options = match Options::of(std::env::args().skip(1).collect()) {
+        Ok(options) => options,
         Err(why) => {
             eprintln!("{why}");
             return ExitCode::from(2);
         }
     };
     let algorithms = Algorithm::ALL.into_iter();
-    let algorithms: Vec<_> = algorithms.filter(|one| asked.names(one)).collect();
+    let algorithms: Vec<_> = algorithms.filter(|one| options.names(one)).collect();
     let sizes = |at: usize| {
-        let drawn = asked.random.then(|| beyond(algorithms[at]));
+        let drawn = options.random.then(|| beyond(algorithms[at]));
         let drawn = drawn.into_iter().flatten();
-        asked.every.clone().chain(drawn).map(move |size| (size, at))
+        options
+            .every
+            .clone()
+            .chain(drawn)
+            .map(move |size| (size, at))
     };
     let mut jobs: Vec<_> = (0..algorithms.len()).flat_map(sizes).collect();
-    // The largest take longest.
+    // The largest proofs take longest, so they start first.
     jobs.sort_unstable_by(|one, other| other.cmp(one));
     let tallies = Mutex::new(vec![Tally::default(); algorithms.len()]);
     let next = AtomicUsize::new(0);
@@ -61,9 +65,9 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let work = || {
         while let Some(&(size, at)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match prove_size(algorithms[at], size, &asked) {
-                Ok(tally) => tallies.lock().expect("nobody panics")[at].add(tally),
-                // One fault of an algorithm is enough to begin with.
+            match prove_size(algorithms[at], size, &options) {
+                Ok(tally) => tallies.lock().expect("no thread panics")[at].add(tally),
+                // The first fault of an algorithm is enough.
                 Err(why) if failed[at].swap(true, Ordering::Relaxed) => drop(why),
                 Err(why) => println!("{why}"),
             }
@@ -75,7 +79,7 @@ fn main() -> ExitCode {
             scope.spawn(work);
         }
     });
-    let tallies = tallies.into_inner().expect("nobody panics");
+    let tallies = tallies.into_inner().expect("no thread panics");
     print(&algorithms, &tallies);
     println!(
         "{:.1} s on {threads} threads",
@@ -85,10 +89,10 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed))
 }
 
-/// What was proved of each algorithm, and what was left out.
+/// Prints what was proved of each algorithm, and what was skipped.
 fn print(algorithms: &[Algorithm], tallies: &[Tally]) {
     println!(
-        "algorithm                                     cases  by few ranks  left out  messages    to ranks    s"
+        "algorithm                                     cases  equivalent     skipped  messages    to ranks    s"
     );
     for (algorithm, tally) in algorithms.iter().zip(tallies) {
         println!(
@@ -96,16 +100,16 @@ fn print(algorithms: &[Algorithm], tallies: &[Tally]) {
             algorithm.to_string(),
             tally.proved[0] + tally.proved[1],
             tally.proved[1],
-            tally.left_out,
+            tally.skipped,
             tally.messages as f64 / 1e6,
             tally.largest,
             tally.spent.as_secs_f64(),
         );
     }
-    let left_out: u64 = tallies.iter().map(|tally| tally.left_out).sum();
+    let skipped: u64 = tallies.iter().map(|tally| tally.skipped).sum();
     println!(
-        "left out: nothing on 1 to {FEW} ranks, no plainest case, and on nodes nothing to {PLACED}; {left_out} variants \
-         of more than {LONG} steps, of those drawn on every {VARIED}th number of ranks (with a root on all), \
-         but on every {SAMPLE}th"
+        "skipped: nothing on 1 to {FEW} ranks, no plainest case, nothing on nodes to {PLACED} ranks; {skipped} variants \
+         of more than {LONG} steps that were drawn on every {VARIED}th number of ranks (with a root on all), \
+         except on every {SAMPLE}th"
     );
 }

@@ -1,4 +1,4 @@
-//! What is proved of an algorithm on one number of ranks, and which variants are left out.
+//! Proves an algorithm on one number of ranks, and selects the cases.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -10,55 +10,55 @@ use oxmpi_coll::check::{
 use oxmpi_coll::placement::Order;
 use oxmpi_coll::plan::Plan;
 
-use crate::asked::Asked;
+use crate::options::Options;
 
-/// All numbers of ranks up to this one are proved, if no other is given.
+/// All numbers of ranks to this one are proved unless the command line gives another.
 pub(crate) const EVERY: u32 = 1024;
 
-/// Numbers of ranks up to which every case is proved by running all ranks. Nothing is left out.
+/// Every case is proved by running all ranks on up to this many ranks; none is skipped.
 pub(crate) const FEW: u32 = 64;
 
-/// Numbers of ranks up to which algorithms that know nodes are proved with ranks on nodes in blocks and
-/// dealt in turn. Nothing of that is left out.
+/// Node-aware algorithms are proved in block and cyclic placement on up to this many ranks; no such case
+/// is skipped.
 pub(crate) const PLACED: u32 = 128;
 
-/// Of so many numbers of ranks one has its variants proved.
+/// Variants are proved on one in this many numbers of ranks.
 pub(crate) const VARIED: u32 = 8;
 
-/// Steps of all ranks together beyond which a variant is proved on one of [`SAMPLE`] numbers of ranks.
+/// A variant with more steps of all ranks together is proved on one of [`SAMPLE`] numbers of ranks only.
 pub(crate) const LONG: u64 = 20_000;
 
-/// Steps of all ranks together beyond which on more than [`FEW`] and up to [`EVERY`] ranks nothing is proved by running all
-/// ranks; the plainest cases take fewer, or few ranks stand for all.
+/// The most steps of all ranks together for which all ranks are run on [`FEW`] to [`EVERY`] ranks.
+/// Plainest cases take fewer or have equivalent ranks.
 const MANY: u64 = 2_500_000;
 
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
 
-/// Blocks that the plans of all ranks look at together beyond which half as many ranks are taken.
+/// A random number of ranks is halved while the plans of all ranks read more blocks than this.
 const READ: u64 = 1 << 31;
 
-/// What proving one algorithm came to.
+/// The counts of one algorithm's proofs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
-    /// Cases proved by running every rank, and by running few that stand for all.
+    /// The cases proved by running every rank, and by running representatives of equivalent ranks.
     pub proved: [u64; 2],
-    /// Variants that are left out for their steps.
-    pub left_out: u64,
-    /// Messages of all cases.
+    /// The variants skipped because of their steps.
+    pub skipped: u64,
+    /// The messages of all cases.
     pub messages: u64,
-    /// The largest number of ranks.
+    /// The largest number of ranks proved.
     pub largest: u32,
-    /// Time on a processor.
+    /// The processor time taken.
     pub spent: Duration,
 }
 
 impl Tally {
-    /// Adds what another number of ranks came to.
+    /// Adds the counts of another number of ranks.
     pub(crate) fn add(&mut self, other: Tally) {
         self.proved[0] += other.proved[0];
         self.proved[1] += other.proved[1];
-        self.left_out += other.left_out;
+        self.skipped += other.skipped;
         self.messages += other.messages;
         self.largest = self.largest.max(other.largest);
         self.spent += other.spent;
@@ -73,49 +73,49 @@ impl Tally {
 
 /// The most steps of all ranks together with which a case is proved.
 #[derive(Clone, Copy)]
-struct Most {
-    /// Where all ranks are run.
+struct StepLimit {
+    /// If all ranks are run.
     run: u64,
-    /// Where some stand for all.
-    alike: u64,
+    /// If representatives are run.
+    equivalent: u64,
 }
 
-impl Most {
-    /// Any number.
-    const ANY: Most = Most::run(u64::MAX);
+impl StepLimit {
+    /// No limit.
+    const ANY: StepLimit = StepLimit::run(u64::MAX);
 
-    /// So many where all ranks are run.
+    /// A limit that applies only if all ranks are run.
     const fn run(steps: u64) -> Self {
-        Most {
+        StepLimit {
             run: steps,
-            alike: u64::MAX,
+            equivalent: u64::MAX,
         }
     }
 }
 
-/// Whether the promised rounds and the promised volume are kept.
-fn keeps_promises(algorithm: Algorithm, case: &Case, report: ProofReport) -> Result<(), String> {
+/// Checks that the plan takes at most the stated rounds and exactly the stated volume.
+fn check_bounds(algorithm: Algorithm, case: &Case, report: ProofReport) -> Result<(), String> {
     let rounds = algorithm.rounds(&case.call(0, &case.arrays()), &case.parameters);
     let found = u64::from(report.rounds);
     if promises_rounds(algorithm, case) && found > rounds {
         return Err(format!(
-            "takes {found} rounds, not the {rounds} that it promises"
+            "takes {found} rounds, more than the {rounds} that the catalog states"
         ));
     }
     match least_volume(algorithm, case) {
         Some(volume) if volume != report.volume => Err(format!(
-            "a rank sends {} elements, not the {volume} that are promised",
+            "a rank sends {} elements, not the {volume} that the catalog states",
             report.volume
         )),
         _ => Ok(()),
     }
 }
 
-/// The steps of all ranks, and the most of one rank.
+/// The steps of all ranks together, and the most steps of one rank.
 fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
     let arrays = case.arrays();
     let (mut all, mut most) = (0, 0);
-    // The first ranks, the last and every so manieth between stand for the rest of very many.
+    // Of very many ranks, every `stride`th represents those around it.
     let stride = (case.size / 4096).max(1);
     for rank in (0..case.size).step_by(stride as usize) {
         let plan = algorithm.plan(&case.call(rank, &arrays), &case.parameters);
@@ -126,28 +126,33 @@ fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
     Ok((all, most))
 }
 
-/// Proves one case, if it takes no more steps than `most`; whether it has.
-fn prove(algorithm: Algorithm, case: &Case, most: Most, tally: &mut Tally) -> Result<bool, String> {
-    let named = |what: &dyn std::fmt::Display| format!("{algorithm}: {what}\n    {case:?}");
+/// Proves one case unless it takes more steps than `most`. Returns whether it was proved.
+fn prove(
+    algorithm: Algorithm,
+    case: &Case,
+    limit: StepLimit,
+    tally: &mut Tally,
+) -> Result<bool, String> {
+    let located = |problem: &dyn std::fmt::Display| format!("{algorithm}: {problem}\n    {case:?}");
     let proved = match case.size > EVERY {
-        true => prove_far(algorithm, case, most)?,
-        false => prove_near(algorithm, case, most)?,
+        true => prove_far(algorithm, case, limit)?,
+        false => prove_near(algorithm, case, limit)?,
     };
     let Some((how, checked)) = proved else {
         return Ok(false);
     };
-    let report = checked.map_err(|fault| named(&fault))?;
-    keeps_promises(algorithm, case, report).map_err(|why| named(&why))?;
+    let report = checked.map_err(|fault| located(&fault))?;
+    check_bounds(algorithm, case, report).map_err(|why| located(&why))?;
     tally.note(how, case, report);
     Ok(true)
 }
 
-/// What proving a case came to, and whether few ranks stood for all; `None` where that takes too many
+/// The checker's report with the index into [`Tally::proved`], or `None` if the proof takes too many
 /// steps.
 type Proved = Result<Option<(usize, Result<ProofReport, Fault>)>, String>;
 
-/// Proves a case whose plans are made once, and kept.
-fn prove_near(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
+/// Proves a case with the plans of all ranks in memory.
+fn prove_near(algorithm: Algorithm, case: &Case, limit: StepLimit) -> Proved {
     let arrays = case.arrays();
     let calls = case.calls(&arrays);
     let plans = calls
@@ -156,27 +161,28 @@ fn prove_near(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
     let plans = plans.collect::<Result<Vec<_>, _>>();
     let plans = plans.map_err(|why| why.to_string())?;
     let steps: u64 = plans.iter().map(|plan| u64::from(plan.steps())).sum();
-    if steps > most.alike {
+    if steps > limit.equivalent {
         return Ok(None);
     }
-    let alike = (case.size > FEW).then(|| case.check_plans_alike(|rank| Ok(plans[rank as usize])));
-    Ok(match alike.flatten() {
+    let equivalent =
+        (case.size > FEW).then(|| case.check_plans_by_symmetry(|rank| Ok(plans[rank as usize])));
+    Ok(match equivalent.flatten() {
         Some(checked) => Some((1, checked)),
-        None if steps > most.run => None,
+        None if steps > limit.run => None,
         None => Some((0, case.check_plans(&plans))),
     })
 }
 
-/// Proves a case of so many ranks that their plans are not kept.
-fn prove_far(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
+/// Proves a case of too many ranks to keep their plans in memory.
+fn prove_far(algorithm: Algorithm, case: &Case, limit: StepLimit) -> Proved {
     let steps = steps(algorithm, case)?.0;
-    if steps > most.alike {
+    if steps > limit.equivalent {
         return Ok(None);
     }
-    Ok(match case.check_alike(algorithm) {
+    Ok(match case.check_by_symmetry(algorithm) {
         Some(checked) => Some((1, checked)),
-        None if steps > most.run => None,
-        None if gathers(case) => {
+        None if steps > limit.run => None,
+        None if is_allgather(case) => {
             let followed = [0, case.size / 3, case.size - 1].map(Ranks::one);
             let all = followed
                 .iter()
@@ -188,82 +194,85 @@ fn prove_far(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
 }
 
 /// Whether every rank gets a block of every other.
-fn gathers(case: &Case) -> bool {
+fn is_allgather(case: &Case) -> bool {
     matches!(
         case.collective,
         Collective::Allgather | Collective::Allgatherv
     )
 }
 
-/// Proves an algorithm on one number of ranks, if it takes so many.
-pub(crate) fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Result<Tally, String> {
-    let (start, mut tally) = (on_processor(), Tally::default());
+/// Proves an algorithm on one number of ranks, if it supports that number.
+pub(crate) fn prove_size(
+    algorithm: Algorithm,
+    size: u32,
+    options: &Options,
+) -> Result<Tally, String> {
+    let (start, mut tally) = (processor_time(), Tally::default());
     if size > EVERY {
-        prove_random(algorithm, size, asked, &mut tally)?;
+        prove_random(algorithm, size, options, &mut tally)?;
     } else if size > FEW {
-        prove_many(algorithm, size, asked, &mut tally)?;
+        prove_many(algorithm, size, options, &mut tally)?;
     } else {
         for case in &cases(algorithm, size) {
-            must(prove(algorithm, case, Most::ANY, &mut tally)?, case)?;
+            require(prove(algorithm, case, StepLimit::ANY, &mut tally)?, case)?;
         }
     }
-    tally.spent = on_processor().saturating_sub(start);
+    tally.spent = processor_time().saturating_sub(start);
     Ok(tally)
 }
 
-/// The time that this thread has had on a processor, so that what runs beside does not count; where the
-/// system does not tell it, time.
-fn on_processor() -> Duration {
+/// The processor time of this thread, or the time since the first call if the kernel does not give it.
+fn processor_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat");
-    let nanoseconds = told
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat");
+    let nanoseconds = schedstat
         .ok()
         .and_then(|line| line.split(' ').next()?.parse().ok());
     nanoseconds.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
-/// A case that may not be left out.
-fn must(proved: bool, case: &Case) -> Result<(), String> {
-    let why = || format!("a case that may not be left out takes too many steps\n    {case:?}");
+/// An error if a case that must be proved was not.
+fn require(proved: bool, case: &Case) -> Result<(), String> {
+    let why = || format!("a case that must be proved takes too many steps\n    {case:?}");
     proved.then_some(()).ok_or_else(why)
 }
 
-/// Proves an algorithm on more than a few ranks.
+/// Proves an algorithm on more than [`FEW`] and up to [`EVERY`] ranks.
 fn prove_many(
     algorithm: Algorithm,
     size: u32,
-    asked: &Asked,
+    options: &Options,
     tally: &mut Tally,
 ) -> Result<(), String> {
     let all = cases(algorithm, size);
     let Some(plainest) = all.last() else {
         return Ok(());
     };
-    must(
-        prove(algorithm, plainest, Most::run(MANY), tally)?,
+    require(
+        prove(algorithm, plainest, StepLimit::run(MANY), tally)?,
         plainest,
     )?;
     if size <= PLACED {
         for case in placed(algorithm, plainest) {
-            must(prove(algorithm, &case, Most::ANY, tally)?, &case)?;
+            require(prove(algorithm, &case, StepLimit::ANY, tally)?, &case)?;
         }
     }
     let is_sampled = size % SAMPLE == algorithm as u32 % SAMPLE;
     let run = if is_sampled { MANY } else { LONG };
-    let alike = if asked.random { u64::MAX } else { run };
+    let equivalent = if options.random { u64::MAX } else { run };
     for case in variants(algorithm, plainest, &all) {
-        let proved = prove(algorithm, &case, Most { run, alike }, tally)?;
-        tally.left_out += u64::from(!proved);
+        let proved = prove(algorithm, &case, StepLimit { run, equivalent }, tally)?;
+        tally.skipped += u64::from(!proved);
     }
     Ok(())
 }
 
-/// Proves an algorithm on a random number of ranks, or on half as many and so on where a rank takes many steps or
-/// looks at all blocks, or all ranks take more than is asked for.
+/// Proves an algorithm on a random number of ranks. Halves the number while a rank takes many steps or
+/// reads all blocks, or all ranks take more steps than the command line allows.
 fn prove_random(
     algorithm: Algorithm,
     size: u32,
-    asked: &Asked,
+    options: &Options,
     tally: &mut Tally,
 ) -> Result<(), String> {
     let is_even = algorithm.row().needs.even;
@@ -273,11 +282,13 @@ fn prove_random(
         .is_ok()
     {
         let case = plain(algorithm, size);
-        // A team's alltoall is a single step, in which each rank gets a block of every other.
+        // The intra-node alltoall is one step, but each rank gets a block of every other.
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
             && algorithm != Algorithm::AlltoallIntraNode;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
-        if size <= EVERY || fits && prove(algorithm, &case, Most::run(asked.most), tally)? {
+        if size <= EVERY
+            || fits && prove(algorithm, &case, StepLimit::run(options.most_steps), tally)?
+        {
             return Ok(());
         }
         size = if is_even { size / 4 * 2 } else { size / 2 };
@@ -285,8 +296,8 @@ fn prove_random(
     Ok(())
 }
 
-/// The blocks that all ranks' plans look at together, if each looks at all: where every rank is given all
-/// lengths, or has a block for every other, but for a plan that holds no rank, of which few are asked.
+/// The blocks that all ranks' plans read together: every rank reads every block if it is given all
+/// lengths or has a block for every rank, unless its plan is shift-invariant, so that few plans are read.
 fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     let given = matches!(
         case.collective,
@@ -304,7 +315,7 @@ fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     }
 }
 
-/// The plainest case with ranks on nodes in blocks and dealt in turn, where the algorithm knows nodes.
+/// The plainest case in block and cyclic placement, if the algorithm is node-aware.
 fn placed(algorithm: Algorithm, plainest: &Case) -> Vec<Case> {
     if algorithm.row().parameters.per_node == 0 {
         return Vec::new();
@@ -321,8 +332,8 @@ fn placed(algorithm: Algorithm, plainest: &Case) -> Vec<Case> {
     [Order::Block, Order::Cyclic].map(placed).into()
 }
 
-/// The plainest case as it may be varied, and one of the drawn cases: on every [`VARIED`]th number of
-/// ranks, other roots on all.
+/// The variants of the plainest case, and one drawn case: on every [`VARIED`]th number of ranks, with a
+/// root on all.
 fn variants(algorithm: Algorithm, plainest: &Case, all: &[Case]) -> Vec<Case> {
     let is_varied = plainest.size % VARIED == algorithm as u32 % VARIED;
     let in_place = Case {
@@ -344,7 +355,7 @@ fn variants(algorithm: Algorithm, plainest: &Case, all: &[Case]) -> Vec<Case> {
     variants
 }
 
-/// Random numbers of ranks beyond [`EVERY`], of which the algorithm takes many.
+/// Random numbers of ranks beyond [`EVERY`] that the algorithm supports.
 pub(crate) fn beyond(algorithm: Algorithm) -> Vec<u32> {
     let needs = algorithm.row().needs;
     let drawn = |(index, bits): (u64, u32)| {

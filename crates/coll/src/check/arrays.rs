@@ -1,14 +1,14 @@
-//! The arrays that the ranks of a collective are called with.
+//! The arrays of lengths and neighbours that ranks pass to a collective.
 
 use alloc::sync::Arc;
 
 use crate::plan::CallArrays;
 
-/// The lengths of blocks that follow one another.
+/// The lengths of consecutive blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
     lengths: Arc<[u64]>,
-    /// Where each block starts, and where the last one ends.
+    /// The start of each block, then the end of the last one.
     starts: Arc<[u64]>,
 }
 
@@ -25,22 +25,22 @@ impl Lengths {
         Lengths { lengths, starts }
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Whether there is no block.
+    /// Whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// Where block `index` starts; for the number of blocks, where the last one ends. `None` beyond.
+    /// The start of block `index`; for the number of blocks, the end of the last one. `None` beyond.
     pub fn start(&self, index: usize) -> Option<u64> {
         self.starts.get(index).copied()
     }
 
-    /// The elements of all blocks.
+    /// The elements of all blocks together.
     pub fn total(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -49,13 +49,13 @@ impl Lengths {
     ///
     /// # Panics
     ///
-    /// When there is no such block.
+    /// If there is no such block.
     pub fn length(&self, index: usize) -> u64 {
         self.lengths[index]
     }
 }
 
-/// The arrays that one rank is called with. Copies are cheap.
+/// The arrays that one rank passes to a collective. Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrays {
     /// As [`CallArrays::sends`].
@@ -69,7 +69,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// The arrays as a plan sees them.
+    /// The arrays in the form that a plan gets.
     pub fn given(&self) -> CallArrays<'_> {
         CallArrays {
             sends: &self.sends.lengths,

@@ -1,41 +1,41 @@
-//! Collective calls to prove: all ranks' calls and arrays out of a few numbers.
+//! Test cases of the checker: the calls and arrays of all ranks, described by a few numbers.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
-use super::fault::{Fault, FaultKind};
-use super::{ProofReport, Ranks, check, check_plans};
+use super::fault::Fault;
+use super::{ProofReport, Ranks, check, check_plans, plan_of};
 use crate::call::{Algorithm, Call, Collective, PROC_NULL, Parameters, SharedMemory};
 use crate::catalog::AnyPlan;
 
-/// A collective call of all ranks, in short.
+/// A collective call of all ranks, described by a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What is called.
+    /// The collective that is called.
     pub collective: Collective,
-    /// Ranks.
+    /// The number of ranks.
     pub size: u32,
-    /// The root, where there is one.
+    /// The root, if the collective has one, else 0.
     pub root: u32,
-    /// Elements in the vector or in one block. Blocks of any lengths have up to twice as many.
+    /// Elements of the vector or of one block. Blocks of unequal lengths have up to twice as many.
     pub count: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
-    /// Whether the operation is exact; it then commutes.
+    /// Whether the operation is exact, which includes that it commutes.
     pub exact: bool,
-    /// Whether every rank that may calls in place.
+    /// Whether every rank calls in place, where the collective allows it.
     pub in_place: bool,
-    /// How blocks of any lengths differ: 0 for not at all. Elsewhere it picks the neighbours.
+    /// The seed of unequal block lengths and of neighbours; with 0 all blocks have the same length.
     pub seed: u64,
     /// The parameters; 0 stands for the default.
     pub parameters: Parameters,
 }
 
 impl Case {
-    /// A call of so many ranks and elements: from rank 0, not in place, by an operation that
-    /// commutes, with default parameters and blocks of one length.
+    /// A case with root 0, not in place, with a commutative operation, default parameters and equal
+    /// blocks.
     pub const fn new(collective: Collective, size: u32, count: u64) -> Self {
         Case {
             collective,
@@ -77,11 +77,11 @@ impl Case {
         check_plans(&plans, &self.placed(contract))
     }
 
-    /// The plans of all ranks, and what they promise.
+    /// The plans of all ranks, and the contract of the case.
     ///
     /// # Errors
     ///
-    /// When the algorithm does not suit the case.
+    /// If the algorithm does not support the case.
     pub fn plans(&self, algorithm: Algorithm) -> Result<(Vec<AnyPlan>, Contract), Fault> {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
@@ -90,18 +90,11 @@ impl Case {
     }
 
     fn plans_of(&self, algorithm: Algorithm, calls: &[Call]) -> Result<Vec<AnyPlan>, Fault> {
-        let plan = |call: &Call| {
-            let plan = algorithm.plan(call, &self.parameters);
-            plan.map_err(|why| Fault {
-                rank: call.rank,
-                step: 0,
-                kind: FaultKind::Unsuited(why),
-            })
-        };
+        let plan = |call| plan_of(algorithm, call, &self.parameters);
         calls.iter().map(plan).collect()
     }
 
-    /// Proves plans that are these, or nearly, on the case.
+    /// Proves given plans on the case; tests pass modified plans.
     ///
     /// # Errors
     ///
@@ -115,12 +108,12 @@ impl Case {
         check_plans(plans, &self.placed(contract))
     }
 
-    /// The contract of ranks that are on the nodes of the parameters.
+    /// The contract for ranks that are placed on nodes as the parameters say.
     pub fn placed(&self, contract: Contract) -> Contract {
         contract.placed(self.size, &self.parameters)
     }
 
-    /// The arrays of all ranks; none where the collective has none.
+    /// The arrays of all ranks; empty if the collective takes none.
     pub fn arrays(&self) -> Vec<Arrays> {
         let size = self.size;
         let shared = |fill: &dyn Fn(&mut Arrays)| {
@@ -147,7 +140,7 @@ impl Case {
             }),
             Collective::Alltoallv => {
                 let between = |from: u32, to: u32| {
-                    // In place both directions have the same length.
+                    // In place, both directions have the same length.
                     let (from, to) = match self.in_place {
                         true => (from.min(to), from.max(to)),
                         false => (from, to),
@@ -176,68 +169,46 @@ impl Case {
         let &Case {
             size, root, count, ..
         } = self;
-        let own = arrays.get(rank as usize);
-        let at_root = arrays.get(root as usize);
-        let at = rank as usize;
-        let degrees = own.map_or([0, 0], |own| {
-            [own.sources.len() as u32, own.destinations.len() as u32]
-        });
-        let call = match self.collective {
-            Collective::Barrier => Call::barrier(rank, size),
-            Collective::Bcast => Call::bcast(rank, size, root, count),
-            Collective::Gather => Call::gather(rank, size, root, count),
-            Collective::Gatherv => {
-                let own = at_root.map_or(0, |arrays| arrays.recvs.length(at));
-                Call::gatherv(rank, size, root, own)
-            }
-            Collective::Scatter => Call::scatter(rank, size, root, count),
-            Collective::Scatterv => {
-                let own = at_root.map_or(0, |arrays| arrays.sends.length(at));
-                Call::scatterv(rank, size, root, own)
-            }
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => {
-                Call::allgatherv(rank, size, own.map_or(0, |own| own.recvs.total()))
-            }
-            Collective::Alltoall => Call::alltoall(rank, size, count),
-            Collective::Alltoallv => Call::alltoallv(rank, size),
-            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
-            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
-            Collective::ReduceScatter => {
-                Call::reduce_scatter(rank, size, own.map_or(0, |own| own.sends.total()), 1)
-            }
-            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
-            Collective::Scan => Call::scan(rank, size, count, 1),
-            Collective::Exscan => Call::exscan(rank, size, count, 1),
-            Collective::NeighborAllgather => Call::neighbor_allgather(rank, size, degrees, count),
-            Collective::NeighborAllgatherv => {
-                let bytes = self.length(u64::from(rank));
-                Call::neighbor_allgatherv(rank, size, degrees, bytes)
-            }
-            Collective::NeighborAlltoall => Call::neighbor_alltoall(rank, size, degrees, count),
-            Collective::NeighborAlltoallv => Call::neighbor_alltoallv(rank, size, degrees),
+        let (own, at_root) = (arrays.get(rank as usize), arrays.get(root as usize));
+        let degree = |list: fn(&Arrays) -> &[u32]| own.map_or(0, |own| list(own).len() as u32);
+        let block = |list: fn(&Arrays) -> &Lengths| {
+            at_root.map_or(0, |arrays| list(arrays).length(rank as usize))
         };
-        let call = match self.collective.is_neighborhood() && self.is_grid() {
-            true => call.on_grid(),
-            false => call,
+        let total = |list: fn(&Arrays) -> &Lengths| own.map_or(0, |own| list(own).total());
+        let call = Call {
+            collective: self.collective,
+            root: if self.collective.has_root() { root } else { 0 },
+            count: match self.collective {
+                Collective::Gatherv => block(|arrays| &arrays.recvs),
+                Collective::Scatterv => block(|arrays| &arrays.sends),
+                Collective::Allgatherv => total(|arrays| &arrays.recvs),
+                Collective::ReduceScatter => total(|arrays| &arrays.sends),
+                Collective::NeighborAllgatherv => self.length(rank.into()),
+                Collective::Barrier | Collective::Alltoallv | Collective::NeighborAlltoallv => 0,
+                _ => count,
+            },
+            sources: degree(|arrays| &arrays.sources),
+            destinations: degree(|arrays| &arrays.destinations),
+            cartesian: self.collective.is_neighborhood() && self.is_grid(),
+            ..Call::barrier(rank, size)
         };
-        let may = !self.collective.has_root() || rank == root;
+        let allows_in_place = !self.collective.has_root() || rank == root;
         let call = match self.exact {
             true => call.exactly(),
             false => call.with_commutative(self.commutative),
         };
-        call.with_in_place(self.in_place && may)
+        call.with_in_place(self.in_place && allows_in_place)
             .with_shared_memory(SharedMemory::All)
     }
 
-    /// The lengths of the blocks of all ranks, one list of many.
+    /// The lengths of all ranks' blocks. `list` selects one of several sets of lengths.
     fn lengths(&self, list: u64) -> Lengths {
         Lengths::new((0..u64::from(self.size)).map(|rank| self.length(list << 40 | rank)))
     }
 
-    /// The length of a block that has this name. One in four has no elements.
-    fn length(&self, name: u64) -> u64 {
-        let drawn = draw(self.seed, name);
+    /// The length of the block with this key: one in four is 0, unless the seed is 0.
+    fn length(&self, key: u64) -> u64 {
+        let drawn = draw(self.seed, key);
         match self.seed {
             0 => self.count,
             _ if drawn.is_multiple_of(4) => 0,
@@ -245,12 +216,12 @@ impl Case {
         }
     }
 
-    /// Whether neighbours are those of a grid.
+    /// Whether the neighbours form a grid.
     fn is_grid(&self) -> bool {
         self.seed.is_multiple_of(2)
     }
 
-    /// The neighbours of all ranks and the lengths of what they exchange.
+    /// The neighbours of all ranks, and the lengths of the blocks between them.
     fn neighbors(&self) -> Vec<Arrays> {
         let size = self.size;
         let lists: Vec<[Vec<u32>; 2]> = if self.is_grid() {
@@ -266,13 +237,13 @@ impl Case {
             }
             lists
         };
-        let length = |from: u32, to: u32, place: usize| match self.collective {
+        let length = |from: u32, to: u32, nth: usize| match self.collective {
             Collective::NeighborAllgatherv => self.length(from.into()),
-            _ => self.length((u64::from(from) << 32) | (u64::from(to) << 4) | (place as u64 % 16)),
+            _ => self.length((u64::from(from) << 32) | (u64::from(to) << 4) | (nth as u64 % 16)),
         };
         let arrays = |rank: u32| {
             let [sources, destinations] = &lists[rank as usize];
-            // The place of a block among those of its sender to its receiver.
+            // The index of a block among the blocks of the same sender to the same receiver.
             let nth = |list: &[u32], at: usize| match self.is_grid() {
                 true => at,
                 false => list[..at].iter().filter(|&&peer| peer == list[at]).count(),
@@ -304,7 +275,7 @@ impl Case {
         (0..size).map(arrays).collect()
     }
 
-    /// Below and above in each of two dimensions, the first of which is periodic.
+    /// The neighbours below and above in each of two dimensions, the first of which is periodic.
     fn grid_neighbors(&self, rank: u32) -> Vec<u32> {
         let columns = 1 + (draw(self.seed, 7) % u64::from(self.size.min(4))) as u32;
         let columns = (1..=columns)
@@ -324,7 +295,7 @@ impl Case {
     }
 }
 
-/// A number drawn by two others: evenly spread, the same each time (the finaliser of splitmix64).
+/// A pseudorandom number that depends only on its arguments (the finaliser of splitmix64).
 pub fn draw(seed: u64, index: u64) -> u64 {
     let x = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -1,4 +1,4 @@
-//! Which cases prove an algorithm: for every number of ranks other counts, roots and parameters.
+//! The cases that prove an algorithm: counts, roots and parameters vary with the number of ranks.
 
 use alloc::vec::Vec;
 
@@ -6,12 +6,11 @@ use super::case::{Case, draw};
 use crate::call::{Algorithm, Collective, Parameters, Stage};
 use crate::placement::Order;
 
-/// The cases of an algorithm on `size` ranks. Up to 8 ranks with all roots, counts and mixtures of
-/// order and place; up to 64 ranks with all roots, the rest being drawn for each; above with a few
-/// roots. Parameters are drawn; where the algorithm knows nodes, ranks are on them in blocks and, in
-/// another case, dealt in turn.
+/// The cases of an algorithm on `size` ranks; empty if the algorithm does not support that number.
 ///
-/// The last case is the plainest one, with a multiple of `size` as count.
+/// Up to 8 ranks: all roots, counts, and combinations of order and in place. Up to 64 ranks: all roots,
+/// with the rest drawn for each. Above: a few roots. Parameters are drawn. A node-aware algorithm gets
+/// each case in block and in cyclic placement. The last case is the plainest one ([`plain`]).
 pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
     let collective = algorithm.collective();
     if !fits(algorithm, size) {
@@ -24,15 +23,15 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
             ..=64 if !collective.has_root() => 4,
             _ => 1,
         };
-        for turn in 0..wide as u64 {
-            for (commutative, in_place) in mixtures(algorithm, size, root, turn) {
-                let seed = draw(u64::from(size) << 32 | u64::from(root), turn);
+        for index in 0..wide as u64 {
+            for (commutative, in_place) in mixtures(algorithm, size, root, index) {
+                let seed = draw(u64::from(size) << 32 | u64::from(root), index);
                 let drawn = parameters(algorithm, size, seed);
                 cases.extend(orders(algorithm).iter().map(|&order| Case {
                     collective,
                     size,
                     root,
-                    count: pick(&counts(collective, size), seed, turn, size <= 8),
+                    count: pick(&counts(collective, size), seed, index, size <= 8),
                     commutative,
                     in_place,
                     seed: seed >> 40,
@@ -46,8 +45,8 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
     cases
 }
 
-/// The plainest case of an algorithm, in which every rank's part is alike where the algorithm
-/// treats ranks alike: not in place, no piece cut, blocks of one length.
+/// The plainest case of an algorithm: not in place, no messages cut into segments, equal blocks, a count
+/// that `size` divides. All ranks' parts are equivalent if the algorithm treats ranks alike.
 pub fn plain(algorithm: Algorithm, size: u32) -> Case {
     let collective = algorithm.collective();
     let per_rank = !matches!(collective, Collective::Allreduce);
@@ -66,16 +65,16 @@ pub fn plain(algorithm: Algorithm, size: u32) -> Case {
     }
 }
 
-/// Whether the algorithm takes so many ranks.
+/// Whether the algorithm supports this number of ranks.
 fn fits(algorithm: Algorithm, size: u32) -> bool {
     algorithm
         .suits(&plain(algorithm, size).call(0, &[]))
         .is_ok()
 }
 
-/// Whether the algorithm's promise of rounds holds for the case: no piece is cut into more messages,
-/// no block goes another way for its length, nodes are as usual or make no difference, blocks that may have any lengths
-/// have one, and ranks have equally many neighbours.
+/// Whether the stated rounds hold for the case: no message is cut into segments, no block is long enough
+/// to go straight, nodes are the default or make no difference, blocks are equal, and ranks have equally
+/// many neighbours.
 pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
     let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
     let takes = algorithm.row().parameters;
@@ -103,9 +102,9 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
         && !(varies && case.seed > 0)
 }
 
-/// The elements that the rank that sends most must send, where the algorithm promises no more and all
-/// blocks are equally long: those of all ranks but its own, or twice these where a vector is reduced,
-/// block by block, and then gathered. `None`: it promises nothing.
+/// The least volume of the rank that sends most, in elements, if the algorithm states that it sends no
+/// more. That is the blocks of all other ranks, or twice as much in an allreduce. `None` if it states
+/// nothing, or blocks are unequal.
 pub fn least_volume(algorithm: Algorithm, case: &Case) -> Option<u64> {
     let (size, others) = (u64::from(case.size), u64::from(case.size) - 1);
     let is_equal = match case.collective {
@@ -140,7 +139,7 @@ pub fn least_volume(algorithm: Algorithm, case: &Case) -> Option<u64> {
     is_equal.then_some(volume)
 }
 
-/// The orders in which ranks may be on nodes, so far as the algorithm looks at it.
+/// The orders of placement that the algorithm distinguishes.
 fn orders(algorithm: Algorithm) -> &'static [Order] {
     match algorithm.row().parameters.per_node {
         0 => &[Order::Block],
@@ -159,20 +158,24 @@ fn roots(collective: Collective, size: u32) -> Vec<u32> {
     }
 }
 
-/// Order and place, all that the algorithm takes on few ranks, else one of them.
-fn mixtures(algorithm: Algorithm, size: u32, root: u32, turn: u64) -> Vec<(bool, bool)> {
+/// Pairs of whether the operation commutes and whether ranks call in place: all that the algorithm
+/// supports on few ranks, else a drawn one.
+fn mixtures(algorithm: Algorithm, size: u32, root: u32, index: u64) -> Vec<(bool, bool)> {
     let needs = &algorithm.row().needs;
     let collective = algorithm.collective();
-    let orders = [true, false].into_iter();
-    let orders = orders.filter(|&order| order || collective.reduces() && !needs.commutative);
+    let commuting = [true, false].into_iter();
+    let commuting =
+        commuting.filter(|&commutes| commutes || collective.reduces() && !needs.commutative);
     let places = [false, true].into_iter();
-    let places = places.filter(|&place| !place || !needs.apart && can_be_in_place(collective));
-    let all = orders.flat_map(|order| places.clone().map(move |place| (order, place)));
+    let places =
+        places.filter(|&in_place| !in_place || !needs.apart && can_be_in_place(collective));
+    let all =
+        commuting.flat_map(|commutes| places.clone().map(move |in_place| (commutes, in_place)));
     let all: Vec<_> = all.collect();
     if size <= 8 {
         return all;
     }
-    let drawn = draw(u64::from(size), u64::from(root) ^ turn << 32) as usize;
+    let drawn = draw(u64::from(size), u64::from(root) ^ index << 32) as usize;
     Vec::from([all[drawn % all.len()]])
 }
 
@@ -180,7 +183,8 @@ const fn can_be_in_place(collective: Collective) -> bool {
     !collective.is_neighborhood() && !matches!(collective, Collective::Barrier | Collective::Bcast)
 }
 
-/// Elements of the vector, or of one block where the collective has blocks.
+/// The counts that cases choose from: elements of the vector, or of one block where the collective has
+/// blocks.
 fn counts(collective: Collective, size: u32) -> Vec<u64> {
     let size = u64::from(size);
     match collective {
@@ -197,13 +201,13 @@ fn counts(collective: Collective, size: u32) -> Vec<u64> {
     }
 }
 
-/// In turn or as drawn.
-fn pick(counts: &[u64], seed: u64, turn: u64, in_turn: bool) -> u64 {
-    let at = if in_turn { turn } else { seed };
+/// The count number `index`, or the one that `seed` draws.
+fn pick(counts: &[u64], seed: u64, index: u64, in_sequence: bool) -> u64 {
+    let at = if in_sequence { index } else { seed };
     counts[(at % counts.len() as u64) as usize]
 }
 
-/// Parameters as drawn, among them the default; none that the algorithm does not take.
+/// Drawn parameters, possibly the defaults, for those that the algorithm takes.
 fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
     let takes = algorithm.row().parameters;
     let drawn = |values: &[u64], salt| values[(draw(seed, salt) % values.len() as u64) as usize];
@@ -224,7 +228,7 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
     }
 }
 
-/// Another algorithm of the stage's collective, with parameters as drawn.
+/// A drawn algorithm of the stage's collective, with drawn parameters.
 fn drawn_stage(own: Stage, size: u32, seed: u64) -> Stage {
     let collective = own.algorithm.collective();
     let all = collective.algorithms();

@@ -1,4 +1,4 @@
-//! Proves that acts which can run at the same time leave each other alone.
+//! Proves that acts which can run at the same time do not access the same elements, unless all only read.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -9,124 +9,125 @@ use super::fault::{Fault, FaultKind};
 use super::memory::{ResolvedPart, buffer, resolve};
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
-/// An act of a step, by its place there.
+/// An act, by its step and its index there.
 #[derive(Clone, Copy, Debug)]
-struct Which {
+struct ActIndex {
     step: u32,
     act: u32,
 }
 
 /// A part that an act reads or writes.
 #[derive(Clone, Debug)]
-struct Touch {
-    by: Which,
+struct Access {
+    by: ActIndex,
     writes: bool,
     buf: Buf,
-    /// From its lowest element to its highest.
+    /// The range from its lowest to its highest element.
     span: Range<u64>,
-    /// Where the elements are, if not all within the span.
-    place: Option<Box<ResolvedPart>>,
+    /// The exact elements, if they are not the whole span.
+    elements: Option<Box<ResolvedPart>>,
 }
 
-impl Touch {
-    /// `None` where there is no element, or for a block that does not exist: the run finds that.
-    fn new(part: Part, by: Which, writes: bool, task: &Task) -> Option<Self> {
+impl Access {
+    /// `None` if the part has no elements, or names a block that does not exist, which the run reports.
+    fn new(part: Part, by: ActIndex, writes: bool, task: &Task) -> Option<Self> {
         if part.is_empty() {
             return None;
         }
-        let place = resolve(part, &task.blocks, [task.input, task.output])?;
-        let buf = place.plain.buf;
-        let (span, place) = match place.simple() {
+        let elements = resolve(part, &task.blocks, [task.input, task.output])?;
+        let buf = elements.plain.buf;
+        let (span, elements) = match elements.simple() {
             Some(span) => (span, None),
             None => {
-                let low = place.blocks().map(|block| block.start).min();
-                let high = place.blocks().map(|block| block.end).max();
+                let low = elements.blocks().map(|block| block.start).min();
+                let high = elements.blocks().map(|block| block.end).max();
                 let span = low.unwrap_or(0)..high.unwrap_or(0);
-                (span, Some(Box::new(place)))
+                (span, Some(Box::new(elements)))
             }
         };
-        Some(Touch {
+        Some(Access {
             by,
             writes,
             buf,
             span,
-            place,
+            elements,
         })
     }
 
-    /// What the act reads, and what it writes.
-    fn of(act: &Act, by: Which, task: &Task) -> [Option<Self>; 2] {
-        let touch = |part: Option<Part>, writes| Touch::new(part?, by, writes, task);
-        [touch(act.reads(), false), touch(act.writes(), true)]
+    /// The part that an act reads, and the part that it writes.
+    fn of(act: &Act, by: ActIndex, task: &Task) -> [Option<Self>; 2] {
+        let access = |part: Option<Part>, writes| Access::new(part?, by, writes, task);
+        [access(act.reads(), false), access(act.writes(), true)]
     }
 
-    fn meets(&self, other: &Touch) -> bool {
+    fn intersects(&self, other: &Access) -> bool {
         self.span.start < other.span.end
             && other.span.start < self.span.end
             && self.buf == other.buf
             && (self.writes || other.writes)
-            && match (&self.place, &other.place) {
+            && match (&self.elements, &other.elements) {
                 (None, None) => true,
-                (Some(place), None) => place.meets(&other.span),
-                (None, Some(place)) => place.meets(&self.span),
+                (Some(elements), None) => elements.intersects(&other.span),
+                (None, Some(elements)) => elements.intersects(&self.span),
                 (Some(one), Some(other)) => one.overlaps(other),
             }
     }
 }
 
-/// What the acts under way touch.
+/// The accesses of the acts under way.
 #[derive(Debug, Default)]
-struct Running {
-    touches: VecDeque<Touch>,
-    /// An act under way alone, of which it was not asked yet what it touches: most acts run alone.
-    alone: Option<(Which, Act)>,
+struct ActiveAccesses {
+    accesses: VecDeque<Access>,
+    /// An act that is under way alone, whose accesses are not computed yet; most acts run alone.
+    alone: Option<(ActIndex, Act)>,
 }
 
-impl Running {
-    /// Forgets the steps below `needs`: they are done.
+impl ActiveAccesses {
+    /// Removes the steps below `needs`, which are done.
     fn finish(&mut self, needs: u32) {
         while self
-            .touches
+            .accesses
             .front()
-            .is_some_and(|touch| touch.by.step < needs)
+            .is_some_and(|access| access.by.step < needs)
         {
-            self.touches.pop_front();
+            self.accesses.pop_front();
         }
         self.alone = self.alone.filter(|(by, _)| by.step >= needs);
     }
 
-    /// Starts an act; one that it conflicts with, if there is one.
-    fn start(&mut self, act: &Act, by: Which, task: &Task) -> Option<Which> {
+    /// Starts an act. Returns an act that it conflicts with, if there is one.
+    fn start(&mut self, act: &Act, by: ActIndex, task: &Task) -> Option<ActIndex> {
         if let Some((by, alone)) = self.alone.take() {
-            self.add(Touch::of(&alone, by, task));
+            self.add(Access::of(&alone, by, task));
         }
-        let own = Touch::of(act, by, task);
-        let meets = |other: &&Touch| own.iter().flatten().any(|own| own.meets(other));
-        let other = self.touches.iter().find(meets).map(|other| other.by);
+        let own = Access::of(act, by, task);
+        let intersects = |other: &&Access| own.iter().flatten().any(|own| own.intersects(other));
+        let other = self.accesses.iter().find(intersects).map(|other| other.by);
         self.add(own);
         other
     }
 
-    fn add(&mut self, touches: [Option<Touch>; 2]) {
-        self.touches.extend(touches.into_iter().flatten());
+    fn add(&mut self, accesses: [Option<Access>; 2]) {
+        self.accesses.extend(accesses.into_iter().flatten());
     }
 }
 
-/// Whether the act writes what it reads.
-fn conflicts_itself(act: &Act, by: Which, task: &Task) -> bool {
+/// Whether the act writes elements that it reads.
+fn conflicts_itself(act: &Act, by: ActIndex, task: &Task) -> bool {
     let parts = act.reads().zip(act.writes());
     let in_one = |(from, into): (Part, Part)| buffer(from.buf) == buffer(into.buf);
     parts.is_some_and(in_one)
-        && matches!(Touch::of(act, by, task), [Some(read), Some(written)] if read.meets(&written))
+        && matches!(Access::of(act, by, task), [Some(read), Some(written)] if read.intersects(&written))
 }
 
-/// Looks at every pair of acts that can run at the same time: those of one step, and those of two
-/// steps of which the later does not need the earlier; steps from `end` on are left out. `false`: not
-/// to the end, since a length is not known.
+/// Checks every pair of acts that can run at the same time: those of one step, and those of two steps of
+/// which the later does not need the earlier. Steps from `end` on are skipped. `Ok(false)` if it stopped
+/// at a length that is not known.
 ///
 /// # Errors
 ///
-/// The first conflict, or a step that needs itself.
+/// The first conflict, a step that needs itself, or an intra-node phase that is not the last act of its
+/// step.
 pub(super) fn check<P: Plan>(
     rank: u32,
     plan: &P,
@@ -135,7 +136,7 @@ pub(super) fn check<P: Plan>(
     end: u32,
 ) -> Result<bool, Fault> {
     let inputs = PlanInputs::new(task.arrays.given(), learned);
-    let mut running = Running::default();
+    let mut running = ActiveAccesses::default();
     let mut acts = Acts::new();
     let mut step = 0;
     while step < end.min(plan.steps()) {
@@ -152,11 +153,11 @@ pub(super) fn check<P: Plan>(
             .iter()
             .any(|act| matches!(act, Act::IntraNode(_)))
         {
-            return Err(fault(FaultKind::Unfinished));
+            return Err(fault(FaultKind::PhaseNotLast));
         }
         running.finish(needs);
-        let is_alone = acts.len() == 1 && running.alone.is_none() && running.touches.is_empty();
-        for (act, by) in acts.iter().zip((0..).map(|act| Which { step, act })) {
+        let is_alone = acts.len() == 1 && running.alone.is_none() && running.accesses.is_empty();
+        for (act, by) in acts.iter().zip((0..).map(|act| ActIndex { step, act })) {
             let other = match is_alone {
                 true => {
                     running.alone = Some((by, *act));

@@ -1,4 +1,4 @@
-//! What a collective promises: what each rank has at the start, and what it must have at the end.
+//! The contract of a collective: the elements that each rank has at the start and must have at the end.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,48 +9,47 @@ use crate::call::{Call, Collective, PROC_NULL, Parameters};
 use crate::placement::Placement;
 use crate::plan::{NodeRanks, Part};
 
-/// The promise of one collective call to all its ranks.
+/// What a collective call owes to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// Each rank's share, by rank.
+    /// Each rank's task, by rank.
     pub tasks: Vec<Task>,
-    /// Whether operands may be exchanged; if not, contributions must be combined in the order of
-    /// the ranks.
+    /// Whether contributions may be combined in any order; if not, only in rank order.
     pub commutative: bool,
     /// Whether all ranks must end with the same bits in their outputs.
     pub same_bits: bool,
     /// Whether no rank may end before all have started.
     pub barrier: bool,
-    /// The ranks whose contributions are followed, if not all are: see [`Contract::following`].
+    /// The ranks whose contributions are followed; `None` for all. See [`Contract::following`].
     pub followed: Option<Ranks>,
-    /// On which nodes the ranks are: all of a node, and nobody else, act together. `None`: nobody looks.
+    /// The nodes of the ranks: an intra-node phase must consist of exactly the ranks of a node. `None`
+    /// skips that check.
     pub placement: Option<Placement>,
 }
 
-/// One rank's share of a contract.
+/// One rank's part of a contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Elements of `In`; all are given.
+    /// Elements of `In`. All are defined at the start.
     pub input: u64,
     /// Elements of `Out`.
     pub output: u64,
-    /// The elements of `Out` that hold the input at the start, from its first element on: those of
-    /// a call in place, else none.
+    /// The elements of `Out` that hold the input at the start of a call in place; else empty.
     pub held: Range<u64>,
-    /// What `Out` must hold at the end.
+    /// What elements of `Out` must hold at the end.
     pub expected: Vec<Expected>,
-    /// What the rank is given besides.
+    /// The arrays of lengths and neighbours that the rank is given.
     pub arrays: Arrays,
-    /// The blocks of `In` and `Out`.
+    /// The blocks of `In` and of `Out`.
     pub blocks: [Blocks; 2],
 }
 
-/// How a buffer is cut into blocks.
+/// The lengths of the blocks of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// So many elements each.
+    /// All blocks have this many elements.
     Equal(u64),
-    /// Of any lengths.
+    /// Each block has its own length.
     Given(Lengths),
 }
 
@@ -61,7 +60,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Where the block starts.
+    /// The index of the first element of a block, or `None` if there is no such block.
     pub fn start(&self, index: u32) -> Option<u64> {
         match self {
             Blocks::Equal(length) => length.checked_mul(index.into()),
@@ -69,9 +68,9 @@ impl Blocks {
         }
     }
 
-    /// The elements of blocks from number `index` on, but of none longer than the part's limit, as
-    /// many as the part has; `None` when they are not so many, or do not start with a block.
-    pub(super) fn short(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
+    /// The elements of a part that skips blocks longer than its limit, from block `index` on. `None` if
+    /// there are too few, or the part does not start at the start of a block.
+    pub(super) fn short_blocks(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
         let Blocks::Given(lengths) = self else {
             return None;
         };
@@ -96,32 +95,32 @@ impl Blocks {
     }
 }
 
-/// What some consecutive elements must hold at the end.
+/// What consecutive elements of `Out` must hold at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The elements of `Out`.
     pub elements: Range<u64>,
-    /// The index, in the contributors' inputs, of what belongs into the first of them.
+    /// The index in the contributors' inputs that belongs to the first of these elements.
     pub source: u64,
-    /// Who contributes.
+    /// The contributing ranks.
     pub ranks: Ranks,
 }
 
 impl Contract {
-    /// What MPI promises to the calls of ranks 0, 1 and so on, given these arrays; none stands for
-    /// empty ones.
+    /// The contract of MPI for the calls of ranks 0, 1 and so on. `arrays` may be empty if the collective
+    /// takes none.
     pub fn of(calls: &[Call], arrays: &[Arrays]) -> Self {
-        Contract::about(calls, arrays, None)
+        Contract::limited_to(calls, arrays, None)
     }
 
-    /// The same promise about what these ranks contribute. What others do has no value, may be read
-    /// all the same, and nothing is promised about it: where every rank gets a block of every other,
-    /// a few blocks are followed with less work than all.
+    /// The contract limited to the contributions of `ranks`. The contributions of other ranks have no
+    /// value, may still be read, and are not checked. Where every rank gets a block of every other,
+    /// following a few blocks is cheaper.
     pub fn following(calls: &[Call], arrays: &[Arrays], ranks: &Ranks) -> Self {
-        Contract::about(calls, arrays, Some(ranks))
+        Contract::limited_to(calls, arrays, Some(ranks))
     }
 
-    fn about(calls: &[Call], arrays: &[Arrays], followed: Option<&Ranks>) -> Self {
+    fn limited_to(calls: &[Call], arrays: &[Arrays], followed: Option<&Ranks>) -> Self {
         let first = calls.first();
         let is = |collective| first.is_some_and(|call| call.collective == collective);
         Contract {
@@ -129,7 +128,7 @@ impl Contract {
                 .map(|call| Task::of(call, arrays, followed))
                 .collect(),
             commutative: first.is_some_and(|call| call.commutative),
-            // An exact operation gives them by itself.
+            // An exact operation gives the same bits by itself.
             same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
             barrier: is(Collective::Barrier),
             followed: followed.cloned(),
@@ -137,8 +136,7 @@ impl Contract {
         }
     }
 
-    /// The same of so many ranks that are on the nodes that the parameters tell of: on one, where they tell of
-    /// none.
+    /// The contract for `size` ranks placed as the parameters say; on one node if they say nothing.
     #[must_use]
     pub fn placed(
         self,
@@ -153,13 +151,13 @@ impl Contract {
         }
     }
 
-    /// Whether these are all ranks of the node that this one is on.
+    /// Whether `team` consists of exactly the ranks of the node of `rank`.
     pub(super) fn are_of_node(&self, team: NodeRanks, rank: u32) -> bool {
-        let is_node = |place: Placement| team == NodeRanks::on(place, place.node(rank));
-        self.placement.is_none_or(is_node)
+        let is_whole_node = |place: Placement| team == NodeRanks::on(place, place.node(rank));
+        self.placement.is_none_or(is_whole_node)
     }
 
-    /// Whether what the rank contributes has a value.
+    /// Whether the rank's contribution is followed.
     pub(super) fn follows(&self, rank: u32) -> bool {
         let is_followed = |ranks: &Ranks| !ranks.is_disjoint(&Ranks::one(rank));
         self.followed.as_ref().is_none_or(is_followed)
@@ -167,7 +165,7 @@ impl Contract {
 }
 
 impl Task {
-    /// What the rank is promised, of what some ranks contribute if not of all.
+    /// The task of a rank, limited to the contributions of `followed`.
     fn of(call: &Call, all: &[Arrays], followed: Option<&Ranks>) -> Self {
         let arrays = all.get(call.rank as usize).cloned().unwrap_or_default();
         let (sends, recvs) = (
@@ -184,54 +182,40 @@ impl Task {
         } = call;
         let at_root = rank == root;
         let (ranks, equal) = (u64::from(size), Blocks::Equal(count));
-        // Elements of `In` and `Out`, and their blocks.
-        let (input, output, blocks) = match call.collective {
-            Collective::Barrier => (0, 0, [equal.clone(), equal]),
-            Collective::Bcast if at_root => (count, 0, [equal.clone(), equal]),
-            Collective::Bcast => (0, count, [equal.clone(), equal]),
-            Collective::Gather if at_root => (count, ranks * count, [equal.clone(), equal]),
-            Collective::Gather => (count, 0, [equal.clone(), equal]),
-            Collective::Gatherv => (count, arrays.recvs.total(), [equal, recvs]),
-            Collective::Scatter if at_root => (ranks * count, count, [equal.clone(), equal]),
-            Collective::Scatter => (0, count, [equal.clone(), equal]),
-            Collective::Scatterv => (arrays.sends.total(), count, [sends, equal]),
-            Collective::Allgather => (count, ranks * count, [equal.clone(), equal]),
-            Collective::Allgatherv => {
-                let own = recvs.range(rank);
-                (own.end - own.start, count, [equal, recvs])
-            }
-            Collective::Alltoall => (ranks * count, ranks * count, [equal.clone(), equal]),
-            Collective::Alltoallv | Collective::NeighborAlltoallv => {
-                let totals = (arrays.sends.total(), arrays.recvs.total());
-                (totals.0, totals.1, [sends, recvs])
-            }
-            Collective::Reduce if at_root => (count, count, [equal.clone(), equal]),
-            Collective::Reduce => (count, 0, [equal.clone(), equal]),
-            Collective::Allreduce | Collective::Scan | Collective::Exscan => {
-                (count, count, [equal.clone(), equal])
-            }
-            Collective::ReduceScatter => {
-                let own = sends.range(rank);
-                let output = if in_place { count } else { own.end - own.start };
-                (count, output, [sends, equal])
-            }
-            Collective::ReduceScatterBlock => {
-                let output = if in_place { ranks * count } else { count };
-                (ranks * count, output, [equal.clone(), equal])
-            }
-            Collective::NeighborAllgather => {
-                let output = u64::from(call.sources) * count;
-                (count, output, [equal.clone(), equal])
-            }
-            Collective::NeighborAllgatherv => (count, arrays.recvs.total(), [equal, recvs]),
+        let (sent, received) = (arrays.sends.total(), arrays.recvs.total());
+        let at_root_only = |elements| if at_root { elements } else { 0 };
+        let of_in_place = |whole, part| if in_place { whole } else { part };
+        let length = |blocks: &Blocks| blocks.range(rank).end - blocks.range(rank).start;
+        // The elements of `In` and `Out`.
+        let (input, output) = match call.collective {
+            Collective::Barrier => (0, 0),
+            Collective::Bcast if at_root => (count, 0),
+            Collective::Bcast => (0, count),
+            Collective::Gather => (count, at_root_only(ranks * count)),
+            Collective::Gatherv | Collective::NeighborAllgatherv => (count, received),
+            Collective::Scatter => (at_root_only(ranks * count), count),
+            Collective::Scatterv => (sent, count),
+            Collective::Allgather => (count, ranks * count),
+            Collective::Allgatherv => (length(&recvs), count),
+            Collective::Alltoall => (ranks * count, ranks * count),
+            Collective::Alltoallv | Collective::NeighborAlltoallv => (sent, received),
+            Collective::Reduce => (count, at_root_only(count)),
+            Collective::Allreduce | Collective::Scan | Collective::Exscan => (count, count),
+            Collective::ReduceScatter => (count, of_in_place(count, length(&sends))),
+            Collective::ReduceScatterBlock => (ranks * count, of_in_place(ranks * count, count)),
+            Collective::NeighborAllgather => (count, u64::from(call.sources) * count),
             Collective::NeighborAlltoall => {
-                let [sources, destinations] = [call.sources, call.destinations].map(u64::from);
-                (
-                    destinations * count,
-                    sources * count,
-                    [equal.clone(), equal],
-                )
+                let degrees = [call.destinations, call.sources].map(u64::from);
+                (degrees[0] * count, degrees[1] * count)
             }
+        };
+        let blocks = match call.collective {
+            Collective::Gatherv | Collective::Allgatherv | Collective::NeighborAllgatherv => {
+                [equal, recvs]
+            }
+            Collective::Scatterv | Collective::ReduceScatter => [sends, equal],
+            Collective::Alltoallv | Collective::NeighborAlltoallv => [sends, recvs],
+            _ => [equal.clone(), equal],
         };
         let mut task = Task {
             input,
@@ -246,13 +230,13 @@ impl Task {
             (task.expected).retain(|expected| !ranks.is_disjoint(&expected.ranks));
         }
         if in_place {
-            task.place(call);
+            task.move_input_to_output(call);
         }
         task
     }
 
-    /// Moves the input to where a call in place has it.
-    fn place(&mut self, call: &Call) {
+    /// Moves the input to `Out`, as in a call in place.
+    fn move_input_to_output(&mut self, call: &Call) {
         let at_root = call.rank == call.root;
         self.held = match call.collective {
             Collective::Gather | Collective::Gatherv if !at_root => return,
@@ -281,7 +265,7 @@ impl Task {
         self.input = 0;
     }
 
-    /// Notes what `Out` must hold.
+    /// Adds what `Out` must hold.
     fn expect(&mut self, call: &Call, all: &[Arrays], followed: Option<&Ranks>) {
         let &Call {
             collective,
@@ -291,51 +275,53 @@ impl Task {
             count,
             ..
         } = call;
-        let everyone = Ranks::range(0..size);
+        let all_ranks = Ranks::range(0..size);
         let own = self.blocks[0].range(rank);
         match collective {
             Collective::Barrier => {}
-            Collective::Bcast => self.gets(0..self.output, 0, Ranks::one(root)),
+            Collective::Bcast => self.expect_elements(0..self.output, 0, Ranks::one(root)),
             Collective::Gather | Collective::Gatherv if rank != root => {}
             Collective::Gather
             | Collective::Gatherv
             | Collective::Allgather
             | Collective::Allgatherv => {
-                let followed = followed.unwrap_or(&everyone).iter();
+                let followed = followed.unwrap_or(&all_ranks).iter();
                 for from in followed.filter(|&from| from < size) {
-                    self.gets(self.blocks[1].range(from), 0, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), 0, Ranks::one(from));
                 }
             }
             Collective::Scatter => {
-                self.gets(0..count, u64::from(rank) * count, Ranks::one(root));
+                self.expect_elements(0..count, u64::from(rank) * count, Ranks::one(root));
             }
             Collective::Scatterv => {
                 let start = all.get(root as usize);
                 let start = start.and_then(|arrays| arrays.sends.start(rank as usize));
-                self.gets(0..count, start.unwrap_or(0), Ranks::one(root));
+                self.expect_elements(0..count, start.unwrap_or(0), Ranks::one(root));
             }
             Collective::Alltoall => {
                 for from in 0..size {
                     let source = u64::from(rank) * count;
-                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), source, Ranks::one(from));
                 }
             }
             Collective::Alltoallv => {
                 for (from, arrays) in (0..size).zip(all) {
                     let source = arrays.sends.start(rank as usize).unwrap_or(0);
-                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                    self.expect_elements(self.blocks[1].range(from), source, Ranks::one(from));
                 }
             }
             Collective::Reduce | Collective::Allreduce => {
-                self.gets(0..self.output, 0, everyone);
+                self.expect_elements(0..self.output, 0, all_ranks);
             }
             Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-                self.gets(0..own.end - own.start, own.start, everyone);
+                self.expect_elements(0..own.end - own.start, own.start, all_ranks);
             }
-            Collective::Scan => self.gets(0..count, 0, Ranks::range(0..rank + 1)),
-            Collective::Exscan if rank > 0 => self.gets(0..count, 0, Ranks::range(0..rank)),
-            // In place rank 0's elements stay as they are; else they may be anything.
-            Collective::Exscan if call.in_place => self.gets(0..count, 0, Ranks::one(0)),
+            Collective::Scan => self.expect_elements(0..count, 0, Ranks::range(0..rank + 1)),
+            Collective::Exscan if rank > 0 => {
+                self.expect_elements(0..count, 0, Ranks::range(0..rank))
+            }
+            // In place, rank 0 keeps its elements; else they are undefined.
+            Collective::Exscan if call.in_place => self.expect_elements(0..count, 0, Ranks::one(0)),
             Collective::Exscan => {}
             Collective::NeighborAllgather
             | Collective::NeighborAllgatherv
@@ -344,34 +330,37 @@ impl Task {
         }
     }
 
-    /// Notes what `Out` must hold after a neighbourhood collective.
+    /// Adds what `Out` must hold after a neighbourhood collective.
     fn expect_neighbors(&mut self, call: &Call, all: &[Arrays]) {
         for index in 0..self.arrays.sources.len() {
             let from = self.arrays.sources[index];
             if from == PROC_NULL {
                 continue;
             }
-            let theirs = &all[from as usize];
+            let sender = &all[from as usize];
             let place = if call.cartesian {
                 index ^ 1
             } else {
                 let earlier = &self.arrays.sources[..index];
                 let earlier = earlier.iter().filter(|&&source| source == from).count();
-                let mut places = (0..).zip(theirs.destinations.iter());
-                let mine = places.by_ref().filter(|&(_, &to)| to == call.rank);
-                mine.map(|(place, _)| place).nth(earlier).unwrap_or(0)
+                let mut indexes = (0..).zip(sender.destinations.iter());
+                let to_this_rank = indexes.by_ref().filter(|&(_, &to)| to == call.rank);
+                to_this_rank
+                    .map(|(place, _)| place)
+                    .nth(earlier)
+                    .unwrap_or(0)
             };
             let source = match call.collective {
                 Collective::NeighborAlltoall => place as u64 * call.count,
-                Collective::NeighborAlltoallv => theirs.sends.start(place).unwrap_or(0),
+                Collective::NeighborAlltoallv => sender.sends.start(place).unwrap_or(0),
                 _ => 0,
             };
             let elements = self.blocks[1].range(index as u32);
-            self.gets(elements, source, Ranks::one(from));
+            self.expect_elements(elements, source, Ranks::one(from));
         }
     }
 
-    fn gets(&mut self, elements: Range<u64>, source: u64, ranks: Ranks) {
+    fn expect_elements(&mut self, elements: Range<u64>, source: u64, ranks: Ranks) {
         if !elements.is_empty() {
             self.expected.push(Expected {
                 elements,

@@ -1,4 +1,4 @@
-//! One rank's buffers, holding symbols instead of numbers.
+//! The buffers of one rank, holding symbols instead of numbers.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -6,43 +6,44 @@ use core::ops::Range;
 
 use super::contract::{Blocks, Contract, Task};
 use super::fault::FaultKind;
-use super::message::{ElementRun, Message, push};
+use super::message::{ElementRun, SymbolMessage, push};
 use super::rotation::Rotation;
-use super::sums::{Name, Sums};
+use super::sums::{SumId, Sums};
 use crate::plan::{Buf, Part, Side};
 
-/// One buffer: what it holds, in ascending order; elsewhere it is undefined.
+/// A buffer: runs in ascending order, and undefined elements between them.
 #[derive(Clone, Debug, Default)]
-struct Field {
+struct SymbolBuffer {
     len: u64,
-    /// Whether what is undefined may be read: not all contributions are followed.
+    /// Whether undefined elements may be read, because not all contributions are followed.
     gaps: bool,
     runs: Vec<ElementRun>,
-    /// Where a run was found last: the next one asked for is mostly there, or behind it.
+    /// The index of the run found last: the next lookup mostly hits it or its successor.
     near: Cell<usize>,
 }
 
-impl Field {
-    /// Puts what a rank gives into the range. Where rank 0 stands for all and bits matter, each
-    /// block's leaves are named by how far the rank is above the block, which turning leaves alone.
-    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
-        let Some(turn) = leaves else {
+impl SymbolBuffer {
+    /// Defines the range as the rank's contribution. If rank 0 represents all and bits are compared, each
+    /// block's leaf is named by the distance from the block to the rank, which is invariant under
+    /// rotation.
+    fn define(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
+        let Some(symmetry) = leaves else {
             return self.fill(range, sums.leaf(rank));
         };
-        for block in 0..turn.size {
-            let start = range.start + u64::from(block) * turn.block;
+        for block in 0..symmetry.size {
+            let start = range.start + u64::from(block) * symmetry.block;
             let run = ElementRun {
                 first: start,
-                count: turn.block.min(range.end.saturating_sub(start)),
+                count: symmetry.block.min(range.end.saturating_sub(start)),
                 source: start - range.start,
-                sum: sums.leaf_as(rank, rank + (turn.size - block)),
+                sum: sums.leaf_as(rank, rank + (symmetry.size - block)),
             };
             push(&mut self.runs, run);
         }
     }
 
-    /// Puts a rank's elements, from the first on, into the range.
-    fn fill(&mut self, range: Range<u64>, sum: Name) {
+    /// Defines the range as the first elements of a rank's contribution.
+    fn fill(&mut self, range: Range<u64>, sum: SumId) {
         let whole = ElementRun {
             first: range.start,
             count: range.end - range.start,
@@ -52,25 +53,25 @@ impl Field {
         push(&mut self.runs, whole);
     }
 
-    /// The first run that ends behind the element, as an index.
+    /// The index of the first run that ends after the element.
     fn find(&self, element: u64) -> usize {
         let ends = |at: usize| self.runs.get(at).is_none_or(|run| run.end() > element);
-        let is_it = |at: usize| ends(at) && !at.checked_sub(1).is_some_and(ends);
+        let is_first = |at: usize| ends(at) && !at.checked_sub(1).is_some_and(ends);
         let near = self.near.get();
         let found = match () {
-            () if near < self.runs.len() && is_it(near) => near,
-            () if near < self.runs.len() && is_it(near + 1) => near + 1,
+            () if near < self.runs.len() && is_first(near) => near,
+            () if near < self.runs.len() && is_first(near + 1) => near + 1,
             () => self.runs.partition_point(|run| run.end() <= element),
         };
         self.near.set(found);
         found
     }
 
-    /// The runs that touch the range, as indexes.
+    /// The indexes of the runs that overlap the range.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
         let from = self.find(range.start);
         let touches = |run: &ElementRun| run.first < range.end;
-        // Mostly at most one.
+        // In most cases at most one.
         let to = match self.runs.get(from + 1) {
             Some(second) if touches(second) => self.runs.partition_point(touches),
             _ => from + usize::from(self.runs.get(from).is_some_and(touches)),
@@ -78,16 +79,16 @@ impl Field {
         from..to
     }
 
-    /// Whether none of these runs reaches beyond the range.
-    fn is_cut_at(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
+    /// Whether none of these runs extends beyond the range.
+    fn lie_within(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
         let runs = &self.runs[runs.clone()];
         runs.first().is_none_or(|run| run.first >= range.start)
             && runs.last().is_none_or(|run| run.end() <= range.end)
     }
 
-    /// Appends what the range holds to `message`; the first undefined element is an error, unless
+    /// Appends the contents of the range to `message`. The error is the first undefined element, unless
     /// gaps are allowed.
-    fn read(&self, range: Range<u64>, message: &mut Message, at: u64) -> Result<(), u64> {
+    fn read(&self, range: Range<u64>, message: &mut SymbolMessage, at: u64) -> Result<(), u64> {
         let mut next = range.start;
         let touching = self.touching(&range);
         message.reserve(touching.len());
@@ -105,7 +106,7 @@ impl Field {
         }
     }
 
-    /// Puts one run in the place of some.
+    /// Replaces some runs by one.
     fn replace(&mut self, runs: Range<usize>, run: ElementRun) {
         match runs.len() {
             0 => self.runs.insert(runs.start, run),
@@ -114,21 +115,21 @@ impl Field {
         }
     }
 
-    /// The run that holds the whole range, as an index.
+    /// The index of the run that contains the whole range.
     fn holding(&self, range: &Range<u64>) -> Option<usize> {
         let at = self.find(range.start);
         let holds = |run: &ElementRun| run.first <= range.start && range.end <= run.end();
         self.runs.get(at).is_some_and(holds).then_some(at)
     }
 
-    /// Replaces what the range holds by the part of `message` that starts at `at`.
+    /// Replaces the contents of the range by the part of `message` that starts at `at`.
     fn write(&mut self, range: Range<u64>, message: &[ElementRun], at: u64) {
         let touching = self.touching(&range);
         let carried = at..at + (range.end - range.start);
         let from = message.partition_point(|run| run.end() <= carried.start);
         let to = message.partition_point(|run| run.first < carried.end);
         let message = &message[from..to.max(from)];
-        if let ([run], true) = (message, self.is_cut_at(&touching, &range)) {
+        if let ([run], true) = (message, self.lie_within(&touching, &range)) {
             return self.replace(touching, run.cut(&carried, range.start));
         }
         let mut runs = Vec::with_capacity(message.len() + 2);
@@ -153,69 +154,69 @@ impl Field {
 
 /// The buffers of one rank.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory {
-    input: Field,
-    output: Field,
-    scratch: Field,
-    counts: Field,
+pub(super) struct RankMemory {
+    input: SymbolBuffer,
+    output: SymbolBuffer,
+    scratch: SymbolBuffer,
+    counts: SymbolBuffer,
     /// The blocks of input and output.
     blocks: [Blocks; 2],
 }
 
-impl Memory {
-    /// What `rank` has at the start.
+impl RankMemory {
+    /// The contents at the start of the call.
     pub(super) fn new(
         rank: u32,
         task: &Task,
         scratch: u64,
         contract: &Contract,
-        turn: Option<Rotation>,
+        symmetry: Option<Rotation>,
         sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
-        let field = |len| Field {
+        let buffer = |len| SymbolBuffer {
             len,
             gaps,
-            ..Field::default()
+            ..SymbolBuffer::default()
         };
-        let mut memory = Memory {
-            input: field(task.input),
-            output: field(task.output),
-            scratch: field(scratch),
-            counts: field(8 * task.arrays.sends.len() as u64),
+        let mut memory = RankMemory {
+            input: buffer(task.input),
+            output: buffer(task.output),
+            scratch: buffer(scratch),
+            counts: buffer(8 * task.arrays.sends.len() as u64),
             blocks: task.blocks.clone(),
         };
-        let leaves = turn.filter(|_| contract.same_bits);
+        let leaves = symmetry.filter(|_| contract.same_bits);
         if contract.follows(rank) {
-            memory.input.give(0..task.input, rank, leaves, sums);
-            memory.output.give(task.held.clone(), rank, leaves, sums);
+            memory.input.define(0..task.input, rank, leaves, sums);
+            memory.output.define(task.held.clone(), rank, leaves, sums);
         }
         let numbers = 0..memory.counts.len;
         memory.counts.fill(numbers, sums.counts(rank));
         memory
     }
 
-    /// Makes scratch at least so long.
+    /// Grows scratch to at least this many elements.
     pub(super) fn grow(&mut self, scratch: u64) {
         self.scratch.len = self.scratch.len.max(scratch);
     }
 
-    /// Whether these buffers hold the same.
-    pub(super) fn holds_the_same(&self, other: &Memory, bufs: &[Buf]) -> bool {
+    /// Whether these buffers have equal contents in both memories.
+    pub(super) fn has_equal_contents(&self, other: &RankMemory, bufs: &[Buf]) -> bool {
         bufs.iter().all(|&buf| {
-            let (one, other) = (self.shown(buf), other.shown(buf));
+            let (one, other) = (self.buffer(buf), other.buffer(buf));
             one.len == other.len && one.gaps == other.gaps && one.runs == other.runs
         })
     }
 
-    /// Lets these buffers hold what the other ones hold.
-    pub(super) fn take(&mut self, other: &Memory, bufs: &[Buf]) {
+    /// Copies the contents of these buffers from another memory.
+    pub(super) fn copy_from(&mut self, other: &RankMemory, bufs: &[Buf]) {
         for &buf in bufs {
-            self.field(buf).clone_from(other.shown(buf));
+            self.buffer_mut(buf).clone_from(other.buffer(buf));
         }
     }
 
-    const fn shown(&self, buf: Buf) -> &Field {
+    const fn buffer(&self, buf: Buf) -> &SymbolBuffer {
         match buf {
             Buf::In | Buf::InBlock(_) => &self.input,
             Buf::Out | Buf::OutBlock(_) => &self.output,
@@ -224,7 +225,7 @@ impl Memory {
         }
     }
 
-    fn field(&mut self, buf: Buf) -> &mut Field {
+    fn buffer_mut(&mut self, buf: Buf) -> &mut SymbolBuffer {
         match buf {
             Buf::In | Buf::InBlock(_) => &mut self.input,
             Buf::Out | Buf::OutBlock(_) => &mut self.output,
@@ -233,9 +234,9 @@ impl Memory {
         }
     }
 
-    /// The part counted from the start of its buffer, if it lies within it.
+    /// The elements of the part, or an error if it exceeds its buffer.
     fn resolve(&mut self, part: Part) -> Result<ResolvedPart, FaultKind> {
-        let len = self.field(part.buf).len;
+        let len = self.buffer_mut(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
         let inside = |place: &ResolvedPart| {
             part.is_empty()
@@ -246,22 +247,24 @@ impl Memory {
                         .all(|block| block.end <= len && block.start <= block.end),
                 }
         };
-        whole.filter(inside).ok_or(FaultKind::Outside { part, len })
+        whole
+            .filter(inside)
+            .ok_or(FaultKind::OutsideBuffer { part, len })
     }
 
-    /// What the range of the output holds, in ascending order.
+    /// The runs of the output within the range, in ascending order.
     pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = ElementRun> {
         let runs = &self.output.runs[self.output.touching(range)];
         runs.iter().map(|run| run.cut(range, range.start))
     }
 
-    /// What the part holds, as a message.
-    pub(super) fn read(&mut self, part: Part) -> Result<Message, FaultKind> {
+    /// The contents of the part, as a message.
+    pub(super) fn read(&mut self, part: Part) -> Result<SymbolMessage, FaultKind> {
         let whole = self.resolve(part)?;
-        let field = self.field(part.buf);
-        let mut message = Message::default();
+        let buffer = self.buffer_mut(part.buf);
+        let mut message = SymbolMessage::default();
         whole
-            .each(|block, at| field.read(block, &mut message, at))
+            .each(|block, at| buffer.read(block, &mut message, at))
             .map_err(|element| FaultKind::Undefined {
                 buf: whole.plain.buf,
                 element,
@@ -269,26 +272,26 @@ impl Memory {
         Ok(message)
     }
 
-    /// Where the part's elements are, if they follow one another within its buffer, and are some.
+    /// The buffer and range of a part that is one non-empty range within its buffer.
     #[inline]
     fn range(&self, part: &Part) -> Option<(Buf, Range<u64>)> {
         if matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_) | Buf::Counts) {
             return None;
         }
         let range = part.plain()?;
-        (range.start < range.end && range.end <= self.shown(part.buf).len)
+        (range.start < range.end && range.end <= self.buffer(part.buf).len)
             .then_some((part.buf, range))
     }
 
-    /// Puts a message as long as the part into it.
+    /// Writes a message of the part's length into the part.
     pub(super) fn write(&mut self, part: Part, message: &[ElementRun]) -> Result<(), FaultKind> {
         let whole = self.resolve(part)?;
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
             return Err(FaultKind::WritesInput { part });
         }
-        let field = self.field(part.buf);
+        let buffer = self.buffer_mut(part.buf);
         whole.each(|block, at| {
-            field.write(block, message, at);
+            buffer.write(block, message, at);
             Ok(())
         })
     }
@@ -302,8 +305,8 @@ impl Memory {
         sums: &mut Sums,
     ) -> Result<(), FaultKind> {
         let mut join = |a: ElementRun, b: ElementRun| match side {
-            Side::Left => join(a, b, sums),
-            Side::Right => join(b, a, sums),
+            Side::Left => reduce_runs(a, b, sums),
+            Side::Right => reduce_runs(b, a, sums),
         };
         if let Some(done) = self.reduce_one(from, into, &mut join) {
             return done;
@@ -313,7 +316,7 @@ impl Memory {
         self.write(into, &result)
     }
 
-    /// The same where both parts are pieces of single runs, as most are; else `None`.
+    /// [`RankMemory::reduce`] for two parts that each lie in a single run, as most do; else `None`.
     fn reduce_one(
         &mut self,
         from: Part,
@@ -324,29 +327,33 @@ impl Memory {
         if target == Buf::In {
             return None;
         }
-        let field = self.field(source);
-        let operand = field.runs[field.holding(&from)?].cut(&from, 0);
-        let field = self.field(target);
-        let at = field.holding(&into)?;
-        let joined = join(operand, field.runs[at].cut(&into, 0));
+        let buffer = self.buffer_mut(source);
+        let operand = buffer.runs[buffer.holding(&from)?].cut(&from, 0);
+        let buffer = self.buffer_mut(target);
+        let at = buffer.holding(&into)?;
+        let joined = join(operand, buffer.runs[at].cut(&into, 0));
         Some(
-            joined.map(|run| match field.is_cut_at(&(at..at + 1), &into) {
+            joined.map(|run| match buffer.lie_within(&(at..at + 1), &into) {
                 true => {
-                    field.runs[at] = ElementRun {
+                    buffer.runs[at] = ElementRun {
                         first: into.start,
                         ..run
                     };
                 }
-                false => field.write(into, &[run], 0),
+                false => buffer.write(into, &[run], 0),
             }),
         )
     }
 }
 
-/// Two runs of one length, reduced: the first one stands on the left.
-fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, FaultKind> {
+/// The reduction of two runs of the same length, `left` being the left operand.
+fn reduce_runs(
+    left: ElementRun,
+    right: ElementRun,
+    sums: &mut Sums,
+) -> Result<ElementRun, FaultKind> {
     if left.source != right.source {
-        return Err(FaultKind::Mixed {
+        return Err(FaultKind::MixedElements {
             one: left.source,
             other: right.source,
         });
@@ -355,13 +362,13 @@ fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementR
     Ok(ElementRun { sum, ..right })
 }
 
-/// What becomes of two messages when each run of both is joined with what the other one has there.
+/// Applies `join` to each pair of runs that cover the same elements of both messages.
 fn each_pair(
-    one: &Message,
-    other: &Message,
+    one: &SymbolMessage,
+    other: &SymbolMessage,
     mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
-) -> Result<Message, FaultKind> {
-    let mut result = Message::default();
+) -> Result<SymbolMessage, FaultKind> {
+    let mut result = SymbolMessage::default();
     for a in one.iter() {
         let range = a.first..a.end();
         // Both are in ascending order.
@@ -375,21 +382,21 @@ fn each_pair(
     Ok(result)
 }
 
-/// Two messages, reduced: the first one stands on the left.
-pub(super) fn joined(
-    left: &Message,
-    right: &Message,
+/// The reduction of two messages, `left` being the left operand.
+pub(super) fn reduce_messages(
+    left: &SymbolMessage,
+    right: &SymbolMessage,
     sums: &mut Sums,
-) -> Result<Message, FaultKind> {
-    each_pair(left, right, |a, b| join(a, b, sums))
+) -> Result<SymbolMessage, FaultKind> {
+    each_pair(left, right, |a, b| reduce_runs(a, b, sums))
 }
 
-/// Where the elements of a part are, counted from the start of their buffer.
+/// The elements of a part, as indexes into their buffer.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedPart {
-    /// A part that names no block; empty where long blocks are passed over.
+    /// A part that names no block; empty if long blocks are skipped.
     pub(super) plain: Part,
-    /// What is left of a part of which long blocks are passed over.
+    /// The ranges of a part that skips long blocks.
     pub(super) short: Vec<Range<u64>>,
 }
 
@@ -398,18 +405,18 @@ impl ResolvedPart {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
 
-    /// The elements, where they follow one another.
+    /// The elements, if they are one range.
     pub(super) fn simple(&self) -> Option<Range<u64>> {
         self.plain.plain().filter(|_| self.short.is_empty())
     }
 
     /// Whether some element lies in the range.
-    pub(super) fn meets(&self, range: &Range<u64>) -> bool {
+    pub(super) fn intersects(&self, range: &Range<u64>) -> bool {
         self.blocks()
             .any(|block| block.start.max(range.start) < block.end.min(range.end))
     }
 
-    /// Whether some element belongs to both places, which are in one buffer.
+    /// Whether both have an element in common; they are in the same buffer.
     pub(super) fn overlaps(&self, other: &ResolvedPart) -> bool {
         let own = self.blocks().map(|block| (block.start, block.end, false));
         let others = other.blocks().map(|block| (block.start, block.end, true));
@@ -419,14 +426,14 @@ impl ResolvedPart {
             .collect();
         blocks.sort_unstable();
         let mut ends = [0; 2];
-        blocks.into_iter().any(|(start, end, whose)| {
-            let [mine, theirs] = [whose, !whose].map(usize::from);
-            ends[mine] = end.max(ends[mine]);
-            start < ends[theirs]
+        blocks.into_iter().any(|(start, end, is_other)| {
+            let [this, that] = [is_other, !is_other].map(usize::from);
+            ends[this] = end.max(ends[this]);
+            start < ends[that]
         })
     }
 
-    /// Does something with each block of consecutive elements, and where it stands in the message.
+    /// Calls `work` with each range of elements and its offset in the message.
     fn each<E>(&self, mut work: impl FnMut(Range<u64>, u64) -> Result<(), E>) -> Result<(), E> {
         if let Some(block) = self.simple() {
             return work(block, 0);
@@ -441,7 +448,7 @@ impl ResolvedPart {
     }
 }
 
-/// The buffer that a block lies in, or the buffer itself.
+/// The buffer that contains a named block, or the buffer itself.
 pub(super) const fn buffer(buf: Buf) -> Buf {
     match buf {
         Buf::InBlock(_) => Buf::In,
@@ -450,8 +457,8 @@ pub(super) const fn buffer(buf: Buf) -> Buf {
     }
 }
 
-/// Where the part is in `In` or `Out`, whose blocks and lengths are given, or in its buffer; `None`
-/// when it names a block that does not exist.
+/// The elements of a part, given the blocks and lengths of `In` and `Out`. `None` if it names a block
+/// that does not exist.
 pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<ResolvedPart> {
     if part.limit == u64::MAX || part.buf == buffer(part.buf) {
         let plain = plain(part, blocks, lengths)?;
@@ -461,11 +468,11 @@ pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Op
     let (at, index) = block(part.buf)?;
     let buf = buffer(part.buf);
     let plain = Part { buf, ..Part::EMPTY };
-    let short = blocks[at].short(index, part)?;
+    let short = blocks[at].short_blocks(index, part)?;
     Some(ResolvedPart { plain, short })
 }
 
-/// The same for a part that passes over nothing.
+/// [`resolve`] for a part that skips no blocks.
 #[inline]
 pub(super) fn plain(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Part> {
     let Some((at, index)) = block(part.buf) else {
@@ -481,7 +488,7 @@ pub(super) fn plain(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Opti
     })
 }
 
-/// Whether a block is one of `In` or of `Out`, and its number.
+/// For a named block: 0 for `In` or 1 for `Out`, and its number.
 const fn block(buf: Buf) -> Option<(usize, u32)> {
     match buf {
         Buf::InBlock(index) => Some((0, index)),

@@ -1,18 +1,17 @@
-//! What buffers and messages hold: runs of symbols.
+//! The contents of buffers and messages: runs of symbols.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
-use super::sums::Name;
+use super::sums::SumId;
 
-/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source
-/// element `source + i`.
+/// Consecutive elements of one sum: element `first + i` holds element `source + i` of that sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ElementRun {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) source: u64,
-    pub(super) sum: Name,
+    pub(super) sum: SumId,
 }
 
 impl ElementRun {
@@ -20,7 +19,7 @@ impl ElementRun {
         self.first + self.count
     }
 
-    /// The elements of the run within the range, shifted so that the range starts at `to`.
+    /// The part of the run within the range, with indexes shifted so that the range starts at `to`.
     pub(super) fn cut(&self, range: &Range<u64>, to: u64) -> ElementRun {
         let first = self.first.max(range.start);
         let count = self.end().min(range.end) - first;
@@ -33,13 +32,13 @@ impl ElementRun {
         }
     }
 
-    /// Whether the other run simply continues this one.
+    /// Whether `next` continues this run.
     fn continues(&self, next: &ElementRun) -> bool {
         self.end() == next.first && self.source + self.count == next.source && self.sum == next.sum
     }
 }
 
-/// Appends a run, joining it to the last one where it continues that.
+/// Appends a run, or extends the last one if the run continues it.
 pub(super) fn push(runs: &mut Vec<ElementRun>, run: ElementRun) {
     match runs.last_mut() {
         _ if run.count == 0 => {}
@@ -48,17 +47,18 @@ pub(super) fn push(runs: &mut Vec<ElementRun>, run: ElementRun) {
     }
 }
 
-/// What a message holds, in ascending order. Most hold one run, which takes no memory of its own.
+/// The contents of a message, in ascending order. A single run, as in most messages, takes no heap
+/// memory.
 #[derive(Clone, Debug)]
-pub(super) enum Message {
+pub(super) enum SymbolMessage {
     One(ElementRun),
     Many(Vec<ElementRun>),
 }
 
-impl Message {
-    /// Makes room for so many runs, where none is.
+impl SymbolMessage {
+    /// Reserves memory for this many runs if the message is empty.
     pub(super) fn reserve(&mut self, runs: usize) {
-        if let Message::Many(all) = self
+        if let SymbolMessage::Many(all) = self
             && all.is_empty()
             && runs > 1
         {
@@ -66,22 +66,22 @@ impl Message {
         }
     }
 
-    /// Appends a run, joining it to the last one where it continues that.
+    /// Appends a run, or extends the last one if the run continues it.
     pub(super) fn push(&mut self, run: ElementRun) {
         match self {
             _ if run.count == 0 => {}
-            Message::Many(all) if all.capacity() == 0 => *self = Message::One(run),
-            Message::Many(all) => push(all, run),
-            Message::One(one) if one.continues(&run) => one.count += run.count,
-            Message::One(one) => *self = Message::Many(Vec::from([*one, run])),
+            SymbolMessage::Many(all) if all.capacity() == 0 => *self = SymbolMessage::One(run),
+            SymbolMessage::Many(all) => push(all, run),
+            SymbolMessage::One(one) if one.continues(&run) => one.count += run.count,
+            SymbolMessage::One(one) => *self = SymbolMessage::Many(Vec::from([*one, run])),
         }
     }
 }
 
-impl Message {
-    /// What it holds of the range, as a message of its own.
-    pub(super) fn part(&self, range: &Range<u64>) -> Message {
-        let mut part = Message::default();
+impl SymbolMessage {
+    /// The contents of a range, as a message of their own.
+    pub(super) fn part(&self, range: &Range<u64>) -> SymbolMessage {
+        let mut part = SymbolMessage::default();
         let touches = |run: &&ElementRun| run.first < range.end && range.start < run.end();
         for run in self.iter().filter(touches) {
             part.push(run.cut(range, 0));
@@ -89,8 +89,8 @@ impl Message {
         part
     }
 
-    /// Appends another message, from this element on.
-    pub(super) fn append(&mut self, at: u64, other: &Message) {
+    /// Appends another message, shifted by `at` elements.
+    pub(super) fn append(&mut self, at: u64, other: &SymbolMessage) {
         for run in other.iter() {
             self.push(ElementRun {
                 first: at + run.first,
@@ -100,19 +100,19 @@ impl Message {
     }
 }
 
-impl Default for Message {
+impl Default for SymbolMessage {
     fn default() -> Self {
-        Message::Many(Vec::new())
+        SymbolMessage::Many(Vec::new())
     }
 }
 
-impl Deref for Message {
+impl Deref for SymbolMessage {
     type Target = [ElementRun];
 
     fn deref(&self) -> &[ElementRun] {
         match self {
-            Message::One(one) => core::slice::from_ref(one),
-            Message::Many(all) => all,
+            SymbolMessage::One(one) => core::slice::from_ref(one),
+            SymbolMessage::Many(all) => all,
         }
     }
 }

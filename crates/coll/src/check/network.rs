@@ -1,5 +1,5 @@
-//! All ranks' memories and the messages between them. A send is done only when its receive has met
-//! it.
+//! The symbolic network: all ranks' memories and the messages between them. A send completes only when
+//! its receive has been posted.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -8,119 +8,118 @@ use std::collections::{HashMap, HashSet};
 
 use super::contract::Contract;
 use super::fault::{Fault, FaultKind};
-use super::intra_node::{self, Member, PendingOps, Request};
-use super::memory::Memory;
-use super::message::Message;
-use super::rank::Rank;
+use super::intra_node::{self, PendingOps, PhaseMember, Request};
+use super::memory::RankMemory;
+use super::message::SymbolMessage;
+use super::rank::RankState;
 use super::ranks::Ranks;
 use super::rotation::Rotation;
-use super::sums::{State, Sums};
+use super::sums::{SumHashState, Sums};
 use crate::exec::{Driver, IntraNodeStart, MessageSize};
 use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 
-/// A message's sender, receiver and tag.
-type Key = (u32, u32, u32);
+/// The sender, receiver and tag of a message.
+type MessageKey = (u32, u32, u32);
 
-/// A round, and the order in which messages were sent: one number, as these are compared often.
-type Due = u64;
+/// The order of deliveries: the round, then the order of sending, in one number because these are compared often.
+type DeliveryOrder = u64;
 
-const fn due(round: u32, order: u32) -> Due {
+const fn delivery_order(round: u32, order: u32) -> DeliveryOrder {
     (round as u64) << 32 | order as u64
 }
 
-/// One end of a message.
+/// The send or the receive of a message, or one rank's share of an intra-node phase.
 #[derive(Debug)]
-struct End {
+struct PendingAct {
     rank: u32,
     step: u32,
-    /// The round after which it is ready.
-    since: u32,
+    /// The round after which it can be matched.
+    ready_after: u32,
     part: Part,
-    /// What is sent; none at the receiver, and when it has been carried.
-    letter: Option<Letter>,
-    /// Whether it has met its other end.
-    met: bool,
-    /// The next end that waits under the same key.
+    /// The contents of a send; `None` for a receive, and once delivered.
+    payload: Option<Payload>,
+    /// Whether it is complete.
+    is_complete: bool,
+    /// The next one in its queue.
     next: Option<Request>,
 }
 
-/// Ends that wait for others under one key, in the order in which they came: either all sent or all
-/// posted.
+/// A queue of unmatched sends, or of unmatched receives, with the same key.
 #[derive(Clone, Copy, Debug)]
-struct Queue {
+struct UnmatchedQueue {
     first: Request,
     last: Request,
 }
 
-/// A message's contents: symbols, and of whom the sender had heard.
+/// The contents of a message: symbols, and the ranks that the sender knew to have entered the barrier.
 #[derive(Debug)]
-struct Letter {
-    runs: Message,
-    heard: Ranks,
-    /// How far the sender's part is turned against the receiver's, where one rank stands for all.
-    turned: u32,
-    /// Its place among all messages, by when they were sent.
+struct Payload {
+    runs: SymbolMessage,
+    entered: Ranks,
+    /// The rotation from the sender's part to the receiver's, if few ranks represent all.
+    rotation: u32,
+    /// The position among all messages in the order of sending.
     order: u32,
 }
 
-/// All ranks and the messages between them.
+/// The state of all ranks and the messages between them.
 #[derive(Debug)]
-pub(super) struct World<'a> {
+pub(super) struct Network<'a> {
     contract: &'a Contract,
-    /// Ranks in the group.
+    /// The number of ranks in the group.
     size: u32,
-    /// How others differ from the first ranks, where these stand for all.
-    turn: Option<Rotation>,
-    pub(super) ranks: Vec<Rank>,
+    /// How the other ranks' plans follow from those of the first ranks, if these represent all.
+    symmetry: Option<Rotation>,
+    pub(super) ranks: Vec<RankState>,
     pub(super) sums: Sums,
-    ends: Vec<End>,
+    pending: Vec<PendingAct>,
     free: Vec<Request>,
-    waiting: HashMap<Key, Queue, State>,
-    /// Messages whose length is waited for.
-    sized: HashSet<Key, State>,
-    /// Messages with a receive, by the round in which they can be carried and the order in which
-    /// they were sent: sender's and receiver's end.
-    pairs: BinaryHeap<Reverse<(Due, Request, Request)>>,
+    waiting: HashMap<MessageKey, UnmatchedQueue, SumHashState>,
+    /// Messages whose length a rank waits for.
+    awaited_lengths: HashSet<MessageKey, SumHashState>,
+    /// Matched messages, ordered by the round in which they can be delivered, then by send order:
+    /// sender's and receiver's request.
+    pairs: BinaryHeap<Reverse<(DeliveryOrder, Request, Request)>>,
     order: u32,
-    /// What ranks of a node do together.
+    /// Intra-node phases that some ranks have entered.
     pending_ops: PendingOps,
-    /// Ranks to look at again.
+    /// Ranks that may be able to continue.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
     pub(super) messages: u64,
 }
 
-impl<'a> World<'a> {
-    /// The ranks at the start: those that the contract has tasks for, of `size`. `scratch` gives the
-    /// room of each.
+impl<'a> Network<'a> {
+    /// The initial state of the ranks for which the contract has tasks, of `size` ranks. `scratch` gives
+    /// each one's elements of scratch.
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
-        turn: Option<Rotation>,
+        symmetry: Option<Rotation>,
         scratch: impl Iterator<Item = u64>,
     ) -> Self {
         let mut sums = Sums::new(contract.commutative);
         let rank = |((number, task), scratch): ((u32, &super::Task), u64)| {
-            let memory = Memory::new(number, task, scratch, contract, turn, &mut sums);
-            let heard = if contract.barrier {
+            let memory = RankMemory::new(number, task, scratch, contract, symmetry, &mut sums);
+            let entered = if contract.barrier {
                 Ranks::one(number)
             } else {
                 Ranks::new()
             };
-            Rank::new(memory, heard)
+            RankState::new(memory, entered)
         };
         let ranks: Vec<_> = (0..).zip(&contract.tasks).zip(scratch).map(rank).collect();
-        World {
+        Network {
             contract,
             size,
-            turn,
+            symmetry,
             ready: (0..ranks.len() as u32).collect(),
             ranks,
             sums,
-            ends: Vec::new(),
+            pending: Vec::new(),
             free: Vec::new(),
             waiting: HashMap::default(),
-            sized: HashSet::default(),
+            awaited_lengths: HashSet::default(),
             pairs: BinaryHeap::new(),
             order: 0,
             pending_ops: PendingOps::default(),
@@ -129,14 +128,17 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The world as one rank's driver.
-    pub(super) fn view(&mut self, rank: u32) -> View<'_, 'a> {
-        View { world: self, rank }
+    /// The driver of one rank.
+    pub(super) fn driver(&mut self, rank: u32) -> RankDriver<'_, 'a> {
+        RankDriver {
+            network: self,
+            rank,
+        }
     }
 
-    /// Whether rank 0 stands for all.
-    pub(super) const fn is_rotation(&self) -> bool {
-        self.turn.is_some()
+    /// Whether few ranks represent all.
+    pub(super) const fn is_by_symmetry(&self) -> bool {
+        self.symmetry.is_some()
     }
 
     /// A fault of a rank in the step that it started last.
@@ -148,49 +150,57 @@ impl<'a> World<'a> {
         }
     }
 
-    fn rank(&mut self, rank: u32) -> &mut Rank {
+    fn rank(&mut self, rank: u32) -> &mut RankState {
         &mut self.ranks[rank as usize]
     }
 
-    /// Keeps an end.
-    fn keep(&mut self, end: End) -> Request {
+    fn act(&self, request: Request) -> &PendingAct {
+        &self.pending[request as usize]
+    }
+
+    fn act_mut(&mut self, request: Request) -> &mut PendingAct {
+        &mut self.pending[request as usize]
+    }
+
+    /// Stores a pending act.
+    fn add_pending(&mut self, act: PendingAct) -> Request {
         match self.free.pop() {
             Some(request) => {
-                self.ends[request as usize] = end;
+                self.pending[request as usize] = act;
                 request
             }
             None => {
-                self.ends.push(end);
-                self.ends.len() as u32 - 1
+                self.pending.push(act);
+                self.pending.len() as u32 - 1
             }
         }
     }
 
-    /// Pairs an end with the first one that waits for it; else it waits itself.
-    fn meet(&mut self, key: Key, request: Request) {
-        let is_sent = |end: &End| end.letter.is_some();
+    /// Matches a send or receive with the first counterpart in its queue, or queues it.
+    fn match_or_queue(&mut self, key: MessageKey, request: Request) {
+        let is_sent = |act: &PendingAct| act.payload.is_some();
         match self.waiting.get_mut(&key) {
             Some(queue)
-                if is_sent(&self.ends[queue.first as usize])
-                    == is_sent(&self.ends[request as usize]) =>
+                if is_sent(&self.pending[queue.first as usize])
+                    == is_sent(&self.pending[request as usize]) =>
             {
-                self.ends[queue.last as usize].next = Some(request);
+                self.pending[queue.last as usize].next = Some(request);
                 queue.last = request;
             }
             Some(queue) => {
                 let other = queue.first;
-                match self.ends[other as usize].next {
+                match self.pending[other as usize].next {
                     Some(next) => queue.first = next,
                     None => drop(self.waiting.remove(&key)),
                 }
-                if self.ends[request as usize].letter.is_some() {
+                if self.pending[request as usize].payload.is_some() {
                     self.pair(request, other);
                 } else {
                     self.pair(other, request);
                 }
             }
             None => {
-                let queue = Queue {
+                let queue = UnmatchedQueue {
                     first: request,
                     last: request,
                 };
@@ -199,35 +209,28 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Notes that a message has a receive.
+    /// Records that a message has been matched.
     fn pair(&mut self, sender: Request, receiver: Request) {
-        let round = 1 + self.ends[sender as usize]
-            .since
-            .max(self.ends[receiver as usize].since);
-        let order = self.ends[sender as usize]
-            .letter
-            .as_ref()
-            .map_or(0, |letter| letter.order);
-        self.pairs
-            .push(Reverse((due(round, order), sender, receiver)));
+        let (sent, posted) = (self.act(sender), self.act(receiver));
+        let round = 1 + sent.ready_after.max(posted.ready_after);
+        let order = sent.payload.as_ref().map_or(0, |payload| payload.order);
+        let at = delivery_order(round, order);
+        self.pairs.push(Reverse((at, sender, receiver)));
     }
 
-    /// Carries the message that comes next, when no rank can go on without one; `false` when there
-    /// is none.
-    ///
-    /// Messages go in the order of rounds and, within a round, in the order in which they were
-    /// sent.
-    pub(super) fn carry(&mut self) -> Result<bool, Fault> {
+    /// Delivers the next message. `false` if none is matched. Messages are delivered by round and, within
+    /// a round, in the order of sending.
+    pub(super) fn deliver_next(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
             let (round, order) = ((at >> 32) as u32, at as u32);
-            let [from, to] = [sender, receiver].map(|end| self.ends[end as usize].rank);
+            let [from, to] = [sender, receiver].map(|act| self.act(act).rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
-                self.pairs
-                    .push(Reverse((due(free, order), sender, receiver)));
+                let at = delivery_order(free, order);
+                self.pairs.push(Reverse((at, sender, receiver)));
                 continue;
             }
-            let (rank, step) = (to, self.ends[receiver as usize].step);
+            let (rank, step) = (to, self.act(receiver).step);
             self.deliver(round, sender, receiver)
                 .map_err(|kind| Fault { rank, step, kind })?;
             return Ok(true);
@@ -235,30 +238,30 @@ impl<'a> World<'a> {
         Ok(false)
     }
 
-    /// Brings a message from one end to the other in the round.
+    /// Delivers a message in a round.
     fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), FaultKind> {
-        let [(from, sent), (to, into)] = [sender, receiver]
-            .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
-        let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end as usize].step);
+        let [(from, sent), (to, into)] =
+            [sender, receiver].map(|act| (self.act(act).rank, self.act(act).part));
+        let [sent_in, received_in] = [sender, receiver].map(|act| self.act(act).step);
         if sent.len() != into.len() {
             return Err(FaultKind::Length {
                 from: sent.len(),
                 into: into.len(),
             });
         }
-        let letter = self.ends[sender as usize].letter.take();
-        let mut letter = letter.unwrap_or_else(|| unreachable!("a message is carried once"));
-        if let Some(turn) = self.turn {
-            letter.runs = turn.runs(letter.runs, letter.turned, &mut self.sums);
-            letter.heard = turn.ranks(&letter.heard, letter.turned);
+        let payload = self.act_mut(sender).payload.take();
+        let mut payload = payload.unwrap_or_else(|| unreachable!("a message is delivered once"));
+        if let Some(symmetry) = self.symmetry {
+            payload.runs = symmetry.runs(payload.runs, payload.rotation, &mut self.sums);
+            payload.entered = symmetry.ranks(&payload.entered, payload.rotation);
         }
         self.rank(from).note_sent(sent_in, round, sent.len());
         let receiving = self.rank(to);
-        receiving.memory.write(into, &letter.runs)?;
-        receiving.note_received(received_in, round, &letter.heard);
-        for end in [sender, receiver] {
-            self.ends[end as usize].met = true;
-            self.ready.push_back(self.ends[end as usize].rank);
+        receiving.memory.write(into, &payload.runs)?;
+        receiving.note_received(received_in, round, &payload.entered);
+        for act in [sender, receiver] {
+            self.act_mut(act).is_complete = true;
+            self.ready.push_back(self.act(act).rank);
         }
         self.rounds = self.rounds.max(round);
         self.messages += 1;
@@ -266,185 +269,193 @@ impl<'a> World<'a> {
     }
 }
 
-impl World<'_> {
-    /// Gives each member of a team what it gets. It takes no round of its own: what is not a message
-    /// is not counted.
-    fn act_together(&mut self, act: &IntraNodeOp, members: &[Member]) -> Result<(), FaultKind> {
-        let since = |member: &Member| self.ends[member.request as usize].since;
-        let round = members.iter().map(since).max().unwrap_or(0);
+impl Network<'_> {
+    /// Completes an intra-node phase: writes each member's result. It takes no round, as only messages
+    /// count.
+    fn complete_phase(
+        &mut self,
+        act: &IntraNodeOp,
+        members: &[PhaseMember],
+    ) -> Result<(), FaultKind> {
+        let ready_after = |member: &PhaseMember| self.act(member.request).ready_after;
+        let round = members.iter().map(ready_after).max().unwrap_or(0);
         let results = intra_node::results(act, members, &mut self.sums)?;
-        for (member, gets) in members.iter().zip(&results) {
-            let end = &mut self.ends[member.request as usize];
-            end.met = true;
-            let (rank, step, into) = (end.rank, end.step, end.part);
+        for (member, result) in members.iter().zip(&results) {
+            let pending = self.act_mut(member.request);
+            pending.is_complete = true;
+            let (rank, step, into) = (pending.rank, pending.step, pending.part);
             self.ready.push_back(rank);
-            let me = self.rank(rank);
-            me.memory.write(into, gets)?;
-            me.note_met(step, round);
+            let state = self.rank(rank);
+            state.memory.write(into, result)?;
+            state.note_phase(step, round);
         }
         Ok(())
     }
 }
 
-/// The world as one rank's driver sees it.
-pub(super) struct View<'w, 'a> {
-    world: &'w mut World<'a>,
+/// The driver of one rank.
+pub(super) struct RankDriver<'w, 'a> {
+    network: &'w mut Network<'a>,
     rank: u32,
 }
 
-impl View<'_, '_> {
-    fn me(&mut self) -> &mut Rank {
-        self.world.rank(self.rank)
+impl RankDriver<'_, '_> {
+    fn rank(&mut self) -> &mut RankState {
+        self.network.rank(self.rank)
     }
 
-    fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), FaultKind> {
+    fn check_message(&self, peer: u32, tag: u32, part: Part) -> Result<(), FaultKind> {
         match () {
-            () if peer == self.rank || peer >= self.world.size => Err(FaultKind::Peer { peer }),
+            () if peer == self.rank || peer >= self.network.size => Err(FaultKind::Peer { peer }),
             () if tag >= TAGS => Err(FaultKind::Tag { tag }),
-            () if part.is_empty() && part != Part::EMPTY => Err(FaultKind::Empty),
+            () if part.is_empty() && part != Part::EMPTY => Err(FaultKind::EmptyPart),
             () => Ok(()),
         }
     }
 
-    /// This rank's end of what is under way.
-    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Request {
+    /// Stores a pending act of this rank.
+    fn add_pending(&mut self, part: Part, payload: Option<Payload>) -> Request {
         let rank = self.rank;
-        let me = self.me();
-        let end = End {
+        let state = self.rank();
+        let act = PendingAct {
             rank,
-            step: me.step,
-            since: me.started(),
+            step: state.step,
+            ready_after: state.started(),
             part,
-            letter,
-            met: false,
+            payload,
+            is_complete: false,
             next: None,
         };
-        self.world.keep(end)
+        self.network.add_pending(act)
     }
 
-    /// This rank's end of a message, waiting.
-    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Request {
-        let request = self.keep(part, letter);
-        self.world.meet(key, request);
+    /// Stores and matches this rank's send or receive.
+    fn post(&mut self, key: MessageKey, part: Part, payload: Option<Payload>) -> Request {
+        let request = self.add_pending(part, payload);
+        self.network.match_or_queue(key, request);
         request
     }
 }
 
-impl Driver for View<'_, '_> {
+impl Driver for RankDriver<'_, '_> {
     type Request = Request;
     type Error = FaultKind;
 
     fn starting(&mut self, step: u32, needs: u32) {
-        self.me().start(step, needs);
+        self.rank().start(step, needs);
     }
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, FaultKind> {
-        self.admit(to, tag, from)?;
-        let runs = self.me().memory.read(from)?;
-        let heard = self.me().heard().clone();
-        // Where few ranks stand for all, the receiver is turned back to one of them, and with it the
-        // sender.
-        let (key, turned) = match self.world.turn {
-            Some(turn) => {
-                let (class, by) = turn.class(to);
-                let back = (turn.size - by) % turn.size;
-                ((turn.above(self.rank, back), class, tag), back)
+        self.check_message(to, tag, from)?;
+        let runs = self.rank().memory.read(from)?;
+        let entered = self.rank().entered().clone();
+        // Where few ranks represent all, the receiver is rotated back to its representative, and the
+        // sender with it.
+        let (key, rotation) = match self.network.symmetry {
+            Some(symmetry) => {
+                let (class, by) = symmetry.class(to);
+                let back = (symmetry.size - by) % symmetry.size;
+                ((symmetry.above(self.rank, back), class, tag), back)
             }
             None => ((self.rank, to, tag), 0),
         };
-        self.world.order += 1;
-        let letter = Letter {
+        self.network.order += 1;
+        let payload = Payload {
             runs,
-            heard,
-            turned,
-            order: self.world.order,
+            entered,
+            rotation,
+            order: self.network.order,
         };
-        if self.world.sized.remove(&key) {
-            self.world.ready.push_back(key.1);
+        if self.network.awaited_lengths.remove(&key) {
+            self.network.ready.push_back(key.1);
         }
-        Ok(Some(self.end(key, from, Some(letter))))
+        Ok(Some(self.post(key, from, Some(payload))))
     }
 
     fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, FaultKind> {
-        self.admit(from, tag, into)?;
-        Ok(Some(self.end((from, self.rank, tag), into, None)))
+        self.check_message(from, tag, into)?;
+        Ok(Some(self.post((from, self.rank, tag), into, None)))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<(), FaultKind> {
         same_length(from, into)?;
-        let message = self.me().memory.read(from)?;
-        self.me().memory.write(into, &message)
+        let message = self.rank().memory.read(from)?;
+        self.rank().memory.write(into, &message)
     }
 
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), FaultKind> {
         same_length(from, into)?;
-        let World { ranks, sums, .. } = &mut *self.world;
+        let Network { ranks, sums, .. } = &mut *self.network;
         let memory = &mut ranks[self.rank as usize].memory;
         memory.reduce(from, into, side, sums)
     }
 
     fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize, FaultKind> {
-        self.admit(from, tag, Part::new(Buf::Out, 0, 1))?;
+        self.check_message(from, tag, Part::new(Buf::Out, 0, 1))?;
         let key = (from, self.rank, tag);
         let next = self
-            .world
+            .network
             .waiting
             .get(&key)
-            .map(|queue| &self.world.ends[queue.first as usize]);
-        Ok(match next.filter(|end| end.letter.is_some()) {
+            .map(|queue| self.network.act(queue.first));
+        Ok(match next.filter(|act| act.payload.is_some()) {
             Some(sent) => MessageSize::Elements(sent.part.len()),
             None => {
-                self.world.sized.insert(key);
+                self.network.awaited_lengths.insert(key);
                 MessageSize::Pending
             }
         })
     }
 
     fn sum(&mut self, from: Part) -> Result<Option<u64>, FaultKind> {
-        let mut sum = 0;
-        for run in self.me().memory.read(from)?.iter() {
+        let mut total = 0;
+        for run in self.rank().memory.read(from)?.iter() {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
-            let held = self.world.sums.get(run.sum);
-            let numbers = start.zip(end).filter(|_| held.counts);
-            let (start, end) = numbers.ok_or(FaultKind::Numbers)?;
-            let tasks = &self.world.contract.tasks;
-            let owner = held.ranks.first().and_then(|rank| tasks.get(rank as usize));
+            let sum = self.network.sums.get(run.sum);
+            let numbers = start.zip(end).filter(|_| sum.counts);
+            let (start, end) = numbers.ok_or(FaultKind::CountsAsData)?;
+            let tasks = &self.network.contract.tasks;
+            let owner = sum.ranks.first().and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
             let sends = sends
                 .filter(|sends| end <= sends.len())
-                .ok_or(FaultKind::Numbers)?;
+                .ok_or(FaultKind::CountsAsData)?;
             let lengths = (start..end).map(|index| sends.length(index));
-            sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
+            total += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
-        Ok(Some(sum))
+        Ok(Some(total))
     }
 
     fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, FaultKind> {
-        let number = act.number(self.rank).ok_or(FaultKind::Apart)?;
-        if !self.world.contract.are_of_node(act.ranks, self.rank) {
-            return Err(FaultKind::Strangers { ranks: act.ranks });
+        let number = act.number(self.rank).ok_or(FaultKind::PhaseMismatch)?;
+        if !self.network.contract.are_of_node(act.ranks, self.rank) {
+            return Err(FaultKind::PhaseRanks { ranks: act.ranks });
         }
-        let given = intra_node::given(act, number)?;
-        let gives = self.me().memory.read(given)?;
-        let request = self.keep(act.into, None);
-        if let Some(members) = self.world.pending_ops.join(act, number, request, gives)? {
-            self.world.act_together(act, &members)?;
+        let part = intra_node::contribution_part(act, number)?;
+        let contribution = self.rank().memory.read(part)?;
+        let request = self.add_pending(act.into, None);
+        if let Some(members) = self
+            .network
+            .pending_ops
+            .join(act, number, request, contribution)?
+        {
+            self.network.complete_phase(act, &members)?;
         }
         Ok(IntraNodeStart::Pending(request))
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool, FaultKind> {
-        self.me().memory.grow(elements);
+        self.rank().memory.grow(elements);
         Ok(true)
     }
 
     fn done(&mut self, request: &mut Request) -> Result<bool, FaultKind> {
-        let met = self.world.ends[*request as usize].met;
-        if met {
-            self.world.free.push(*request);
+        let is_complete = self.network.act(*request).is_complete;
+        if is_complete {
+            self.network.free.push(*request);
         }
-        Ok(met)
+        Ok(is_complete)
     }
 }
 

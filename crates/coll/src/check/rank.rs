@@ -1,102 +1,101 @@
-//! One rank of the symbolic network: its memory, and when it did what, counted in rounds.
+//! One rank of the symbolic network: its memory, and the rounds of its steps.
 
 use alloc::collections::VecDeque;
 
-use super::memory::Memory;
+use super::memory::RankMemory;
 use super::ranks::Ranks;
 
-/// What the end of some steps brings.
+/// The result of some steps.
 #[derive(Clone, Debug, Default)]
-struct Outcome {
-    /// The round in which they end.
+struct StepsResult {
+    /// The round in which the steps end.
     round: u32,
-    /// Of whom the rank has then heard. Followed in barriers only.
-    heard: Ranks,
+    /// The ranks then known to have entered. Tracked in barriers only.
+    entered: Ranks,
 }
 
-impl Outcome {
-    fn add(&mut self, round: u32, heard: &Ranks) {
+impl StepsResult {
+    fn add(&mut self, round: u32, entered: &Ranks) {
         self.round = self.round.max(round);
-        if *heard != Ranks::new() {
-            self.heard = self.heard.union(heard);
+        if *entered != Ranks::new() {
+            self.entered = self.entered.union(entered);
         }
     }
 }
 
-/// One rank.
+/// The state of one rank.
 #[derive(Debug)]
-pub(super) struct Rank {
-    pub(super) memory: Memory,
+pub(super) struct RankState {
+    pub(super) memory: RankMemory,
     /// The step that started last.
     pub(super) step: u32,
     /// Elements sent.
     pub(super) sent: u64,
-    /// The round after which the rank can send, and the one after which it can receive: in a round
-    /// it sends one message and receives one.
+    /// The rounds after which the rank can send and receive again: one message each per round.
     pub(super) send_free: u32,
     pub(super) recv_free: u32,
-    /// What the steps below `base` brought; the step that started last needs no others.
-    settled: Outcome,
+    /// The result of the steps below `base`, which are all that the last started step needs.
+    settled: StepsResult,
     base: u32,
-    /// What the steps from `base` on have brought so far.
-    open: VecDeque<Outcome>,
+    /// The results so far of the steps from `base` on.
+    open: VecDeque<StepsResult>,
 }
 
-impl Rank {
-    /// A rank before its first step, that has heard of `heard`.
-    pub(super) fn new(memory: Memory, heard: Ranks) -> Self {
-        Rank {
+impl RankState {
+    /// A rank before its first step, which knows that `heard` have entered.
+    pub(super) fn new(memory: RankMemory, entered: Ranks) -> Self {
+        RankState {
             memory,
             step: 0,
             sent: 0,
             send_free: 0,
             recv_free: 0,
-            settled: Outcome { round: 0, heard },
+            settled: StepsResult { round: 0, entered },
             base: 0,
             open: VecDeque::new(),
         }
     }
 
-    /// Starts a step, all steps below `needs` being done.
+    /// Starts a step; all steps below `needs` are done.
     pub(super) fn start(&mut self, step: u32, needs: u32) {
         self.settle(needs);
         self.step = step;
-        // Steps without acts may have been left out.
+        // Steps without acts may have been skipped.
         let started = (step - self.base) as usize + 1;
-        self.open.resize_with(started, Outcome::default);
+        self.open.resize_with(started, StepsResult::default);
     }
 
-    /// The round after which the running step started.
+    /// The round after which the current step started.
     pub(super) fn started(&self) -> u32 {
         self.settled.round
     }
 
-    /// Of whom the rank had heard when the running step started.
-    pub(super) fn heard(&self) -> &Ranks {
-        &self.settled.heard
+    /// The ranks known to have entered when the current step started.
+    pub(super) fn entered(&self) -> &Ranks {
+        &self.settled.entered
     }
 
-    /// Of whom the rank has heard when every step is done.
-    pub(super) fn heard_at_end(&mut self) -> &Ranks {
+    /// The ranks known to have entered when every step is done.
+    pub(super) fn entered_at_end(&mut self) -> &Ranks {
         self.settle(u32::MAX);
-        self.heard()
+        self.entered()
     }
 
-    /// Notes a message of `len` elements that was sent in the round.
+    /// Records a message of `len` elements sent in a round.
     pub(super) fn note_sent(&mut self, step: u32, round: u32, len: u64) {
         self.send_free = round;
         self.sent += len;
         self.outcome(step).add(round, &Ranks::new());
     }
 
-    /// Notes a message that came in the round and told of the ranks that its sender had heard of.
-    pub(super) fn note_received(&mut self, step: u32, round: u32, heard: &Ranks) {
+    /// Records a message received in a round, with the ranks that its sender knew to have entered.
+    pub(super) fn note_received(&mut self, step: u32, round: u32, entered: &Ranks) {
         self.recv_free = round;
-        self.outcome(step).add(round, heard);
+        self.outcome(step).add(round, entered);
     }
 
-    /// Notes what the rank and others did together once the last of them had come, after the round.
-    pub(super) fn note_met(&mut self, step: u32, round: u32) {
+    /// Records the end of an intra-node phase, after the round in which its last rank entered.
+    pub(super) fn note_phase(&mut self, step: u32, round: u32) {
         self.outcome(step).add(round, &Ranks::new());
     }
 
@@ -104,12 +103,12 @@ impl Rank {
         while self.base < below
             && let Some(outcome) = self.open.pop_front()
         {
-            self.settled.add(outcome.round, &outcome.heard);
+            self.settled.add(outcome.round, &outcome.entered);
             self.base += 1;
         }
     }
 
-    fn outcome(&mut self, step: u32) -> &mut Outcome {
+    fn outcome(&mut self, step: u32) -> &mut StepsResult {
         &mut self.open[(step - self.base) as usize]
     }
 }

@@ -1,21 +1,20 @@
-//! Lists of ranks as intervals: who contributed to a value, in which order, and of whom a rank has
-//! heard.
+//! Lists and sets of ranks, stored as intervals: the contributors of a value, or the ranks known to have
+//! entered a barrier.
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-/// Ranks in an order, as intervals; two intervals that follow one another are one.
+/// A list of ranks, stored as intervals. Adjacent intervals are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ranks {
-    /// The first interval, apart from the others since there is mostly no other; empty where there
-    /// is none.
+    /// The first interval; empty if there is none. It is stored apart because most lists have no other.
     first: Range<u32>,
     rest: Vec<Range<u32>>,
 }
 
 impl Ranks {
-    /// Nobody.
+    /// No rank.
     pub const fn new() -> Self {
         Ranks {
             first: 0..0,
@@ -23,7 +22,7 @@ impl Ranks {
         }
     }
 
-    /// The intervals in their order.
+    /// The intervals, in order.
     fn intervals(&self) -> impl Iterator<Item = &Range<u32>> {
         let first = (!self.first.is_empty()).then_some(&self.first);
         first.into_iter().chain(&self.rest)
@@ -42,7 +41,7 @@ impl Ranks {
         }
     }
 
-    /// Each rank `by` higher, around `size` ranks. Sets are taken as sets.
+    /// The set with `by` added to each rank, modulo `size`.
     pub(super) fn rotated(&self, by: u32, size: u32) -> Ranks {
         let (by, size) = (u64::from(by), u64::from(size));
         let pieces = self.intervals().flat_map(|interval| {
@@ -58,17 +57,17 @@ impl Ranks {
         turned
     }
 
-    /// The ranks, in their order.
+    /// The ranks, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.intervals().cloned().flatten()
     }
 
-    /// The first one.
+    /// The first rank of the list.
     pub fn first(&self) -> Option<u32> {
         self.intervals().next().map(|interval| interval.start)
     }
 
-    /// Whether no rank is in both.
+    /// Whether no rank is in both lists.
     pub fn is_disjoint(&self, other: &Ranks) -> bool {
         let apart = |a: &Range<u32>, b: &Range<u32>| a.end <= b.start || b.end <= a.start;
         if !(self.is_ascending() && other.is_ascending()) {
@@ -91,7 +90,7 @@ impl Ranks {
         self.rest.is_empty() || self.intervals().is_sorted_by(|a, b| a.end <= b.start)
     }
 
-    /// These ranks and after them the others.
+    /// This list followed by `others`.
     pub fn then(&self, others: &Ranks) -> Ranks {
         let mut all = self.clone();
         for interval in others.intervals() {
@@ -100,7 +99,7 @@ impl Ranks {
         all
     }
 
-    /// The ranks of both as a set, in ascending order. Both must be ascending themselves.
+    /// The union of two sets, in ascending order. Both must be ascending.
     pub fn union(&self, other: &Ranks) -> Ranks {
         let mut all = Ranks::new();
         all.rest.reserve(self.rest.len() + other.rest.len());
@@ -118,8 +117,7 @@ impl Ranks {
         }
     }
 
-    /// Adds an interval at the end; one that starts within the last interval, or where it ends,
-    /// extends that one.
+    /// Appends an interval. If it starts within or at the end of the last interval, it extends that one.
     fn append(&mut self, interval: Range<u32>) {
         let last = self.rest.last_mut().unwrap_or(&mut self.first);
         match () {

@@ -1,68 +1,68 @@
-//! How ranks differ from the few that stand for all of them: by a rotation.
+//! Rotations of ranks and blocks, by which a few ranks represent all.
 
-use super::message::{ElementRun, Message};
+use super::message::{ElementRun, SymbolMessage};
 use super::ranks::Ranks;
 use super::sums::{Sum, Sums};
 
-/// How ranks differ from the first ones.
+/// How the plans of all ranks follow from those of the first ranks, by rotation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rotation {
-    /// Ranks.
+    /// The number of ranks.
     pub(super) size: u32,
-    /// The first ranks, which stand for all: a divisor of their number.
+    /// The number of first ranks that represent all; it divides the number of ranks.
     pub(super) period: u32,
     /// Elements of one block.
     pub(super) block: u64,
     /// Elements of one block for each rank.
-    pub(super) around: u64,
-    /// Whether `In` has one block for each rank. In place, whether the input has.
+    pub(super) wrap: u64,
+    /// Whether `In`, or in place the input, has one block for each rank.
     pub(super) input: bool,
     /// Whether `Out` has one block for each rank.
     pub(super) output: bool,
 }
 
 impl Rotation {
-    /// The rank among the first that stands for `rank`, and by how much it is turned.
+    /// The representative of `rank`, and the rotation from it to `rank`.
     pub(super) const fn class(&self, rank: u32) -> (u32, u32) {
         let class = rank % self.period;
         (class, rank - class)
     }
 
-    /// `by` ranks above `rank`; neither is beyond the number of ranks.
+    /// The rank `by` above `rank`, modulo the ranks; neither exceeds the number of ranks.
     pub(super) const fn above(&self, rank: u32, by: u32) -> u32 {
         let above = rank as u64 + by as u64;
         let size = self.size as u64;
         (if above < size { above } else { above - size }) as u32
     }
 
-    /// The ranks, turned.
+    /// The ranks, rotated.
     pub(super) fn ranks(&self, ranks: &Ranks, by: u32) -> Ranks {
         ranks.rotated(by, self.size)
     }
 
-    /// What a message holds, turned.
-    pub(super) fn runs(&self, runs: Message, by: u32, sums: &mut Sums) -> Message {
+    /// The contents of a message, rotated.
+    pub(super) fn runs(&self, runs: SymbolMessage, by: u32, sums: &mut Sums) -> SymbolMessage {
         if by == 0 {
             return runs;
         }
-        let mut turned = Message::default();
-        turned.reserve(runs.len());
+        let mut rotated = SymbolMessage::default();
+        rotated.reserve(runs.len());
         for &run in runs.iter() {
             let held = sums.get(run.sum);
             let ranks = self.ranks(&held.ranks, by);
             let sum = Sum { ranks, ..*held };
-            let sum = sums.name(sum);
+            let sum = sums.intern(sum);
             if !self.input {
-                turned.push(ElementRun { sum, ..run });
+                rotated.push(ElementRun { sum, ..run });
                 continue;
             }
-            let around = self.around;
-            let source = (run.source + u64::from(by) * self.block) % around;
-            let before = run.count.min(around - source);
+            let wrap = self.wrap;
+            let source = (run.source + u64::from(by) * self.block) % wrap;
+            let before = run.count.min(wrap - source);
             let pieces = [(0, before, source), (before, run.count - before, 0)];
             for (at, count, source) in pieces.into_iter().filter(|piece| piece.1 > 0) {
                 let first = run.first + at;
-                turned.push(ElementRun {
+                rotated.push(ElementRun {
                     first,
                     count,
                     source,
@@ -70,6 +70,6 @@ impl Rotation {
                 });
             }
         }
-        turned
+        rotated
     }
 }

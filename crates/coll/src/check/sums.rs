@@ -1,4 +1,4 @@
-//! The symbols that buffers hold instead of numbers: reduced values, each kept once.
+//! The symbols that buffers hold instead of numbers: reduced values, each stored once.
 
 use alloc::vec::Vec;
 use core::hash::{BuildHasherDefault, Hash, Hasher};
@@ -7,19 +7,20 @@ use std::collections::HashMap;
 use super::fault::FaultKind;
 use super::ranks::Ranks;
 
-/// A reduced value: who contributed, and in which tree of operations.
+/// A reduced value: the contributing ranks, and the tree of operations that combined them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) ranks: Ranks,
-    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have
-    /// the same bits, for any operation: an operation that commutes is only taken to give the same
-    /// bits either way round, not to associate.
+    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have the same
+    /// bits for any operation; a commutative one is assumed to give the same bits for exchanged operands,
+    /// not to associate.
     pub(super) tree: u64,
-    /// Whether it is not data but the root's counts, as numbers.
+    /// Whether it is the root's array of counts instead of data.
     pub(super) counts: bool,
 }
 
-/// The digest is enough, but where few ranks stand for all: then sums of other ranks have the digest of theirs.
+/// The digest alone suffices, unless few ranks represent all: then values of different ranks have equal
+/// digests.
 impl Hash for Sum {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.tree);
@@ -27,15 +28,15 @@ impl Hash for Sum {
     }
 }
 
-/// Names a sum. Two names are the same just where the sums are.
+/// The identifier of a sum. Equal identifiers mean equal sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Name(u32);
+pub(super) struct SumId(u32);
 
-/// A hash of few small numbers that nobody chose to collide: one multiplication each.
+/// A hash with one multiplication per number, for few small keys that no adversary chooses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mix(u64);
+pub(super) struct SumHasher(u64);
 
-impl Hasher for Mix {
+impl Hasher for SumHasher {
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
@@ -53,17 +54,17 @@ impl Hasher for Mix {
     }
 }
 
-pub(super) type State = BuildHasherDefault<Mix>;
+pub(super) type SumHashState = BuildHasherDefault<SumHasher>;
 
-/// All sums that the ranks of a world hold or have held.
+/// All sums that the ranks of a network hold or have held.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// Whether reductions are taken as sets.
+    /// Whether contributions form a set instead of a list.
     commutative: bool,
     all: Vec<Sum>,
-    names: HashMap<Sum, Name, State>,
-    /// What became of two operands.
-    joined: HashMap<(Name, Name), Name, State>,
+    names: HashMap<Sum, SumId, SumHashState>,
+    /// The results of reductions so far.
+    joined: HashMap<(SumId, SumId), SumId, SumHashState>,
 }
 
 impl Sums {
@@ -76,13 +77,13 @@ impl Sums {
         }
     }
 
-    pub(super) fn get(&self, name: Name) -> &Sum {
+    pub(super) fn get(&self, name: SumId) -> &Sum {
         &self.all[name.0 as usize]
     }
 
-    /// The name of a sum.
-    pub(super) fn name(&mut self, sum: Sum) -> Name {
-        let next = Name(self.all.len() as u32);
+    /// The identifier of a sum, new or known.
+    pub(super) fn intern(&mut self, sum: Sum) -> SumId {
+        let next = SumId(self.all.len() as u32);
         let all = &mut self.all;
         *self.names.entry(sum).or_insert_with_key(|sum| {
             all.push(sum.clone());
@@ -90,14 +91,14 @@ impl Sums {
         })
     }
 
-    /// What one rank gives.
-    pub(super) fn leaf(&mut self, rank: u32) -> Name {
+    /// The contribution of one rank.
+    pub(super) fn leaf(&mut self, rank: u32) -> SumId {
         self.leaf_as(rank, rank)
     }
 
-    /// What one rank gives, as if it were another rank where bits are compared.
-    pub(super) fn leaf_as(&mut self, rank: u32, other: u32) -> Name {
-        self.name(Sum {
+    /// The contribution of one rank, with the digest of `other`'s.
+    pub(super) fn leaf_as(&mut self, rank: u32, other: u32) -> SumId {
+        self.intern(Sum {
             ranks: Ranks::one(rank),
             tree: mix(u64::from(other), 0),
             counts: false,
@@ -105,31 +106,31 @@ impl Sums {
     }
 
     /// The counts that one rank is given.
-    pub(super) fn counts(&mut self, rank: u32) -> Name {
-        self.name(Sum {
+    pub(super) fn counts(&mut self, rank: u32) -> SumId {
+        self.intern(Sum {
             ranks: Ranks::one(rank),
             tree: mix(u64::from(rank), 1),
             counts: true,
         })
     }
 
-    /// What reducing two operands gives.
-    pub(super) fn join(&mut self, left: Name, right: Name) -> Result<Name, FaultKind> {
+    /// The reduction of two operands.
+    pub(super) fn join(&mut self, left: SumId, right: SumId) -> Result<SumId, FaultKind> {
         if let Some(&joined) = self.joined.get(&(left, right)) {
             return Ok(joined);
         }
-        let sum = self.joint(self.get(left), self.get(right))?;
-        let joined = self.name(sum);
+        let sum = self.combined(self.get(left), self.get(right))?;
+        let joined = self.intern(sum);
         self.joined.insert((left, right), joined);
         Ok(joined)
     }
 
-    fn joint(&self, left: &Sum, right: &Sum) -> Result<Sum, FaultKind> {
+    fn combined(&self, left: &Sum, right: &Sum) -> Result<Sum, FaultKind> {
         if left.counts || right.counts {
-            return Err(FaultKind::Numbers);
+            return Err(FaultKind::CountsAsData);
         }
         if !left.ranks.is_disjoint(&right.ranks) {
-            return Err(FaultKind::Twice {
+            return Err(FaultKind::CountedTwice {
                 one: left.ranks.clone(),
                 other: right.ranks.clone(),
             });

@@ -1,47 +1,46 @@
-//! The end of a plan that is local work, done once for all ranks that do the same on the same.
+//! The local steps at the end of a plan, run once for all ranks that have the same steps and data.
 //!
-//! From some step on a plan may have copies and reductions only, and steps that need all before them:
-//! no message is under way then, and no two steps run together. What such steps do depends on nothing
-//! but the buffers that they touch. So where two ranks have the same acts, and these buffers hold the
-//! same, both end with the same: the steps are run on one rank, and the others are given what came out.
-//! That the acts are the same is compared one by one, and so is what the buffers hold.
+//! A plan may end with steps that only copy and reduce and that need all steps before them. No message is
+//! under way then and no two steps run at the same time, so the result depends only on the buffers that
+//! they access. Where two ranks have the same acts and equal buffers, the checker runs the acts on one
+//! rank and copies the result to the other. It compares acts and buffers one by one.
 
 use alloc::vec::Vec;
 
 use super::contract::Task;
 use super::fault::Fault;
-use super::memory::{Memory, buffer};
-use super::network::World;
+use super::memory::{RankMemory, buffer};
+use super::network::Network;
 use crate::exec::Driver;
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Plan, PlanInputs};
 
-/// Acts that are worth the comparison.
+/// The fewest acts for which the comparison pays.
 const LEAST: usize = 4;
 
 /// The local steps at the end of a plan.
 #[derive(Debug)]
-pub(super) struct Tail {
-    /// The first of them.
+pub(super) struct LocalTail {
+    /// The number of steps before the tail.
     from: u32,
-    /// The steps of the whole plan.
+    /// The number of steps of the whole plan.
     steps: u32,
     /// The acts, each with its step.
     acts: Vec<(u32, Act)>,
-    /// The buffers that they read or write.
+    /// The buffers that the acts read or write.
     bufs: Vec<Buf>,
 }
 
-impl Tail {
-    /// The plan's tail, if it has one worth comparing and no length is learned.
+impl LocalTail {
+    /// The plan's tail. `None` if it is too short or the plan learns a length.
     pub(super) fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
-        let mut tail = Tail {
+        let mut tail = LocalTail {
             from: 0,
             steps: plan.steps(),
             acts: Vec::new(),
             bufs: Vec::new(),
         };
         let mut last = 0;
-        let is_known = each(plan, task, 0, |step, needs, acts| {
+        let is_known = each_step(plan, task, 0, |step, needs, acts| {
             if needs != step || !acts.iter().all(is_local) {
                 tail.acts.clear();
                 last = step + 1;
@@ -59,67 +58,69 @@ impl Tail {
         (is_known && tail.acts.len() >= LEAST).then_some(tail)
     }
 
-    /// Whether the plan ends with the same steps.
-    pub(super) fn is_of<P: Plan>(&self, plan: &P, task: &Task) -> bool {
+    /// Whether another plan ends with the same tail.
+    pub(super) fn matches<P: Plan>(&self, plan: &P, task: &Task) -> bool {
         let mut own = self.acts.iter();
         let same = plan.steps() == self.steps
-            && each(plan, task, self.from, |step, needs, acts| {
+            && each_step(plan, task, self.from, |step, needs, acts| {
                 needs == step && acts.iter().all(|&act| own.next() == Some(&(step, act)))
             });
         same && own.len() == 0
     }
 
-    /// The steps before it.
+    /// The number of steps before the tail.
     pub(super) const fn from(&self) -> u32 {
         self.from
     }
 
-    /// Does the steps on all of these ranks, which have done those before.
+    /// Runs the tail on these ranks, which have done all steps before it.
     pub(super) fn run(
         &self,
         ranks: impl Iterator<Item = u32>,
-        world: &mut World<'_>,
+        network: &mut Network<'_>,
     ) -> Result<(), Fault> {
-        let mut done: Option<(Memory, Memory)> = None;
+        let mut done: Option<(RankMemory, RankMemory)> = None;
         for rank in ranks {
-            let memory = &mut world.ranks[rank as usize].memory;
+            let memory = &mut network.ranks[rank as usize].memory;
             match &done {
-                Some((before, after)) if memory.holds_the_same(before, &self.bufs) => {
-                    memory.take(after, &self.bufs);
+                Some((before, after)) if memory.has_equal_contents(before, &self.bufs) => {
+                    memory.copy_from(after, &self.bufs);
                 }
                 _ => {
                     let before = memory.clone();
-                    self.run_one(rank, world)?;
-                    done.get_or_insert_with(|| (before, world.ranks[rank as usize].memory.clone()));
+                    self.run_one(rank, network)?;
+                    done.get_or_insert_with(|| {
+                        (before, network.ranks[rank as usize].memory.clone())
+                    });
                 }
             }
         }
         Ok(())
     }
 
-    fn run_one(&self, rank: u32, world: &mut World<'_>) -> Result<(), Fault> {
+    fn run_one(&self, rank: u32, network: &mut Network<'_>) -> Result<(), Fault> {
         for &(step, act) in &self.acts {
-            let mut view = world.view(rank);
-            view.starting(step, step);
+            let mut driver = network.driver(rank);
+            driver.starting(step, step);
             let done = match act {
-                Act::Copy { from, into } => view.copy(from, into),
-                Act::Reduce { from, into, side } => view.reduce(from, into, side),
+                Act::Copy { from, into } => driver.copy(from, into),
+                Act::Reduce { from, into, side } => driver.reduce(from, into, side),
                 _ => Ok(()),
             };
-            done.map_err(|kind| world.fault(rank, kind))?;
+            done.map_err(|kind| network.fault(rank, kind))?;
         }
         Ok(())
     }
 }
 
-/// A plan's first steps.
+/// The steps of a plan before its tail.
 #[derive(Clone, Debug)]
-pub(super) struct Head<P> {
+pub(super) struct PlanHead<P> {
     pub(super) plan: P,
     pub(super) steps: u32,
 }
 
-impl<P: Plan> Plan for Head<P> {
+impl<P: Plan> Plan for PlanHead<P> {
     fn steps(&self) -> u32 {
         self.steps
     }
@@ -133,9 +134,9 @@ impl<P: Plan> Plan for Head<P> {
     }
 }
 
-/// Shows each step from `from` on that has acts, what it needs and its acts, while the answer is
-/// `true`; `false` when it was not, or a length is not known.
-fn each<P: Plan>(
+/// Calls `look` with the number, needs and acts of each step from `from` on that has acts, until it
+/// returns `false`. Returns whether all steps were visited, which needs all lengths to be known.
+fn each_step<P: Plan>(
     plan: &P,
     task: &Task,
     from: u32,
@@ -158,7 +159,8 @@ fn each<P: Plan>(
     true
 }
 
-/// Whether the act is a copy or a reduction, and means the same on every rank: it names no block.
+/// Whether the act is a copy or a reduction between parts that mean the same on every rank: no named
+/// blocks.
 fn is_local(act: &Act) -> bool {
     let is_plain = |part: Option<_>| part.is_some_and(|buf| buffer(buf) == buf);
     matches!(act, Act::Copy { .. } | Act::Reduce { .. })
@@ -166,7 +168,7 @@ fn is_local(act: &Act) -> bool {
         && is_plain(act.writes().map(|part| part.buf))
 }
 
-/// The buffers of an act.
+/// The buffers that an act reads and writes.
 fn buffers(act: &Act) -> impl Iterator<Item = Buf> {
     let parts = [act.reads(), act.writes()].into_iter().flatten();
     parts.map(|part| part.buf)

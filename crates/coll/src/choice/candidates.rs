@@ -1,4 +1,4 @@
-//! What may serve a call: algorithms with parameters.
+//! The candidates for a call: algorithms with parameters.
 
 use super::{Choice, Tuning};
 use crate::call::{Algorithm, Call, Parameters};
@@ -6,33 +6,33 @@ use crate::catalog::Unsuited;
 use crate::exec::IN_FLIGHT;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 240;
+pub(super) const MAX_CANDIDATES: usize = 240;
 
-pub(super) type Candidates = heapless::Vec<Choice, MOST>;
+pub(super) type Candidates = heapless::Vec<Choice, MAX_CANDIDATES>;
 
-/// In rising order.
+/// The radixes that are tried, ascending.
 const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 
-/// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
-/// what is short.
+/// The windows that are tried: the algorithm's default, and one so large that ranks hardly wait for a
+/// signal or to send short messages.
 const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 12] = [1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
-/// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few. Others are
-/// told from one another less well by what they are expected to cost; to a single other rank nothing is dealt.
-const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
+/// The numbers of blocks for an algorithm that deals blocks to ranks and rounds up to equal shares:
+/// denser where they are few. Others are predicted less exactly; with a single other rank nothing is
+/// dealt.
+const DEALT_BLOCKS: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 
-/// Of an algorithm that cuts what it need not: whole blocks first.
-const PIECES: [u32; 3] = [1, 2, 4];
+/// The numbers of pieces for an algorithm that may leave blocks whole.
+const RING_PIECES: [u32; 3] = [1, 2, 4];
 
-/// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
-/// message, one from a few of them, or from each.
-const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
+/// The numbers of ranks of a node that share a message from another node, for when they are more than the
+/// remaining nodes: one rank, a few, or all.
+const SHARING_RANKS: [u32; 5] = [1, 2, 4, 8, 64];
 
-/// What stands for all calls that have one table: every rank makes it from its own call, in which
-/// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
-/// wrong stays, so that it is refused.
+/// The call that represents all calls with the same table: rank, root, neighbours and lengths, which may
+/// differ between ranks or calls, are cleared. An invalid rank or root stays, so that it is refused.
 pub(super) fn pattern(call: &Call) -> Call {
     let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
     let in_place = call.collective.is_in_place_everywhere() && call.in_place;
@@ -48,18 +48,19 @@ pub(super) fn pattern(call: &Call) -> Call {
     }
 }
 
-/// Adds every algorithm that suits the call, with each of its parameters; `staged` adds one of two stages.
+/// Adds every algorithm that supports the call, with each of its parameters; `staged` adds those of two
+/// stages.
 ///
 /// # Errors
 ///
-/// Why the last one does not suit, where none does.
+/// If no algorithm supports the call, the reason of the last one.
 pub(super) fn candidates(
     call: &Call,
     tuning: &Tuning,
     all: &mut Candidates,
     staged: fn(Algorithm, &Call, &Tuning, &mut Candidates),
 ) -> Result<(), Unsuited> {
-    let mut why = Unsuited::None {
+    let mut last_reason = Unsuited::None {
         collective: call.collective,
     };
     for algorithm in call.collective.algorithms() {
@@ -68,21 +69,25 @@ pub(super) fn candidates(
                 staged(algorithm, call, tuning, all);
             }
             Ok(()) => variants(algorithm, call, tuning, all),
-            Err(reason) => why = reason,
+            Err(reason) => last_reason = reason,
         }
     }
-    if all.is_empty() { Err(why) } else { Ok(()) }
+    if all.is_empty() {
+        Err(last_reason)
+    } else {
+        Ok(())
+    }
 }
 
-/// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
-/// single level of it. One that makes two levels is among them, if the messages of a level have room, of large ones the
-/// least; and the one above it, with which subtrees end elsewhere on nodes.
+/// The radixes for a group, none above `largest`. Of those not below the group's size one is
+/// enough, as all give a single level. The smallest radix with two levels is included if the messages of
+/// a level can all be under way, and its successor, which places subtrees differently on nodes.
 pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 4 }> {
     let below = RADIXES.iter().filter(|&&radix| radix < size).count();
     let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();
     let two_levels = (2..=IN_FLIGHT as u32).find(|radix| radix * radix >= size);
-    let those = two_levels.into_iter().flat_map(|radix| [radix, radix + 1]);
-    all.extend(those.filter(|&radix| radix > RADIXES[RADIXES.len() - 1]));
+    let two_level_radixes = two_levels.into_iter().flat_map(|radix| [radix, radix + 1]);
+    all.extend(two_level_radixes.filter(|&radix| radix > RADIXES[RADIXES.len() - 1]));
     all.retain(|&radix| radix <= largest);
     all
 }
@@ -92,7 +97,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
-    let is_between_ports = matches!(
+    let is_multirail = matches!(
         algorithm,
         Algorithm::AllgatherNodeAware
             | Algorithm::AllgathervNodeAware
@@ -102,31 +107,31 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Algorithm::ReduceMultirail
             | Algorithm::AllreduceMultirail
     );
-    // Through ports the radix is that inside a node, and may make a single level of it.
+    // In multirail algorithms the radix is that inside a node; the ranks of a node give a single level.
     let ranks = base.per_node.min(call.size);
-    let group = if is_between_ports { ranks } else { call.size };
+    let group = if is_multirail { ranks } else { call.size };
     let mut radixes = radixes(group, most);
-    // A tree alone sends its messages one by one, as many as there is room for.
+    // A plain tree sends its messages one by one, so as many as can be under way are a useful radix.
     let is_alone = own.gather_radix == 0 && own.blocks == 0 && own.window == 0;
     let is_tree = call.collective.has_root() && is_alone && group > RADIXES[RADIXES.len() - 1];
-    for (is_more, radix) in [(is_between_ports, ranks), (is_tree, IN_FLIGHT as u32)] {
+    for (is_more, radix) in [(is_multirail, ranks), (is_tree, IN_FLIGHT as u32)] {
         if is_more && (2..=most).contains(&radix) && !radixes.contains(&radix) {
             let _ = radixes.push(radix);
         }
     }
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
     let windows = some(own.window, &WINDOWS);
-    // The tree before or after what goes through ports is that of the row.
+    // The tree that precedes or follows a multirail phase keeps the radix of the catalog.
     let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
         Algorithm::BcastMultirail => (&[0], radixes),
-        _ if own.gather_radix == 0 || is_between_ports => (radixes, &[0]),
+        _ if own.gather_radix == 0 || is_multirail => (radixes, &[0]),
         _ => (radixes, radixes),
     };
     let blocks = match (algorithm, own.blocks) {
-        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
-        _ if is_between_ports => &SHARED,
-        (_, 1) => &PIECES,
-        // In rails a node has several under way.
+        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT_BLOCKS[..],
+        _ if is_multirail => &SHARING_RANKS,
+        (_, 1) => &RING_PIECES,
+        // A rail chain has several messages of a node under way.
         (Algorithm::BcastRailChain, _) => &BLOCKS,
         (_, blocks) => some(blocks, &BLOCKS[1..]),
     };
@@ -150,7 +155,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
         gathers.flat_map(windows).flat_map(blocks)
     });
     for parameters in numbers {
-        // A test sees that there is room for all.
+        // A test checks the capacity.
         let _ = all.push(Choice {
             algorithm,
             parameters,
@@ -160,7 +165,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidates, MOST, candidates};
+    use super::{Candidates, MAX_CANDIDATES, candidates};
     use crate::call::{Call, Collective, SharedMemory};
     use crate::choice::Tuning;
     use crate::choice::table::staged;
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_all_candidates() {
+    fn candidates_fit_into_their_capacity() {
         for (collective, size) in Collective::ALL
             .into_iter()
             .flat_map(|one| [(one, 64), (one, 128)])
@@ -198,7 +203,7 @@ mod tests {
                 let call = call.with_shared_memory(teams);
                 let mut all = Candidates::new();
                 let _ = candidates(&call, &Tuning::default(), &mut all, staged);
-                assert!(all.len() < MOST, "{collective} of {size}");
+                assert!(all.len() < MAX_CANDIDATES, "{collective} of {size}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Rules as a JSON file tells them: `docs/formats.md`.
+//! Reads rules of choice from a JSON file. Its format is in `docs/formats.md`.
 //!
 //! ```
 //! use oxmpi_coll::choice::{Tuning, choose, read_rules};
@@ -10,14 +10,14 @@
 //!     ]}"#,
 //! )?;
 //! let tuning = Tuning { rules, ..Tuning::default() };
-//! let choice = choose(&Call::allreduce(0, 8, 1 << 20, 8), &tuning).expect("it suits");
+//! let choice = choose(&Call::allreduce(0, 8, 1 << 20, 8), &tuning).expect("the algorithm supports the call");
 //! assert_eq!(choice.algorithm, Algorithm::AllreduceRing);
 //! assert_eq!(choice.parameters.segment, 256 << 10);
 //!
 //! let wrong = read_rules(r#"{"version": 1, "rules": [{"collective": "allreduce", "algorithm": "rinng"}]}"#);
 //! let why = wrong.unwrap_err().to_string();
 //! assert!(why.starts_with("algorithm: allreduce has no `rinng`; did you mean `ring`?"), "{why}");
-//! # Ok::<(), oxmpi_coll::choice::BadRules>(())
+//! # Ok::<(), oxmpi_coll::choice::RulesError>(())
 //! ```
 
 use alloc::format;
@@ -31,27 +31,26 @@ use thiserror::Error;
 use super::rules::{RULES, Rule, Rules};
 use crate::call::{Algorithm, Collective, Parameters, Stage};
 
-/// The version of the format.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What is wrong in a file of rules: the field, what was expected, and the line and column at which
-/// reading stopped.
+/// An error in a file of rules: the field, what was expected, and the line and column at which reading
+/// stopped.
 #[derive(Debug, Error)]
 #[error("{0}")]
-pub struct BadRules(String);
+pub struct RulesError(String);
 
-/// Reads rules.
+/// Parses a file of rules.
 ///
 /// # Errors
 ///
-/// What is no JSON, a field that is missing or unknown, a word or a number that no rule can have, an
-/// algorithm or parameter that the collective or the algorithm has not, and more than [`RULES`] rules
-/// for one collective.
-pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
-    let file: File = serde_json::from_str(text).map_err(|why| BadRules(why.to_string()))?;
+/// If the text is no JSON, a field is missing or unknown, a value is out of range, the collective has no
+/// such algorithm, the algorithm has no such parameter, or one collective has more than [`RULES`] rules.
+pub fn read_rules(text: &str) -> Result<Rules, RulesError> {
+    let file: RulesFile = serde_json::from_str(text).map_err(|why| RulesError(why.to_string()))?;
     if file.version != VERSION {
         let found = file.version;
-        return Err(BadRules(format!(
+        return Err(RulesError(format!(
             "version is {found}: this program reads version {VERSION}"
         )));
     }
@@ -60,8 +59,8 @@ pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
         file.rules.iter().map(|one| &one.0).filter(is_one).count()
     };
     if let Some(collective) = Collective::ALL.into_iter().find(|&one| of(one) > RULES) {
-        return Err(BadRules(format!(
-            "rules: {collective} has {} of them, and {RULES} are the most for one collective",
+        return Err(RulesError(format!(
+            "rules: {collective} has {} of them, and at most {RULES} are allowed",
             of(collective)
         )));
     }
@@ -72,17 +71,17 @@ pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
 /// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     version: u32,
-    rules: Vec<Checked>,
+    rules: Vec<ValidRule>,
 }
 
-/// A rule that can be.
+/// A validated rule.
 #[derive(Deserialize)]
 #[serde(try_from = "RuleJson")]
-struct Checked(Rule);
+struct ValidRule(Rule);
 
-/// A rule as it is told.
+/// A rule as it is written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleJson {
@@ -101,7 +100,7 @@ struct RuleJson {
     scatter: Option<StageJson>,
 }
 
-/// A stage of an algorithm as it is told.
+/// A stage of an algorithm as it is written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StageJson {
@@ -112,26 +111,26 @@ struct StageJson {
     window: Option<u32>,
 }
 
-/// The stages of an algorithm, of which some collectives' are told.
+/// The stages of an algorithm, replaced by those that the file gives.
 fn stages(
     of: Algorithm,
-    told: [(Collective, Option<StageJson>); 3],
+    json: [(Collective, Option<StageJson>); 3],
 ) -> Result<[Option<Stage>; 2], String> {
     let mut stages = of.row().parameters.stages;
-    let told = told
+    let json = json
         .into_iter()
-        .filter_map(|(one, told)| Some((one, told?)));
-    for (collective, told) in told {
+        .filter_map(|(one, json)| Some((one, json?)));
+    for (collective, json) in json {
         let mut all = stages.iter_mut().flatten();
         let own = all.find(|own| own.algorithm.collective() == collective);
-        takes(of, collective.name(), own.is_some())?;
-        let by = algorithm(collective, &told.algorithm)?;
+        require_taken(of, collective.name(), own.is_some())?;
+        let by = algorithm(collective, &json.algorithm)?;
         if !by.is_by_messages() {
             return Err(format!(
                 "{by} cannot be a stage of {of}: a stage goes by messages"
             ));
         }
-        let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
+        let numbers = [json.radix, json.gather_radix, json.blocks, json.window];
         let stage = Stage::with(by, &self::numbers(by, numbers)?);
         if let Some(own) = own {
             *own = stage;
@@ -140,15 +139,15 @@ fn stages(
     Ok(stages)
 }
 
-/// The numbers that are told of an algorithm, which it takes.
+/// The numeric parameters that the file gives, if the algorithm takes them.
 fn numbers(
     algorithm: Algorithm,
     [radix, gather_radix, blocks, window]: [Option<u32>; 4],
 ) -> Result<Parameters, String> {
     let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
-    let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
-        let Some(value) = told else { return Ok(0) };
-        takes(algorithm, name, own > 0)?;
+    let number = |name: &str, json: Option<u32>, own: u32, range: (u32, u32)| {
+        let Some(value) = json else { return Ok(0) };
+        require_taken(algorithm, name, own > 0)?;
         let (least, most) = range;
         if (least..=most).contains(&value) {
             Ok(value)
@@ -172,43 +171,43 @@ fn numbers(
     })
 }
 
-impl TryFrom<RuleJson> for Checked {
+impl TryFrom<RuleJson> for ValidRule {
     type Error = String;
 
-    fn try_from(told: RuleJson) -> Result<Self, String> {
-        let collective = collective(&told.collective)?;
-        let algorithm = algorithm(collective, &told.algorithm)?;
+    fn try_from(json: RuleJson) -> Result<Self, String> {
+        let collective = collective(&json.collective)?;
+        let algorithm = algorithm(collective, &json.algorithm)?;
         let own = algorithm.row().parameters;
-        let length = |name: &str, told: Option<&String>, own: u64| {
-            let Some(text) = told else { return Ok(0) };
-            takes(algorithm, name, own > 0)?;
+        let length = |name: &str, json: Option<&String>, own: u64| {
+            let Some(text) = json else { return Ok(0) };
+            require_taken(algorithm, name, own > 0)?;
             match bytes(text).map_err(|why| format!("{name}: {why}"))? {
-                0 => Err(format!("{name}: 0 bytes are too few")),
+                0 => Err(format!("{name}: 0 bytes are too few, the least is 1")),
                 bytes => Ok(bytes),
             }
         };
         let stages = [
-            (Collective::Reduce, told.reduce),
-            (Collective::Bcast, told.bcast),
-            (Collective::Scatter, told.scatter),
+            (Collective::Reduce, json.reduce),
+            (Collective::Bcast, json.bcast),
+            (Collective::Scatter, json.scatter),
         ];
-        let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
+        let numbers = [json.radix, json.gather_radix, json.blocks, json.window];
         let parameters = Parameters {
-            segment: length("segment", told.segment.as_ref(), own.segment)?,
-            cutoff: length("cutoff", told.cutoff.as_ref(), own.cutoff)?,
+            segment: length("segment", json.segment.as_ref(), own.segment)?,
+            cutoff: length("cutoff", json.cutoff.as_ref(), own.cutoff)?,
             stages: self::stages(algorithm, stages)?,
             ..self::numbers(algorithm, numbers)?
         };
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
-        let ranks = range(&all(&told.ranks), 1, u32::MAX.into(), ranks);
+        let ranks = range(&all(&json.ranks), 1, u32::MAX.into(), ranks);
         let (fewest, most) = ranks.map_err(|why| format!("ranks: {why}"))?;
-        if told.bytes.is_some() && !collective.has_known_length() {
+        if json.bytes.is_some() && !collective.has_known_length() {
             return Err(format!(
-                "bytes: {collective} has lengths that not all ranks know, so its rules are for all"
+                "bytes: {collective} has lengths that not all ranks know, so its rules apply to all lengths"
             ));
         }
-        let bytes = range(&all(&told.bytes), 0, u64::MAX, bytes);
-        Ok(Checked(Rule {
+        let bytes = range(&all(&json.bytes), 0, u64::MAX, bytes);
+        Ok(ValidRule(Rule {
             algorithm,
             parameters,
             bytes: bytes.map_err(|why| format!("bytes: {why}"))?,
@@ -222,8 +221,8 @@ fn collective(name: &str) -> Result<Collective, String> {
     found.ok_or_else(|| {
         let names = Collective::ALL.map(Collective::name);
         format!(
-            "collective: `{name}` is none{} There are {}",
-            meant(name, &names),
+            "collective: `{name}` does not exist{} The collectives are {}",
+            suggestion(name, &names),
             names.join(", ")
         )
     })
@@ -234,20 +233,20 @@ fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
         let names: Vec<_> = collective.algorithms().map(Algorithm::name).collect();
         format!(
             "algorithm: {collective} has no `{name}`{} It has {}",
-            meant(name, &names),
+            suggestion(name, &names),
             names.join(", ")
         )
     })
 }
 
-fn meant(name: &str, inputs: &[&'static str]) -> String {
+fn suggestion(name: &str, inputs: &[&'static str]) -> String {
     let near = nearest(name, inputs.iter().copied());
     near.map_or_else(|| ".".into(), |near| format!("; did you mean `{near}`?"))
 }
 
-/// Refuses a parameter that the algorithm does not take.
-fn takes(algorithm: Algorithm, name: &str, does: bool) -> Result<(), String> {
-    if does {
+/// An error if the algorithm does not take the parameter.
+fn require_taken(algorithm: Algorithm, name: &str, is_taken: bool) -> Result<(), String> {
+    if is_taken {
         return Ok(());
     }
     let own = algorithm.row().parameters;
@@ -280,7 +279,7 @@ fn ranks(text: &str) -> Result<u64, String> {
     read.map_err(|why| why.show(text).to_string())
 }
 
-/// Reads `A..B`, `A..`, `..B`, `..` or `A`, both ends included.
+/// Parses `A..B`, `A..`, `..B`, `..` or `A`, both ends included.
 fn range(
     text: &str,
     least: u64,
@@ -296,7 +295,9 @@ fn range(
     };
     let (from, to) = (end(from, least)?, end(to, most)?);
     if from > to {
-        return Err(format!("`{text}` goes down: write the smaller end first"));
+        return Err(format!(
+            "`{text}` is descending: write the smaller end first"
+        ));
     }
     Ok((from, to))
 }
@@ -310,7 +311,7 @@ mod tests {
     use crate::call::Algorithm;
 
     #[test]
-    fn what_is_left_out_is_everything() {
+    fn omitted_ranges_are_unbounded() {
         let rules = read_rules(
             r#"{"version": 1, "rules": [
                 {"collective": "bcast", "algorithm": "chain", "blocks": 7, "bytes": "..8KiB"},
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_are_told_by_their_collectives() {
+    fn stages_are_named_by_their_collectives() {
         let rules = read_rules(
             r#"{"version": 1, "rules": [
                 {"collective": "allreduce", "algorithm": "reduce-bcast",
@@ -357,10 +358,10 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_field_and_the_line_and_what_is_right() {
+    fn an_error_names_the_field_the_line_and_the_allowed_values() {
         let rule = |fields: &str| format!("{{\"version\": 1, \"rules\": [\n{{{fields}}}]}}");
         let ring = r#""collective": "allreduce", "algorithm": "ring""#;
-        for (text, said) in [
+        for (text, expected) in [
             (
                 rule(r#""collective": "bcst", "algorithm": "chain""#),
                 "did you mean `bcast`?",
@@ -420,19 +421,19 @@ mod tests {
             ),
         ] {
             let why = read_rules(&text).unwrap_err().to_string();
-            assert!(why.contains(said) && why.contains("line 2"), "{why}");
+            assert!(why.contains(expected) && why.contains("line 2"), "{why}");
         }
         let many = [&*format!("{{{ring}}}"); 9].join(",");
-        for (text, said) in [
+        for (text, expected) in [
             (r#"{"version": 2, "rules": []}"#, "reads version 1"),
             (
                 &*format!("{{\"version\": 1, \"rules\": [{many}]}}"),
-                "8 are the most",
+                "at most 8 are allowed",
             ),
             ("", "EOF"),
         ] {
             let why = read_rules(text).unwrap_err().to_string();
-            assert!(why.contains(said), "{why}");
+            assert!(why.contains(expected), "{why}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Which algorithm serves a call: a pure function of the call and the tuning, the same on every
-//! rank.
+//! The choice of an algorithm for a call: a pure function of the call and the tuning, with the same
+//! result on every rank.
 //!
-//! Every algorithm that suits is a candidate, with each of its parameters, and what it
-//! [costs](crate::cost) decides. That is done once for all sizes: a [`ChoiceTable`] says which candidate
-//! serves from which size on. All that goes into it is known to every rank alike: the group, the
-//! machine, the properties of the operation; of lengths those that all ranks are given.
+//! Every supported algorithm is a candidate with each of its parameters, and the one with the least
+//! [cost](crate::cost) is chosen. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a
+//! candidate is used. Its inputs are equal on all ranks: the group, the machine, the properties of the
+//! operation, and only such lengths as all ranks know.
 
 mod candidates;
 #[cfg(feature = "json")]
@@ -18,7 +18,7 @@ mod tables;
 mod tests;
 
 #[cfg(feature = "json")]
-pub use json::{BadRules, read_rules};
+pub use json::{RulesError, read_rules};
 pub use reproducible::Reproducible;
 pub use rules::{RULES, Rule, Rules};
 pub use table::{ChoiceStep, ChoiceTable, STEPS};
@@ -32,47 +32,48 @@ use crate::cost::Model;
 use crate::machine::Machine;
 use crate::placement::{Order, Placement};
 
-/// What choice and plans depend on besides the call. All ranks of a group must use the same.
+/// The inputs of choice and plans besides the call. All ranks of a group must use the same.
 ///
 /// The default values are those of the rows in [`SETTINGS`](crate::settings::SETTINGS).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// What the user asks for on all sizes.
+    /// Algorithms that the user requires for all sizes.
     pub forced: Forced,
-    /// What the user asks for on some sizes.
+    /// Algorithms that the user requires for some sizes.
     pub rules: Rules,
-    /// What messages, reductions and copies cost.
+    /// The costs of messages, reductions and copies.
     pub machine: Machine,
-    /// Ranks of a node; 0: all are on one.
+    /// Ranks per node; 0 if all are on one node.
     pub per_node: u32,
-    /// In which order ranks are on nodes.
+    /// The order in which ranks are placed on nodes.
     pub order: Order,
-    /// Whether a rank's processor copies what comes from its node; see [`Model::serial_copies`].
+    /// Whether a rank's processor copies messages from its own node; see [`Model::serial_copies`].
     pub serial_copies: bool,
     /// Whether messages of at most one word are flags; see [`Model::flags`].
     pub flags: bool,
-    /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
+    /// The most bytes of a message of the allreduce ring, which has up to 64 messages per chunk.
     pub ring_segment_bytes: u64,
-    /// Gatherv sends blocks of at most this many bytes through its tree.
+    /// The longest block, in bytes, that gatherv sends through its tree.
     pub gatherv_short_bytes: u64,
-    /// Scatterv sends blocks of at most this many bytes through its tree.
+    /// The longest block, in bytes, that scatterv sends through its tree.
     pub scatterv_short_bytes: u64,
-    /// When results of reductions that round have the same bits.
+    /// When reductions that round must give the same bits.
     pub reproducible: Reproducible,
 }
 
 impl Tuning {
-    /// Whether the user asks for an algorithm by messages for calls of this length and group; where [not all
-    /// ranks know the length](Collective::has_known_length), for any. All ranks find the same.
+    /// Whether the user requires an algorithm by messages for calls of this length and group; for any
+    /// length if [not all ranks know it](Collective::has_known_length). The result is the same on all
+    /// ranks.
     ///
     /// # Cost
     ///
-    /// A compare, and a few for each rule.
+    /// One comparison, and a few per rule.
     #[inline]
-    pub fn asks_for(&self, call: &Call) -> bool {
+    pub fn requires_messages(&self, call: &Call) -> bool {
         let by_rule = |rule: &Rule| {
             let (shortest, longest) = rule.lengths();
-            rule.speaks_of(call.collective, call.size)
+            rule.covers(call.collective, call.size)
                 && rule.algorithm.is_by_messages()
                 && (shortest..=longest).contains(&call.bytes())
         };
@@ -80,7 +81,7 @@ impl Tuning {
         forced.is_some_and(Algorithm::is_by_messages) || self.rules.iter().any(by_rule)
     }
 
-    /// The same among ranks that are placed so.
+    /// The tuning with another placement.
     #[must_use]
     pub fn placed(self, place: Placement) -> Tuning {
         Tuning {
@@ -90,19 +91,19 @@ impl Tuning {
         }
     }
 
-    /// Where the ranks of a group are.
+    /// The placement of a group's ranks.
     fn placement(&self, size: u32) -> Placement {
         Placement::or_one_node(self.order, size, self.per_node)
     }
 
-    /// The costs in a group.
+    /// The cost model of a group.
     pub fn model(&self, size: u32) -> Model {
         Model::new(self.machine, self.placement(size))
             .with_serial_copies(self.serial_copies)
             .with_flags(self.flags)
     }
 
-    /// An algorithm with the parameters that the tuning gives it in a group; 0 stands for the
+    /// An algorithm with the parameters that the tuning gives it in a group; 0 stands for the algorithm's
     /// default.
     fn choice(&self, algorithm: Algorithm, size: u32) -> Choice {
         let bytes = |own: u64, bytes: u64| if own == 0 { 0 } else { bytes.max(1) };
@@ -147,28 +148,28 @@ impl Default for Tuning {
     }
 }
 
-/// The algorithms that the user asks for, at most one for each collective.
+/// The algorithms that the user requires, at most one per collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forced([Option<Algorithm>; Collective::ALL.len()]);
 
 impl Forced {
-    /// The algorithm that is asked for.
+    /// The required algorithm of a collective.
     pub const fn get(&self, collective: Collective) -> Option<Algorithm> {
         self.0[collective as usize]
     }
 
-    /// Asks for the algorithm, in place of another one for the same collective.
+    /// Requires an algorithm, replacing another one of its collective.
     pub const fn set(&mut self, algorithm: Algorithm) {
         self.0[algorithm.collective() as usize] = Some(algorithm);
     }
 
-    /// Leaves the collective to the choice again.
+    /// Removes the requirement for a collective.
     pub const fn unset(&mut self, collective: Collective) {
         self.0[collective as usize] = None;
     }
 }
 
-/// An algorithm and its parameters: with the call, all that a plan depends on.
+/// An algorithm and its parameters, which with a call determine a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The algorithm.
@@ -182,37 +183,36 @@ impl Choice {
     ///
     /// # Errors
     ///
-    /// When the algorithm does not suit the call.
+    /// If the algorithm does not support the call.
     pub fn plan(&self, call: &Call) -> Result<AnyPlan, Unsuited> {
         self.algorithm.plan(call, &self.parameters)
     }
 
-    /// The same as a stage of another algorithm.
+    /// The choice as a stage of another algorithm.
     const fn as_stage(&self) -> Stage {
         Stage::with(self.algorithm, &self.parameters)
     }
 }
 
-/// The algorithm for the call.
+/// Chooses the algorithm for a call.
 ///
-/// What the user [asks for](Tuning::forced) is taken where it suits the call: an operation that
-/// does not commute cannot go around a ring.
+/// The algorithm that the user [requires](Tuning::forced) is chosen if it supports the call: a ring, for
+/// instance, does not support an operation that does not commute.
 ///
 /// # Errors
 ///
-/// When no algorithm serves the call, or it is wrong: its rank or root is not in the group.
+/// If no algorithm supports the call, or its rank or root is not in the group.
 ///
 /// # Cost
 ///
-/// It makes a [`ChoiceTable`] and reads it once. Who calls often keeps the table, or
+/// It makes a [`ChoiceTable`] and reads it once. To choose often, keep the table, or
 #[cfg_attr(feature = "alloc", doc = "[`ChoiceTables`].")]
 #[cfg_attr(not(feature = "alloc"), doc = "several.")]
 pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
     ChoiceTable::new(call, tuning).map(|table| *table.choice(call.bytes()))
 }
 
-/// What may serve the call, each with the time that it is expected to take, in picoseconds, in the
-/// order of the catalog.
+/// The candidates for a call, each with its expected time in picoseconds, in the order of the catalog.
 ///
 /// # Errors
 ///

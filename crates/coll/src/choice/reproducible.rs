@@ -1,33 +1,33 @@
-//! When the results of reductions have the same bits.
+//! The setting that makes reductions give the same bits.
 
 use super::Tuning;
 use crate::call::Call;
 
-/// When the results of reductions that round, such as sums of floats, have the same bits. Those of
-/// [exact](Call::exact) operations always have.
+/// When reductions that round, such as floating-point sums, give the same bits. [Exact](Call::exact)
+/// operations always do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reproducible {
-    /// On every rank.
+    /// On all ranks of one call.
     #[default]
     Off,
-    /// On as many ranks, wherever they are: what is chosen, and so the order in which operands are
-    /// combined, does not depend on it.
+    /// In all jobs with the same number of ranks, for any placement: the choice, and so the order of
+    /// operands, ignores it.
     Placement,
-    /// On any number of ranks. No schedule alone can do that: who runs the plans makes operations
-    /// exact or refuses them.
+    /// In jobs with any number of ranks. Plans alone cannot do that: the caller must make operations
+    /// exact or refuse them.
     Ranks,
 }
 
 impl Reproducible {
-    /// Whether the call may be served only by what does not depend on where ranks are.
+    /// Whether the choice for the call must not depend on the placement.
     pub const fn binds(self, call: &Call) -> bool {
         !matches!(self, Reproducible::Off) && call.collective.reduces() && !call.exact
     }
 }
 
 impl Tuning {
-    /// The tuning that the call is served by.
-    pub(super) fn of(&self, call: &Call) -> Tuning {
+    /// The tuning with which the call is served.
+    pub(super) fn for_call(&self, call: &Call) -> Tuning {
         let tuning = self.clone();
         match self.reproducible.binds(call) {
             true => Tuning {

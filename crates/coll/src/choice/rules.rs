@@ -1,36 +1,36 @@
-//! What the user asks for on some sizes of some groups.
+//! Rules: algorithms that the user requires for ranges of sizes and of ranks.
 
 use core::ops::Deref;
 
 use super::Choice;
 use crate::call::{Algorithm, Call, Collective, Parameters};
 
-/// The most rules for one collective: so many always find room in a table.
+/// The most rules for one collective, for which a table has capacity.
 pub const RULES: usize = 8;
 
-/// An algorithm for the calls of its collective whose length and group are within bounds. It serves
-/// those that it suits.
+/// An algorithm for the calls of its collective with lengths and ranks in a range. It is used for those
+/// of them that it supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What serves them.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Its parameters; 0 stands for the default. Ranks of a node and their order are not looked at.
+    /// Its parameters; 0 stands for the default. The placement in them is ignored.
     pub parameters: Parameters,
-    /// Bytes of the shortest and the longest vector or block, both included. Not looked at in
+    /// The smallest and the largest size of a vector or block in bytes, both included. Ignored in
     /// collectives whose lengths [not all ranks know](Collective::has_known_length).
     pub bytes: (u64, u64),
-    /// Ranks of the smallest and the largest group, both included.
+    /// The smallest and the largest number of ranks, both included.
     pub ranks: (u32, u32),
 }
 
-/// Rules; of two that speak of one call the first counts. Clones share them.
+/// A list of rules. The first that applies to a call is used. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules(Shared);
+pub struct Rules(SharedRules);
 
 #[cfg(feature = "alloc")]
-type Shared = alloc::sync::Arc<[Rule]>;
+type SharedRules = alloc::sync::Arc<[Rule]>;
 #[cfg(not(feature = "alloc"))]
-type Shared = &'static [Rule];
+type SharedRules = &'static [Rule];
 
 impl Deref for Rules {
     type Target = [Rule];
@@ -57,18 +57,18 @@ impl From<alloc::vec::Vec<Rule>> for Rules {
 }
 
 impl Rule {
-    /// Whether it speaks of the collective on groups of so many ranks, with some length.
-    pub fn speaks_of(&self, collective: Collective, size: u32) -> bool {
+    /// Whether the rule is about the collective on groups of this size, for some length.
+    pub fn covers(&self, collective: Collective, size: u32) -> bool {
         let (fewest, most) = self.ranks;
         self.algorithm.collective() == collective && (fewest..=most).contains(&size)
     }
 
-    /// Whether it serves calls like this one, of some length.
-    pub(super) fn meets(&self, call: &Call) -> bool {
-        self.speaks_of(call.collective, call.size) && self.algorithm.suits(call).is_ok()
+    /// Whether the rule applies to calls like this one, for some length.
+    pub(super) fn applies_to(&self, call: &Call) -> bool {
+        self.covers(call.collective, call.size) && self.algorithm.suits(call).is_ok()
     }
 
-    /// The bytes from which and up to which it serves: all ranks find the same.
+    /// The sizes to which the rule applies, first and last; the same on all ranks.
     pub(super) const fn lengths(&self) -> (u64, u64) {
         if self.algorithm.collective().has_known_length() {
             self.bytes
@@ -77,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// The algorithm with the rule's parameters, and the usual ones where it says nothing.
+    /// The algorithm with the rule's parameters, and `usual` ones where the rule has none.
     pub(super) const fn choice(&self, usual: Choice) -> Choice {
         const fn or(own: u64, usual: u64) -> u64 {
             if own == 0 { usual } else { own }

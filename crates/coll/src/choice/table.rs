@@ -1,24 +1,24 @@
-//! What serves the calls of one collective on one group, by size: made once, then read by a few
-//! compares.
+//! Choice tables: the algorithm for each size of one collective's calls on one group, computed once and
+//! then looked up.
 
-use super::candidates::{Candidates, MOST, candidates, pattern};
+use super::candidates::{Candidates, MAX_CANDIDATES, candidates, pattern};
 use super::{Choice, RULES, Tuning};
 use crate::call::{Algorithm, Call, Parameters, SharedMemory};
 use crate::catalog::Unsuited;
 use crate::cost::Model;
 use crate::stages;
 
-/// The most choices in a table: one for each size, and two that each rule adds.
+/// The most choices in a table: one for each size compared, and two per rule.
 pub const STEPS: usize = SIZES + 2 * RULES;
 
-/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from 4 KiB on a
-/// byte more than each. Blocks of powers of two are just sent at once, and longer ones are not.
+/// The number of sizes at which candidates are compared: doubled from 1 B to 64 MiB, and from 4 KiB on
+/// also one byte more than each, since a block of a power of two may be the longest that is sent eagerly.
 const SIZES: usize = 41;
 
-/// From so many doublings on also a byte more is looked at.
+/// The number of doublings after which one byte more is compared, too.
 const EAGER_BYTES: usize = 12;
 
-/// The size of that number.
+/// The size with this number.
 const fn size(at: usize) -> u64 {
     match at.checked_sub(EAGER_BYTES) {
         None => 1 << at,
@@ -26,50 +26,49 @@ const fn size(at: usize) -> u64 {
     }
 }
 
-/// Bytes of a block in calls whose lengths not all ranks know.
-const UNKNOWN: u64 = 1 << 10;
+/// The length of blocks, in bytes, that is assumed if not all ranks know lengths.
+const UNKNOWN_LENGTH: u64 = 1 << 10;
 
-/// What serves calls from a size on.
+/// A choice and the size from which on it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceStep {
-    /// Bytes of the shortest vector or block.
+    /// The smallest size of a vector or block, in bytes.
     pub from: u64,
-    /// What serves it.
+    /// The choice.
     pub choice: Choice,
 }
 
-/// The choices for calls that differ in their length only.
+/// The choices for calls that differ in length only.
 ///
-/// Without rules of the user's a longer vector is never expected to take less time than a shorter one.
+/// Without rules by the user, the expected time never falls with the length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceTable {
     steps: heapless::Vec<ChoiceStep, STEPS>,
 }
 
 impl ChoiceTable {
-    /// The table for calls like this one. It is the same for all that are of one collective, by
-    /// groups of one size, whose operations may do the same and, in an alltoall, that are in place
-    /// or not: their rank, root, length and elements are not looked at. So all ranks have the same.
+    /// The table for calls like this one. Calls of one collective have the same table if they agree in
+    /// group size, properties of the operation, placement and, in an alltoall, in place. Their rank,
+    /// root, length and elements do not count, so all ranks have the same table.
     ///
     /// # Errors
     ///
-    /// When no algorithm serves such calls, or the call itself is wrong: its rank or root is not in
-    /// the group.
+    /// If no algorithm supports such calls, or the call's rank or root is not in the group.
     ///
     /// # Cost
     ///
-    /// Of an allreduce, which has the most candidates, about 2 ms among 17 to 100 ranks, 4 ms among 1,000 and 25 ms among a
-    /// million, 16 on a node; of a reduce_scatter_block half of that or less, and of an allgather a tenth; of a gather 0.7 ms
-    /// among 64 ranks, and a fourth of that among more than 72. 200 KiB of stack at most.
-    /// Nothing is allocated.
+    /// An allreduce, with the most candidates, takes 2 ms on 17 to 100 ranks, 4 ms on 1,000 and 25 ms on
+    /// a million, with 16 per node; a reduce_scatter_block at most half of that, an allgather a tenth; a
+    /// gather 0.7 ms on 64 ranks, and a fourth of that on more than 72. At most 200 KiB of stack; nothing
+    /// is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
-        let tuning = &tuning.of(call);
+        let tuning = &tuning.for_call(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
             return Ok(ChoiceTable::of(tuning.choice(forced, call.size)));
         }
-        // What all ranks do together asks for no comparison: no message is matched or copied twice.
+        // An intra-node phase needs no comparison: it matches no message and copies nothing twice.
         let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
         let mut all = call.collective.algorithms();
         if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
@@ -77,7 +76,7 @@ impl ChoiceTable {
         }
         let mut table = ChoiceTable::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
-            if rule.meets(call) {
+            if rule.applies_to(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
                 table.overlay(rule.lengths(), rule.choice(usual));
             }
@@ -87,55 +86,55 @@ impl ChoiceTable {
 
     fn of(choice: Choice) -> ChoiceTable {
         let mut steps = heapless::Vec::new();
-        // There is room for one.
+        // The capacity is at least 1.
         let _ = steps.push(ChoiceStep { from: 0, choice });
         ChoiceTable { steps }
     }
 
-    /// What serves a vector or block of so many bytes.
+    /// The choice for a vector or block of this many bytes.
     ///
     /// # Cost
     ///
-    /// One compare for each step.
+    /// One comparison per step.
     #[inline]
     pub fn choice(&self, bytes: u64) -> &Choice {
         let after = self.steps[1..].iter().take_while(|step| step.from <= bytes);
         &self.steps[after.count()].choice
     }
 
-    /// The choices, each from where it begins; the first from 0.
+    /// The choices and the sizes from which on they are used; the first is used from 0.
     pub fn steps(&self) -> &[ChoiceStep] {
         &self.steps
     }
 
-    /// The table that no wish of the user's has a part in.
+    /// The table by cost alone, without requirements and rules of the user.
     ///
     /// # Errors
     ///
-    /// When no algorithm serves such calls.
+    /// If no algorithm supports such calls.
     pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let mut all = Candidates::new();
         candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
             return Ok(ChoiceTable::of(only));
         }
-        let contest = Contest {
+        let comparison = Comparison {
             call,
             model: tuning.model(call.size),
             candidates: &all,
         };
         if call.collective.has_known_length() {
-            return Ok(contest.table());
+            return Ok(comparison.table());
         }
-        let cost = |choice: &&Choice| contest.cost(choice, UNKNOWN);
-        let best = contest.candidates.iter().min_by_key(cost);
+        let cost = |choice: &&Choice| comparison.cost(choice, UNKNOWN_LENGTH);
+        let best = comparison.candidates.iter().min_by_key(cost);
         best.map(|&best| ChoiceTable::of(best))
             .ok_or(Unsuited::None {
                 collective: call.collective,
             })
     }
 
-    /// Puts a choice in place of what served these sizes.
+    /// Replaces the choices for a range of sizes.
     fn overlay(&mut self, bytes: (u64, u64), choice: Choice) {
         let mut steps = heapless::Vec::<ChoiceStep, STEPS>::new();
         let mut add = |step: ChoiceStep| {
@@ -143,7 +142,7 @@ impl ChoiceTable {
                 .last()
                 .is_none_or(|last: &ChoiceStep| last.choice != step.choice)
             {
-                // There is room for two more with each rule, and a collective has no more rules.
+                // The capacity allows two more per rule, and a collective has at most RULES rules.
                 let _ = steps.push(step);
             }
         };
@@ -166,8 +165,8 @@ impl ChoiceTable {
     }
 }
 
-/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
-/// is not expected to take longer than they.
+/// Adds an algorithm of two stages, with the choices for each stage alone at any size: so it is not
+/// expected to take longer than the two separate collectives.
 pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let base = tuning.choice(algorithm, call.size).parameters;
     let calls = |bytes| {
@@ -197,14 +196,14 @@ pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &m
     }
 }
 
-/// Candidates that are compared.
-struct Contest<'a> {
+/// The comparison of candidates by cost.
+struct Comparison<'a> {
     call: &'a Call,
     model: Model,
     candidates: &'a Candidates,
 }
 
-impl Contest<'_> {
+impl Comparison<'_> {
     fn cost(&self, choice: &Choice, bytes: u64) -> u64 {
         // The elements of a pattern are bytes.
         let call = Call {
@@ -216,13 +215,13 @@ impl Contest<'_> {
             .cost(&call, &choice.parameters, &self.model)
     }
 
-    /// The candidates for all sizes: of each that is compared the one that costs least, of equals the one
-    /// that the catalog lists first. A size between two that are compared stays with the smaller one's
-    /// until the larger one's costs no more.
+    /// The cheapest candidate for each compared size; of equals the first in the catalog. Between two
+    /// compared sizes the smaller one's candidate is used until the larger one's costs no more.
     ///
-    /// What costs too much at one size is not asked for the next: longer vectors don't cost less.
+    /// As costs do not fall with the length, a candidate that previous too expensive at one size is not
+    /// evaluated at the next while its known cost is too high.
     fn table(&self) -> ChoiceTable {
-        let mut inputs = [0; MOST];
+        let mut inputs = [0; MAX_CANDIDATES];
         let mut best = 0;
         let mut table = ChoiceTable::of(self.candidates[best]);
         for at in 0..SIZES {
@@ -240,20 +239,20 @@ impl Contest<'_> {
                     (least, best) = (cost, index);
                 }
             }
-            let [was, now] = [before, best].map(|index| &self.candidates[index]);
+            let [previous, now] = [before, best].map(|index| &self.candidates[index]);
             if at == 0 {
                 table = ChoiceTable::of(*now);
             } else if best != before {
-                let from = self.crossing(was, now, (size(at - 1), size(at)));
-                // There are no more sizes than room for steps.
+                let from = self.crossing(previous, now, (size(at - 1), size(at)));
+                // There are no more sizes than the capacity.
                 let _ = table.steps.push(ChoiceStep { from, choice: *now });
             }
         }
         table
     }
 
-    /// The smallest size after `low` and up to `high` from which on `now` costs no more than
-    /// `before`; it does at `high`.
+    /// The smallest size after `low` and up to `high` from which on `now` costs no more than `before`, as it
+    /// does at `high`.
     fn crossing(&self, before: &Choice, now: &Choice, sizes: (u64, u64)) -> u64 {
         let (mut low, mut high) = sizes;
         while high - low > 1 {

@@ -1,4 +1,4 @@
-//! The tables of one group, each made when the first call of its kind comes.
+//! A cache of the choice tables of one group, filled on first use.
 
 use alloc::boxed::Box;
 
@@ -6,13 +6,13 @@ use super::{Choice, ChoiceTable, Tuning};
 use crate::call::{Call, Collective, SharedMemory};
 use crate::catalog::Unsuited;
 
-/// Kinds of calls of one collective: by what the operation may do, or by whether they are in place; and by
-/// which ranks may act together.
+/// The kinds of calls of one collective: properties of the operation or in place, times which ranks share
+/// memory.
 const KINDS: usize = 3 * SHARINGS;
 
 const SHARINGS: usize = SharedMemory::All as usize + 1;
 
-/// ChoiceTables for all collectives of one group.
+/// The choice tables of all collectives for one group.
 #[derive(Clone, Debug)]
 pub struct ChoiceTables {
     tuning: Tuning,
@@ -20,7 +20,7 @@ pub struct ChoiceTables {
 }
 
 impl ChoiceTables {
-    /// None yet.
+    /// An empty cache.
     pub fn new(tuning: Tuning) -> Self {
         ChoiceTables {
             tuning,
@@ -28,7 +28,7 @@ impl ChoiceTables {
         }
     }
 
-    /// What serves the call. All calls are of groups of one size.
+    /// The choice for a call. All calls must be of groups of one size.
     ///
     /// # Errors
     ///
@@ -36,10 +36,10 @@ impl ChoiceTables {
     ///
     /// # Cost
     ///
-    /// A few compares; at the first call of a kind that of [`ChoiceTable::new`], and an allocation.
+    /// A few comparisons; for the first call of its kind that of [`ChoiceTable::new`] and an allocation.
     #[inline]
     pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
-        let slot = &mut self.by_kind[kind(call)];
+        let slot = &mut self.by_kind[table_index(call)];
         let table = match slot {
             Some(table) => table,
             None => make(slot, call, &self.tuning)?,
@@ -57,9 +57,9 @@ fn make<'a>(
     ChoiceTable::new(call, tuning).map(|table| slot.insert(Box::new(table)))
 }
 
-/// The place of a call's table: calls with one place have equal tables.
+/// The index of a call's table; calls with the same index have equal tables.
 #[inline]
-const fn kind(call: &Call) -> usize {
+const fn table_index(call: &Call) -> usize {
     let kind = if call.collective.is_in_place_everywhere() {
         call.in_place as usize
     } else {

@@ -1,3 +1,5 @@
+//! Tests of the choice: tables, rules and requirements.
+
 use super::candidates::radixes;
 use super::{ChoiceTable, ChoiceTables, Rule, Tuning, choose};
 use crate::call::{Algorithm, Call, Collective, Parameters};
@@ -8,7 +10,7 @@ fn algorithm(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
     choose(call, tuning).map(|choice| choice.algorithm)
 }
 
-/// A call of the collective by all of `size` ranks, where ranks give lengths that all know.
+/// A call of the collective on `size` ranks, with a length that all ranks know.
 fn call(collective: Collective, size: u32) -> Call {
     Call {
         collective,
@@ -56,7 +58,7 @@ fn a_longer_vector_never_costs_less() {
     }
 }
 
-/// As long as a level's messages have room.
+/// It is tried where all messages of a level can be under way.
 #[test]
 fn a_radix_of_two_levels_is_tried() {
     for size in 5..=256 {
@@ -66,9 +68,9 @@ fn a_radix_of_two_levels_is_tried() {
     }
 }
 
-/// A table does not ask all candidates at all sizes.
+/// A table does not evaluate all candidates at all sizes, but still finds the cheapest.
 #[test]
-fn nothing_costs_less_than_what_is_chosen() {
+fn no_candidate_costs_less_than_the_chosen_one() {
     for tuning in machines().flat_map(|one| {
         [false, true].map(|serial_copies| Tuning {
             serial_copies,
@@ -94,7 +96,7 @@ fn nothing_costs_less_than_what_is_chosen() {
                         choice
                             .algorithm
                             .cost(&call, &choice.parameters, &tuning.model(size));
-                    let all = super::expected(&call, &tuning).expect("there is one");
+                    let all = super::expected(&call, &tuning).expect("there are candidates");
                     let least = all.map(|one| one.1).min();
                     assert_eq!(Some(cost), least, "{collective}, {size} ranks, {bytes} B");
                 }
@@ -104,15 +106,16 @@ fn nothing_costs_less_than_what_is_chosen() {
 }
 
 #[test]
-fn only_what_suits_is_chosen() {
+fn the_chosen_algorithm_supports_the_call() {
     for tuning in machines() {
         for size in 1..70 {
             for bytes in [0, 8, 4096, 1 << 20, 1 << 40] {
                 let ordered = Call::allreduce(0, size, bytes / 8, 8).with_commutative(false);
-                let chosen = algorithm(&ordered, &tuning).expect("something suits");
+                let chosen =
+                    algorithm(&ordered, &tuning).expect("some algorithm supports the call");
                 assert_eq!(chosen.suits(&ordered), Ok(()));
                 let within = Call::alltoall(0, size, bytes).with_in_place(true);
-                let chosen = algorithm(&within, &tuning).expect("something suits");
+                let chosen = algorithm(&within, &tuning).expect("some algorithm supports the call");
                 assert_eq!(chosen.suits(&within), Ok(()));
             }
         }
@@ -120,22 +123,22 @@ fn only_what_suits_is_chosen() {
 }
 
 #[test]
-fn every_rank_and_root_chooses_the_same() {
+fn all_ranks_and_roots_choose_the_same() {
     let tuning = Tuning::default();
     for bytes in [8, 5000, 1 << 20] {
         let chosen = choose(&Call::bcast(0, 13, 0, bytes), &tuning);
         for rank in 0..13 {
             assert_eq!(choose(&Call::bcast(rank, 13, 5, bytes), &tuning), chosen);
         }
-        // Only the root knows what others give.
+        // Only the root knows the lengths of others.
         let chosen = choose(&Call::gatherv(0, 13, 0, 0), &tuning);
         assert_eq!(choose(&Call::gatherv(3, 13, 0, bytes), &tuning), chosen);
     }
 }
 
-/// The table that one rank makes from its own call, whichever comes first there, is every rank's.
+/// A rank makes the table from whichever call comes first; it is that of all ranks.
 #[test]
-fn a_table_is_that_of_all_calls_of_its_kind() {
+fn calls_of_one_kind_have_the_same_table() {
     for tuning in machines() {
         for collective in Collective::ALL {
             for size in [2, 3, 8, 13, 64] {
@@ -166,7 +169,7 @@ fn a_table_is_that_of_all_calls_of_its_kind() {
 }
 
 #[test]
-fn an_operation_in_no_order_is_not_exact() {
+fn a_non_commutative_operation_is_not_exact() {
     let mut tables = ChoiceTables::new(Tuning::default());
     for call in [
         Call::allreduce(0, 6, 8, 8),
@@ -174,14 +177,17 @@ fn an_operation_in_no_order_is_not_exact() {
             .exactly()
             .with_commutative(false),
     ] {
-        let chosen = tables.choose(&call).copied().expect("something suits");
+        let chosen = tables
+            .choose(&call)
+            .copied()
+            .expect("some algorithm supports the call");
         assert_eq!(chosen.algorithm.suits(&call), Ok(()));
         assert_eq!(Ok(chosen), choose(&call, &Tuning::default()));
     }
 }
 
 #[test]
-fn a_rule_for_lengths_that_not_all_know_is_for_all() {
+fn a_rule_for_unknown_lengths_applies_to_all_lengths() {
     const RULES: &[Rule] = &[Rule {
         algorithm: Algorithm::GathervLinear,
         parameters: Parameters {
@@ -200,13 +206,13 @@ fn a_rule_for_lengths_that_not_all_know_is_for_all() {
         let chosen = tables.choose(&Call::gatherv(1, 8, 0, bytes));
         assert_eq!(chosen.map(|one| one.parameters.window), Ok(3), "{bytes} B");
     }
-    assert!(tuning.asks_for(&Call::gatherv(1, 8, 0, 0)));
-    assert!(!tuning.asks_for(&Call::gatherv(1, 9, 0, 150)));
-    assert!(!tuning.asks_for(&Call::scatterv(1, 8, 0, 150)));
+    assert!(tuning.requires_messages(&Call::gatherv(1, 8, 0, 0)));
+    assert!(!tuning.requires_messages(&Call::gatherv(1, 9, 0, 150)));
+    assert!(!tuning.requires_messages(&Call::scatterv(1, 8, 0, 150)));
 }
 
 #[test]
-fn tables_that_are_kept_say_the_same() {
+fn cached_tables_give_the_same_choice() {
     let tuning = Tuning::default();
     let mut tables = ChoiceTables::new(tuning.clone());
     for _ in 0..2 {
@@ -227,7 +233,7 @@ fn tables_that_are_kept_say_the_same() {
 }
 
 #[test]
-fn what_is_asked_for_is_taken_where_it_suits() {
+fn a_required_algorithm_is_chosen_where_it_supports_the_call() {
     let mut tuning = Tuning::default();
     tuning.forced.set(Algorithm::AllreduceRing);
     let call = Call::allreduce(0, 4, 1, 8);
@@ -239,7 +245,7 @@ fn what_is_asked_for_is_taken_where_it_suits() {
 }
 
 #[test]
-fn a_rule_holds_within_its_bounds() {
+fn a_rule_applies_within_its_ranges() {
     const RULES: &[Rule] = &[
         Rule {
             algorithm: Algorithm::BcastChain,
@@ -262,7 +268,9 @@ fn a_rule_holds_within_its_bounds() {
         rules: RULES.into(),
         ..usual.clone()
     };
-    let chosen = |size, bytes| choose(&Call::bcast(0, size, 0, bytes), &tuning).expect("it suits");
+    let chosen = |size, bytes| {
+        choose(&Call::bcast(0, size, 0, bytes), &tuning).expect("the algorithm supports the call")
+    };
     for bytes in [100, 150, 200] {
         let choice = chosen(8, bytes);
         assert_eq!(
@@ -273,17 +281,17 @@ fn a_rule_holds_within_its_bounds() {
     for bytes in [201, 1 << 30] {
         assert_eq!(chosen(8, bytes).algorithm, Algorithm::BcastScatterAllgather);
     }
-    assert!(tuning.asks_for(&Call::bcast(1, 8, 0, 100)));
+    assert!(tuning.requires_messages(&Call::bcast(1, 8, 0, 100)));
     for (size, bytes) in [(8, 99), (8, 0), (9, 150), (9, 1 << 30)] {
         let call = Call::bcast(0, size, 0, bytes);
-        assert!(!tuning.asks_for(&call), "{call:?}");
+        assert!(!tuning.requires_messages(&call), "{call:?}");
         assert_eq!(choose(&call, &tuning), choose(&call, &usual));
     }
     assert_eq!(chosen(3, 150).algorithm, Algorithm::BcastScatterAllgather);
 }
 
 #[test]
-fn a_wrong_call_is_refused() {
+fn an_invalid_call_is_refused() {
     let tuning = Tuning::default();
     let wrong = |call: Call| choose(&call, &tuning).expect_err("the call is wrong");
     let rank = |rank, size| Unsuited::Rank { rank, size };

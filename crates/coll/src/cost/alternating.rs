@@ -1,19 +1,17 @@
-//! Long blocks around a ring whose last node has two ranks, where what asks for a block waits behind another one.
+//! The cost of long blocks around a ring whose last node has two ranks, where a block's request waits
+//! behind another block.
 //!
-//! A rank starts a round when the block of the one before has come and its own has left. Between nodes that takes what
-//! announces the block, what asks for it once its receiver has offered a block of its own, and the adapter's time; inside
-//! a node, until its sender has seen it copied. The second rank of the last node gets its block by both ways, and starts
-//! after the last rank of the node before: the later, the less one way is the slower one. Once it is a latency and an offer
-//! later, what asks for its block finds the adapter of that node sending a block, and waits for all of it.
+//! A rank starts a round when it has the previous block and its own has left. The second rank of the last
+//! node receives both ways and starts after the last rank of the node before. Once it is a latency and an
+//! offer later, its request finds the adapter of that node sending a block and waits for all of it.
 
 use super::{Model, Reach};
 use crate::machine::Machine;
 use crate::placement::Order;
 
-/// All rounds of blocks of so many bytes, with so much work on each, in so many pieces between nodes; 0 where they do not
-/// take turns. Pieces don't, nor do ranks that are all in step, two on each node.
-///
-/// As a longer block never costs less, one that is too long to take turns is taken for the longest that does.
+/// The time of all rounds of blocks of `bytes` bytes, cut into `pieces` between nodes, with `work` on
+/// each; 0 where this pattern does not occur. A block too long for the pattern is taken for the longest
+/// that shows it, so that longer blocks never cost less.
 pub(super) fn alternate(model: &Model, bytes: u64, work: u64, pieces: u64) -> u64 {
     let place = model.place;
     let has_pair = place.nodes() > 1 && place.per_node() > 2 && place.on_last_node() == 2;
@@ -30,7 +28,7 @@ pub(super) fn alternate(model: &Model, bytes: u64, work: u64, pieces: u64) -> u6
         .saturating_mul(rounds)
 }
 
-/// Blocks take turns that are longer than the first of these, and no longer than the second: both ways take about as long.
+/// The range of block lengths with the pattern: longer than the first, at most the second.
 fn lengths(model: &Model) -> (u64, u64) {
     let Machine { network, node, .. } = model.machine;
     let far = 2 * (network.send + network.latency) + network.recv + node.send;
@@ -38,14 +36,14 @@ fn lengths(model: &Model) -> (u64, u64) {
     let about = network
         .recv
         .saturating_sub(node.latency.saturating_sub(node.recv) + node.send);
-    // Only where a copy takes longer than the adapter does longer blocks make up for what else is between nodes.
+    // Only where a copy takes longer than the adapter does longer blocks make up for what else is between
+    // nodes.
     let slower = node.byte.saturating_sub(network.byte);
     let equal = |far: u64| far.saturating_sub(near).checked_div(slower).unwrap_or(0);
     (equal(far.saturating_sub(about)), equal(far + about))
 }
 
-/// Of two rounds one takes a block each way, the second asked for behind the first; then the first rank is late, for whose
-/// block the other one had no time, so the next round takes that rank's copy.
+/// The time of two rounds: the first rank is late in one of them, and the next takes that rank's copy.
 fn two_rounds(model: &Model, bytes: u64) -> u64 {
     let Machine { network, node, .. } = model.machine;
     let carried = network

@@ -1,25 +1,26 @@
-//! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
+//! The cost of algorithms in which a rank exchanges with every other rank, or with its neighbours in a
+//! graph.
 
 use super::exchanges::block_of;
-use super::peers::Peers;
+use super::peers::PeerCounts;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
-use super::{HALF, Model, Reach, Share};
+use super::{Fraction, HALF, Model, Reach};
 use crate::bcast;
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
-/// All ranks to all others at once, a window at a time: the ranks of a full node, and those of the
+/// The time of exchanges of all ranks with all others, a window at a time, for a full node and for the
 /// last one.
-pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
+pub(super) fn all_exchanges(model: &Model, bytes: u64, window: u32) -> u64 {
     let place = model.place;
-    // A short message is sent at once, a long one is under way as long as the one that is received.
+    // A short message completes at once; a long one is under way as long as the received one.
     let ends = if bytes > model.machine.eager { 2 } else { 1 };
     let window = window.min(IN_FLIGHT as u32 / ends);
     let full = place.per_node().min(place.size());
     let last = model.place.on_last_node();
     let time = |ranks: u32| {
-        let peers = Peers::on(model, ranks);
+        let peers = PeerCounts::on(model, ranks);
         let load = model
             .load_both_ways(bytes)
             .saturating_mul(peers.far * u64::from(ranks));
@@ -29,8 +30,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             model.hop(Reach::Network, bytes),
         );
         let end = model.end(peers.last());
-        // What comes before there is a receive for it is copied once more, unless a rank copies everything
-        // itself: then in place of that.
+        // A message that arrives before its receive is copied once more, unless copies are serial.
         let beyond = (peers.near + peers.far).saturating_sub(window.into());
         let early = match window {
             1 => 0,
@@ -39,7 +39,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         let each = peers.processor(|reach| model.both(reach, bytes));
         let each = each.saturating_add(early);
-        // What is sent at once travels while others come.
+        // Eager messages travel while others arrive.
         let sent = peers.processor(|reach| model.send(reach, bytes));
         let processor = match ends {
             1 if window > 1 => each.max(sent.saturating_add(end)),
@@ -47,33 +47,33 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         flight.max(load.saturating_add(end)).max(processor)
     };
-    // One exchange at a time waits for every other rank, and a small node for each of its messages. On two nodes ranks are
-    // in step again where the second is half full, unless few copy one after another, each in the others' way. Fitted to
-    // the simulation on nodes of 4 to 24 ranks: with a window most forms come within a tenth.
+    // With a window of 1 every exchange waits for its peer. On two nodes ranks fall into step again where
+    // the second is half full. Fitted to the simulation on nodes of 4 to 24 ranks: with a window most
+    // forms are within a tenth.
     let shown = match (window, place.nodes(), model.serial_copies) {
-        (1, ..) => Share(2, 3),
+        (1, ..) => Fraction(2, 3),
         _ if last <= 2 => HALF,
-        (_, 2, true) if full <= 8 => Share(1, 1),
-        (_, 2, _) if 2 * last >= full => Share(0, 1),
-        (_, 2, true) => Share(1, 3),
-        _ => Share(1, 6),
+        (_, 2, true) if full <= 8 => Fraction(1, 1),
+        (_, 2, _) if 2 * last >= full => Fraction(0, 1),
+        (_, 2, true) => Fraction(1, 3),
+        _ => Fraction(1, 6),
     };
     model.uneven(bytes, [time(full), time(last)], shown)
 }
 
-/// The same with a rank's own block, which is copied after the first exchange has begun, or the last one.
+/// [`all_exchanges`] with the copy of a rank's own block after the first or the last exchange.
 fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
     let place = model.place;
     match place.nodes() == 1 && !model.serial_copies && window > 1 {
         true => inside(model, bytes, u64::from(place.size()) - 1, window, own_first),
-        false => everyone(model, bytes, window).saturating_add(model.copy(bytes)),
+        false => all_exchanges(model, bytes, window).saturating_add(model.copy(bytes)),
     }
 }
 
 /// Alltoall, one exchange at a time.
 pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (block, longest) = (call.bytes(), model.machine.eager);
-    let one_by_one = |bytes| everyone(model, bytes, 1);
+    let one_by_one = |bytes| all_exchanges(model, bytes, 1);
     let meet = model.place.nodes() > 1 && model.is_even();
     let exchanged = match meet && block > longest {
         true => in_turn(model, block).max(one_by_one(longest)),
@@ -82,11 +82,10 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
     exchanged.saturating_add(model.copy(block))
 }
 
-/// Long exchanges of all ranks with all others, each rank's one after another. What announces a message and what asks for
-/// it waits at the adapter behind the messages of others of the node: while these are carried, a rank gets no further with
-/// its next exchange than its processor is busy with it.
+/// The time of long exchanges of all ranks, one at a time. Announcements and requests wait at the adapter
+/// behind messages of other ranks of the node.
 fn in_turn(model: &Model, bytes: u64) -> u64 {
-    let (place, peers) = (model.place, Peers::of(model));
+    let (place, peers) = (model.place, PeerCounts::of(model));
     let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let ranks = peers.near + 1;
     let (own, leaving) = (model.load_both_ways(bytes), peers.far * ranks);
@@ -95,7 +94,7 @@ fn in_turn(model: &Model, bytes: u64) -> u64 {
     let alone = far.saturating_sub(behind);
     let in_pairs = place.size().is_power_of_two() && ranks.is_power_of_two();
     let nearest = match place.order() {
-        // Some of the nearest ranks are on the next node, and the others wait for those that exchange with them.
+        // Some of the nearest ranks are on the next node, and the others wait for their partners.
         Order::Block if !in_pairs => alone,
         _ => near,
     };
@@ -111,8 +110,8 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
     exchanged(model, call.bytes(), parameters.window, false)
 }
 
-/// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
-/// of the root and the others sets the pace.
+/// Bcast in pieces dealt by the root to the ranks and forwarded by each to all others: the slower of the
+/// two sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let dealt = bcast::PieceCounts::of(call, parameters);
     let bcast::PieceCounts { each: turns, left } = dealt;
@@ -143,24 +142,24 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         return copied_in_turn(model, piece, others, turns.into());
     }
     let first = model.hop(model.reach(1), piece);
-    // What is sent at once is done at once.
+    // An eager message completes at once.
     let turn = |reach| if is_short { 0 } else { model.hop(reach, piece) };
-    let last = Peers::of(model).last();
+    let last = PeerCounts::of(model).last();
     let far = model.hop(last, piece);
     let by_root = |times: u32| {
-        let root = Peers::of(model).each(times);
+        let root = PeerCounts::of(model).each(times);
         let flight = root.flight(IN_FLIGHT as u32, turn(Reach::Node), turn(Reach::Network));
         let load = model.load(piece).saturating_mul(root.far);
         let sent = root.processor(|reach| model.send(reach, piece));
         flight.max(load).max(sent.saturating_add(far))
     };
     let given = by_root(turns);
-    // Of two ranks the other hands nothing on.
+    // Of two ranks the other one forwards nothing.
     let window = match call.size {
         2 => IN_FLIGHT as u32,
         _ => bcast::under_way(is_short),
     };
-    // Who gets the last piece sends it to all others, and gets theirs at the same time.
+    // The rank with the last piece sends it to all others while it receives theirs.
     let to_all = |each: u64| each.saturating_mul(others - 1);
     let afar = u64::from(model.place.size() - model.place.on_last_node());
     let carried = model.load(piece).saturating_mul(afar.saturating_sub(1));
@@ -170,8 +169,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
     let from_root = from_root.max(by_root(turns + left));
-    // The root sends short pieces faster than they are handed on: when it has made up for those that are asked for
-    // early, they come before they are asked for and are copied once more, as what is left is.
+    // The root sends short pieces faster than they are forwarded: soon they arrive before their receives
+    // and are copied once more.
     let before = match is_short && !model.serial_copies && call.size > 2 {
         true if !on_one_node => {
             u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece))
@@ -185,16 +184,16 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         }
         false => 0,
     };
-    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first sends to all before.
-    let edge = match (model.place.order(), Peers::of(model)) {
-        (Order::Block, Peers { near, far: 1.. }) => {
+    // The last rank of a node sends beyond its node first; before that the root sends to all.
+    let edge = match (model.place.order(), PeerCounts::of(model)) {
+        (Order::Block, PeerCounts { near, far: 1.. }) => {
             near.saturating_sub(1) * model.send(Reach::Node, piece)
         }
         _ => 0,
     };
     let onward = |ranks: u32| {
-        let peers = Peers::on(model, ranks).each(turns);
-        let come = peers.processor(|reach| model.receive(reach, piece));
+        let peers = PeerCounts::on(model, ranks).each(turns);
+        let arrival = peers.processor(|reach| model.receive(reach, piece));
         let gone = peers.processor(|reach| model.send(reach, piece));
         let gone = gone / others * (others - 1);
         let hop = |reach| model.hop(reach, piece);
@@ -205,7 +204,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
             .saturating_add(edge);
         let left = u64::from(left) * model.receive(last, piece);
         let busy = load.max(
-            come.saturating_add(gone)
+            arrival
+                .saturating_add(gone)
                 .saturating_add(left)
                 .saturating_add(before),
         );
@@ -221,8 +221,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     }
 }
 
-/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces than there is room
-/// for compete with those that are handed on: half as many come at a time.
+/// [`bcast_linear_linear`] with long pieces on a node with serial copies, where the root's pieces compete
+/// with the forwarded ones.
 fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
     let (room, send) = (IN_FLIGHT as u64, model.send(Reach::Node, piece));
     let hop = model.hop(Reach::Node, piece);
@@ -230,11 +230,11 @@ fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
         true => hop.saturating_mul(others.div_ceil(room / 2)),
         false => hop.saturating_add((others - 1) * send),
     };
-    let come = model
+    let arrival = model
         .receive(Reach::Node, piece)
         .saturating_mul(turns * others - 1);
     let gone = send.saturating_mul(turns * (others - 1));
-    given.saturating_add(come).saturating_add(gone)
+    given.saturating_add(arrival).saturating_add(gone)
 }
 
 /// Allgather with a message from each rank to every other one.
@@ -243,12 +243,13 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
     exchanged(model, block, parameters.window, true)
 }
 
-/// Short blocks that each rank exchanges with others, all on its node or all on other nodes, two at a time: two rows of
-/// exchanges, of which each waits for the message and the reduction of the one before, or the processor is always busy.
+/// The time of short blocks exchanged with others on one kind of path, two exchanges at a time: each
+/// waits for the message and the reduction of the one before, or the processor is always busy.
 fn in_two_rows(model: &Model, reach: Reach, bytes: u64, others: u64) -> u64 {
     let (send, work) = (model.send(reach, bytes), model.reduce(bytes));
     let busy = model.both(reach, bytes).saturating_add(work);
-    // The second row begins when its message can follow the first one's, and goes on after a turn of the first.
+    // The second row starts when its message can follow the first one's, and continues after a turn of
+    // the first.
     let behind = match others {
         2 => model.gap(reach, bytes),
         _ if others.is_multiple_of(2) => busy,
@@ -259,13 +260,13 @@ fn in_two_rows(model: &Model, reach: Reach, bytes: u64, others: u64) -> u64 {
     let rows = row
         .saturating_mul(others.div_ceil(2))
         .saturating_add(behind);
-    // Until the first message comes the processor has sent two, and nothing else.
+    // Before the first message arrives, the processor has sent two.
     let idle = hop.saturating_sub(model.receive(reach, bytes).saturating_add(2 * send));
     rows.max(busy.saturating_mul(others).saturating_add(idle))
 }
 
-/// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the next ones
-/// travel; the sums of what comes from below and from above are joined in the end.
+/// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the
+/// next ones travel.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, block_of(call));
     let work = model.reduce(block);
@@ -273,7 +274,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
         true => 0,
         false => work.saturating_add(model.copy(block)),
     };
-    let peers = Peers::of(model);
+    let peers = PeerCounts::of(model);
     let load = model
         .load_both_ways(block)
         .saturating_mul(peers.far * u64::from(place.per_node()));
@@ -285,7 +286,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             .max(load.saturating_add(after))
             .saturating_add(joined);
     }
-    // A long message is asked for when its receiver has reduced the one before.
+    // A long message is requested when its receiver has reduced the one before.
     let turn = |reach| {
         let busy = model.both(reach, block).saturating_add(work);
         let half = model.hop(reach, block) / 2;
@@ -295,10 +296,10 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             half
         })
     };
-    let last = Peers::on(model, place.on_last_node());
+    let last = PeerCounts::on(model, place.on_last_node());
     let processor = peers.processor(turn).max(last.processor(turn));
-    // Ranks on nodes filled in part fall out of step, the more the more nodes there are: of the shorter time about a
-    // quarter for each is not hidden by the longer one, and three quarters at most (simulated).
+    // On unequal nodes ranks fall out of step: per node a quarter of the shorter time is exposed, at most
+    // three quarters (fitted to the simulation).
     let (more, less) = (load.max(processor), load.min(processor));
     let all = match model.is_even() || !is_long {
         true => more,

@@ -1,4 +1,4 @@
-//! Algorithms in rounds, in each of which every rank sends and receives.
+//! The cost of algorithms in rounds in which every rank sends and receives.
 
 use super::round::Round;
 use super::rounds::Rounds;
@@ -11,7 +11,7 @@ use crate::exscan;
 use crate::placement::Order;
 use crate::tree::{levels, levels_of};
 
-/// The size of one of `parts` parts of a vector.
+/// The bytes of one of `parts` parts of a vector.
 pub(super) fn share(call: &Call, parts: u32) -> u64 {
     call.bytes().div_ceil(parts.max(1).into())
 }
@@ -32,12 +32,12 @@ pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Mode
     bruck(Rounds::digit_by_digit(model), call, parameters)
 }
 
-/// The same after a scatter.
+/// [`allgather_bruck`] after a scatter.
 pub(super) fn bruck_after_scatter(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     bruck(Rounds::out_of_step(model), call, parameters)
 }
 
-/// Bruck's algorithm: in each phase what was there before comes once for each value of the digit.
+/// Bruck's algorithm: in each phase a rank's data are sent once per value of the digit.
 fn bruck(mut rounds: Rounds<'_>, call: &Call, parameters: &Parameters) -> u64 {
     let (model, block) = (rounds.model, block_of(call));
     let digits = Digits::new(call.size, parameters.radix);
@@ -59,7 +59,7 @@ fn bruck(mut rounds: Rounds<'_>, call: &Call, parameters: &Parameters) -> u64 {
     rounds.time()
 }
 
-/// The bytes of one rank's block; where lengths differ, their mean.
+/// The bytes of one rank's block, or their mean.
 pub(super) fn block_of(call: &Call) -> u64 {
     use crate::call::Collective::{Allgatherv, ReduceScatter};
     match call.collective {
@@ -68,7 +68,7 @@ pub(super) fn block_of(call: &Call) -> u64 {
     }
 }
 
-/// The rounds of the circulant allgather of blocks.
+/// Adds the rounds of the circulant allgather.
 fn gather_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
     let skips = Skips::new(size);
     for k in 0..skips.rounds() {
@@ -77,7 +77,7 @@ fn gather_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
     }
 }
 
-/// The rounds of the circulant reduce-scatter of blocks.
+/// Adds the rounds of the circulant reduce-scatter.
 fn scatter_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
     let skips = Skips::new(size);
     let model = rounds.model;
@@ -100,7 +100,7 @@ pub(crate) fn allgather_circulant(call: &Call, _: &Parameters, model: &Model) ->
     rounds.time()
 }
 
-/// The allgather of the pieces of a vector, after a scatter.
+/// Allgather of the pieces of a vector after a scatter.
 pub(super) fn regather(call: &Call, model: &Model) -> u64 {
     let mut rounds = Rounds::out_of_step(model);
     gather_around(&mut rounds, call.size, share(call, call.size));
@@ -131,13 +131,13 @@ pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) ->
     there.latest().saturating_add(back.latest())
 }
 
-/// The same in rails, all of whose messages wait at the adapter for one another.
+/// [`allreduce_circulant`] in rails, whose messages all share the adapters.
 pub(super) fn allreduce_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let [there, back] = there_and_back(call, model);
     there.time().saturating_add(back.time())
 }
 
-/// Each of the two goes around all ranks once.
+/// The rounds of reduce-scatter and allgather.
 fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     let block = share(call, call.size);
     let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
@@ -149,7 +149,7 @@ fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     [there, back]
 }
 
-/// Reduce-scatter over the circulant graph in rails, all of whose messages wait at the adapter for one another.
+/// [`reduce_scatter_circulant`] in rails, whose messages all share the adapters.
 pub(super) fn reduce_scatter_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     scatter_around(&mut rounds, call.size, block_of(call));
@@ -166,8 +166,8 @@ pub(crate) fn reduce_scatter_halving(call: &Call, _: &Parameters, model: &Model)
     rounds.latest()
 }
 
-/// Allreduce by recursive splitting: the largest groups of each phase, in which some ranks send to
-/// those that have no partner in a shorter part besides.
+/// Allreduce by recursive splitting, by the largest groups of each phase, in which some ranks also send
+/// to ranks without a partner.
 pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (radix, bytes) = (parameters.radix, call.bytes());
     let mut rounds = Rounds::new(model);
@@ -183,7 +183,7 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
             true => 0,
             false => (1..parts).map(leaving).sum(),
         };
-        // Shorter parts that have had a message less have time for that.
+        // Shorter parts with one message less have time for that.
         let left_over = match in_splits(length, radix) < in_splits(length + 1, radix) {
             true => 0,
             false => longer.div_ceil(length).into(),
@@ -205,14 +205,14 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
     rounds.latest()
 }
 
-/// The messages of a rank to those of its own group of so many, which is split into almost equal parts, and so on.
+/// The messages of a rank within its group, which is split into almost equal parts again and again.
 fn in_splits(ranks: u32, radix: u32) -> u32 {
     let groups = (0..levels_of(ranks, radix)).map(|cuts| ranks.div_ceil(radix.pow(cuts)));
     groups.map(|group| radix.min(group) - 1).sum()
 }
 
-/// Whether no node ends within a group of ranks that have been cut so often: neither the first node nor
-/// the last but one.
+/// Whether no node ends within a group of ranks after `cuts` splits: neither the first node nor the last
+/// but one.
 fn is_within_nodes(model: &Model, radix: u32, cuts: u32) -> bool {
     let place = model.place;
     let starts = [1, place.nodes() - 1].map(|node| node * place.per_node());
@@ -247,13 +247,13 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
     rounds.time()
 }
 
-/// Sums of the ranks below in rounds over these distances. In the last one not all ranks receive: where those that send to
-/// them have had few rounds, a short message of theirs has come before, and is copied once more.
+/// The rounds of a prefix sum over these distances. In the last round not all ranks receive; a short
+/// message from a rank that had few rounds has arrived before and is copied once more.
 fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model) -> u64 {
     let (bytes, reduce) = (call.bytes(), model.reduce(call.bytes()));
     let is_short = bytes <= model.machine.eager;
     let after = |rounds: u32, last: Option<u32>| {
-        // Who sends what is long waits until it is asked for by a rank above.
+        // The sender of a long message waits until a rank above requests it.
         let mut all = match is_short {
             true => Rounds::upwards(model),
             false => Rounds::in_step(model),
@@ -283,7 +283,7 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
         true => after(count, None),
         false => after(had, Some(last)).max(after(last, None).saturating_add(found)),
     };
-    // The first ranks wait for few, and the adapter of their node for nobody.
+    // The first ranks wait for few others, and their node's adapter for none.
     let leaving = |round| model.leaving(distance(round).min(call.size - 1));
     match (0..count).map(leaving).sum::<u64>() {
         0 => latest,
@@ -299,7 +299,7 @@ pub(crate) fn scan(call: &Call, _: &Parameters, model: &Model) -> u64 {
     prefix(call, levels(call.size), |round| 1 << round.min(31), model)
 }
 
-/// Exscan by 123-doubling: beyond two rounds, one of them reduces twice.
+/// Exscan by 123-doubling: of more than two rounds one reduces twice.
 pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let rounds = exscan::Doubling123::rounds(call.size);
     let twice = if rounds > 2 {
@@ -318,7 +318,7 @@ pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
     prefix(call, exscan::Shift::rounds(call.size), distance, model).saturating_add(first)
 }
 
-/// Alltoall by Bruck's algorithm: blocks are packed before each phase and unpacked after it.
+/// Alltoall by Bruck's algorithm, which packs blocks before each phase and unpacks them after it.
 pub(crate) fn alltoall_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (size, block) = (u64::from(call.size), call.bytes());
     let digits = Digits::new(call.size, parameters.radix);

@@ -1,4 +1,4 @@
-//! Algorithms between places onto which ranks are folded.
+//! The cost of algorithms between leaders onto which the other ranks are folded.
 
 use super::round::Round;
 use super::rounds::Rounds;
@@ -8,11 +8,11 @@ use crate::fold::Fold;
 use crate::placement::Order;
 use crate::tree::{levels, levels_of};
 
-/// Places onto which ranks are folded.
+/// The groups of folded ranks, each of which acts as one.
 #[derive(Clone, Copy)]
-struct Places {
+struct FoldedGroups {
     count: u32,
-    /// Whether only that counts for which the first ones wait: more ranks are folded onto these.
+    /// Whether only the first leaders count, onto which more ranks are folded.
     front: bool,
 }
 
@@ -22,16 +22,16 @@ fn starts(model: &Model) -> [u32; 2] {
     [1, place.nodes() - 1].map(|node| node * place.per_node())
 }
 
-impl Places {
-    /// Of a group of so many places, those that the end of a node cuts off from as many others or more: of the
-    /// first node or the last but one, where more are cut off. Where ranks are dealt in turn half of them.
+impl FoldedGroups {
+    /// The leaders of a group of `group` that the end of a node separates from equally many or more; half
+    /// of them in cyclic placement.
     fn cut_off(self, model: &Model, group: u32) -> u32 {
         let place = model.place;
         let across = |start: u32| {
             let fold = Fold::new(start, place.size(), self.count, 0);
             let first = fold.place() - fold.place() % group;
             let end = first.saturating_add(group).min(self.count);
-            // The first place whose leader is on the later node.
+            // The first one whose leader is on the later node.
             let beyond = fold.place() + u32::from(!fold.leads());
             match self.front && first > 0 {
                 true => 0,
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// The most ranks besides the leader that share a place, on one node and where a node ends among them.
+    /// The most ranks folded onto a leader, within a node and across the end of a node.
     fn followers(self, model: &Model) -> [(Reach, u32); 2] {
         let place = model.place;
         let most = Fold::most(place.size(), self.count) - 1;
@@ -64,10 +64,9 @@ impl Places {
         [(Reach::Node, most), (Reach::Network, afar)]
     }
 
-    /// What a leader with followers on another node, who begins later than others, does not wait for in a first phase
-    /// of short messages that takes so long. It finds what the others of its group sent before it began, and only
-    /// copies that and sends; for its own messages only they wait. Not where a group spans more than a node: it may hold
-    /// another such leader then, as where ranks are dealt in turn.
+    /// The time that a late leader with folded ranks on another node does not wait in a first phase of
+    /// short messages, which have arrived by then and are only copied. 0 if a group spans more than a
+    /// node.
     fn finds(self, call: &Call, radix: u32, model: &Model, phase: u64) -> u64 {
         let group = Fold::most(model.place.size(), self.count).saturating_mul(radix);
         let is_dealt = model.place.order() == Order::Cyclic && model.place.nodes() > 1;
@@ -80,13 +79,13 @@ impl Places {
         phase.saturating_sub(found).min(afar.saturating_sub(near))
     }
 
-    /// What the result takes to followers on a leader's node, and on another one.
+    /// The time of the result's message to folded ranks on the leader's node, and on another node.
     fn handed_back(self, call: &Call, model: &Model) -> [u64; 2] {
         let followers = self.followers(model);
         followers.map(|followers| passed(call, model, followers))
     }
 
-    /// Adds a round of groups of `radix` places, which are so many places apart. Nodes may end within groups.
+    /// Adds a round among groups of `radix` leaders at a distance; nodes may end within groups.
     fn exchange(self, rounds: &mut Rounds<'_>, groups: (u32, u32), bytes: u64, work: u64) {
         let (model, size, (apart, radix)) = (rounds.model, rounds.model.place.size(), groups);
         let folded = u64::from(size / self.count);
@@ -119,8 +118,7 @@ impl Places {
     }
 }
 
-/// The messages that leave a node of so many places in a round of groups of `radix` places so far apart, if no
-/// whole groups are on it: each place sends to those of its group that are elsewhere.
+/// The messages that leave a node of `on_node` leaders in such a round, if no whole group is on it.
 fn parted(on_node: u64, (apart, radix): (u32, u32)) -> u64 {
     let (apart, radix) = (u64::from(apart), u64::from(radix));
     if on_node >= apart * radix {
@@ -131,7 +129,7 @@ fn parted(on_node: u64, (apart, radix): (u32, u32)) -> u64 {
     radix * on_node - stay
 }
 
-/// One whole vector after another between a leader and those who share its place.
+/// The time of whole vectors between a leader and its folded ranks, one after another.
 fn passed(call: &Call, model: &Model, (reach, followers): (Reach, u32)) -> u64 {
     match followers.checked_sub(1) {
         None => 0,
@@ -142,8 +140,8 @@ fn passed(call: &Call, model: &Model, (reach, followers): (Reach, u32)) -> u64 {
     }
 }
 
-/// Ranks folded onto places: whole vectors to the leaders, which reduce them.
-fn fold(rounds: &mut Rounds<'_>, call: &Call, places: Places) {
+/// Adds the messages and reductions that fold ranks onto their leaders.
+fn fold(rounds: &mut Rounds<'_>, call: &Call, places: FoldedGroups) {
     let model = rounds.model;
     let [near, afar] = places.followers(model).map(|followers| {
         let reduced = model
@@ -167,8 +165,7 @@ pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model:
     done.max(handed)
 }
 
-/// Allreduce by recursive doubling among the leaders of nodes: when the last one is done, and when all others are.
-/// If a single one is folded onto others, only the last one waits in every round for those that are late.
+/// [`allreduce_doubling`] among the leaders of nodes: when the last one is done, and when all others are.
 pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
     let [done, handed] = multiply(call, 2, model);
     let (bytes, is_single) = (call.bytes(), (call.size - 1).is_power_of_two());
@@ -179,12 +176,11 @@ pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
     [done.max(handed), done.saturating_sub(waited).max(handed)]
 }
 
-/// Whole vectors among groups, larger from phase to phase. Leaders with more followers than others are late: they
-/// wait for one another only, and hand a short result back while the others wait for them. When the others are
-/// done, and when it is handed back.
+/// Exchanges of whole vectors among ever larger groups. Returns when leaders without additional folded
+/// ranks are done, and when the last folded rank has the result.
 fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let (phases, count) = Fold::power(call.size, radix);
-    let places = Places {
+    let places = FoldedGroups {
         count,
         front: false,
     };
@@ -220,9 +216,8 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     [rounds.latest(), handed.max(early.saturating_add(afar))]
 }
 
-/// What it takes to copy a message that one of the first places finds, which are late where ranks are folded
-/// onto them.
-fn found(places: Places, bytes: u64, model: &Model) -> u64 {
+/// The copies of messages that arrived before the first leaders, which are late, posted receives.
+fn found(places: FoldedGroups, bytes: u64, model: &Model) -> u64 {
     let are_late = places.front && model.place.size() > places.count;
     match are_late && bytes <= model.machine.eager {
         true => model.copy(bytes),
@@ -230,13 +225,13 @@ fn found(places: Places, bytes: u64, model: &Model) -> u64 {
     }
 }
 
-/// The later of the ways over the first places and over those at the ends of nodes.
-fn later(count: u32, time: impl Fn(Places) -> u64) -> u64 {
-    let [first, others] = [true, false].map(|front| time(Places { count, front }));
+/// The later of the times over the first leaders and over those at the ends of nodes.
+fn later(count: u32, time: impl Fn(FoldedGroups) -> u64) -> u64 {
+    let [first, others] = [true, false].map(|front| time(FoldedGroups { count, front }));
     first.max(others)
 }
 
-/// Ranks folded onto places, and recursive halving, nearest first.
+/// Folding of ranks and recursive halving, nearest first.
 fn halve(call: &Call, count: u32, model: &Model) -> u64 {
     later(count, |places| {
         let mut rounds = Rounds::new(model);
@@ -273,10 +268,10 @@ pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model)
     halve(call, count, model).saturating_add(gathered)
 }
 
-/// Reduce by recursive halving and a gather: in each round half of those that are left send.
+/// Reduce by recursive halving and a gather in which half of the remaining ranks send in each round.
 pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (levels, count) = Fold::power(call.size, 2);
-    let first = Places { count, front: true };
+    let first = FoldedGroups { count, front: true };
     let gather = |level: u32| {
         let distance = (call.size / count) << level;
         let active = u64::from(model.place.per_node()).min(u64::from(distance));

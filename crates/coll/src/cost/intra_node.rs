@@ -1,10 +1,10 @@
-//! What ranks of a node do together, by memory that they share.
+//! The cost of intra-node phases, in which ranks of a node use shared memory instead of messages.
 //!
-//! The last to come is waited for. Then a flag is seen: the sender's and the receiver's part of a
-//! message, and its latency. Who gets something copies it out of the others' memory, or reduces it right
-//! there: the node's `byte` each, and the receiver's part once more for each further rank that it reads
-//! from. All ranks do so side by side. A long vector is reduced in shares, one for each rank, which are
-//! then copied: two flags, and twice the part of the vector that the others have.
+//! All ranks wait for the last one to enter. Then a flag is seen: the overheads and the latency of a
+//! message. A receiver copies or reduces data in the sender's memory at the node's `byte`, with one
+//! overhead more per further rank that it reads from; all ranks do so at the same time. A long vector is
+//! reduced in one share per rank, which all ranks then copy: two flags, and twice the others' share of
+//! the vector.
 
 use super::nodes::{by_leaders, down_nodes, gather_by_leaders, scatter_by_leaders, up_nodes};
 use super::{Model, allreduce_splitting, bcast, reduce};
@@ -12,14 +12,14 @@ use crate::call::{Call, Collective, Parameters};
 use crate::hierarchy::NodeLeaders;
 use crate::machine::PathCosts;
 
-/// How long it takes after the last of so many ranks has come, with vectors or blocks of so many bytes.
+/// The time after the last of `size` ranks has entered, for vectors or blocks of `bytes` bytes.
 pub(crate) fn intra_node_op(node: PathCosts, does: Collective, size: u32, bytes: u64) -> u64 {
     let others = u64::from(size.saturating_sub(1));
     if others == 0 {
         return 0;
     }
     let flag = node.send + node.latency + node.recv;
-    // From so many ranks, so many bytes in all.
+    // The number of ranks read from, and all bytes read.
     let reads = |ranks: u64, bytes: u64| {
         let more = node.recv.saturating_mul(ranks - 1);
         let copies = bytes.saturating_mul(node.byte);
@@ -36,27 +36,27 @@ pub(crate) fn intra_node_op(node: PathCosts, does: Collective, size: u32, bytes:
     }
 }
 
-/// Of a call all of whose ranks are on one node.
+/// A collective of ranks that are all on one node.
 pub(crate) fn within_node(call: &Call, _: &Parameters, model: &Model) -> u64 {
     done_as(call.collective, call, model)
 }
 
-/// The same of another collective.
+/// [`within_node`] for another collective.
 fn done_as(does: Collective, call: &Call, model: &Model) -> u64 {
     intra_node_op(model.machine.node, does, call.size, call.bytes())
 }
 
-/// Bcast to the leaders, and together inside the nodes.
+/// Bcast to the leaders, then intra-node phases.
 pub(crate) fn bcast_intra_node(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     down_nodes([bcast, within_node], call, parameters, model)
 }
 
-/// Reduce together inside the nodes, and to the leaders.
+/// Intra-node phases, then a reduce of the leaders.
 pub(crate) fn reduce_intra_node(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     up_nodes([within_node, reduce], call, parameters, model)
 }
 
-/// Allreduce by leaders, and together inside the nodes; on one node all of it.
+/// Intra-node phases around an allreduce of the leaders; one phase on a single node.
 pub(crate) fn allreduce_intra_node(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     if NodeLeaders::of(call, parameters).count() == 1 {
         return within_node(call, parameters, model);
@@ -68,12 +68,12 @@ pub(crate) fn allreduce_intra_node(call: &Call, parameters: &Parameters, model: 
     by_leaders([up, down], among, call, parameters, model)
 }
 
-/// Gather together inside the nodes, and between their leaders.
+/// Intra-node phases, then a gather of the leaders.
 pub(crate) fn gather_intra_node(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     gather_by_leaders(within_node, call, parameters, model)
 }
 
-/// Scatter to the leaders, and together inside the nodes.
+/// Scatter to the leaders, then intra-node phases.
 pub(crate) fn scatter_intra_node(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     scatter_by_leaders(within_node, call, parameters, model)
 }

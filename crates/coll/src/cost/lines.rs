@@ -1,4 +1,4 @@
-//! Algorithms that go from rank to rank: down a chain, up, around a ring, or between neighbours.
+//! The cost of algorithms that pass data from rank to rank: chains, rings and neighbour exchanges.
 
 use super::alternating::alternate;
 use super::exchanges::{block_of, share};
@@ -8,32 +8,32 @@ use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
-/// Which way messages go along a line from rank 0.
+/// The direction of messages along a line of ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Course {
-    /// From rank 0.
+enum Direction {
+    /// Away from rank 0.
     Down,
-    /// To rank 0.
+    /// Towards rank 0.
     Up,
-    /// From the last rank to the first one again.
+    /// Around a ring.
     Around,
 }
 
-/// Steps along a line: of each rank's messages, one way.
+/// The edges of a line of ranks.
 pub(super) struct Line {
-    course: Course,
-    /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
+    course: Direction,
+    /// The edges between nodes and inside nodes, each at most `size - 1`.
     pub(super) far: u64,
     pub(super) near: u64,
-    /// The pieces in which a message goes to another node.
+    /// The pieces in which a message goes between nodes.
     pieces: u64,
 }
 
 impl Line {
-    fn of(model: &Model, course: Course) -> Self {
+    fn of(model: &Model, course: Direction) -> Self {
         let place = model.place;
         let edges = u64::from(place.size()) - 1;
-        let last = u64::from(course != Course::Around);
+        let last = u64::from(course != Direction::Around);
         let far = match place.order() {
             _ if place.nodes() == 1 => 0,
             Order::Block => u64::from(place.nodes()) - last,
@@ -48,7 +48,7 @@ impl Line {
         }
     }
 
-    /// From rank 0 to a rank above.
+    /// The line from rank 0 to `rank`.
     pub(super) fn down(model: &Model, rank: u32) -> Self {
         let place = model.place;
         let far = match place.order() {
@@ -57,7 +57,7 @@ impl Line {
             Order::Cyclic => rank,
         };
         Line {
-            course: Course::Down,
+            course: Direction::Down,
             far: far.into(),
             near: (rank - far).into(),
             pieces: 1,
@@ -69,10 +69,11 @@ impl Line {
         bytes.div_ceil(self.pieces)
     }
 
-    /// One message of so many bytes, with so much work at each stop, from one end to the other.
+    /// The time of one message from one end of the line to the other, with `work` at each stop.
     fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let piece = self.piece(bytes);
-        // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same way.
+        // The announcement and the request of a piece wait at an adapter behind a piece in the same
+        // direction.
         let waits = match piece > model.machine.eager {
             true => model.load(piece).saturating_mul((self.pieces - 1).min(2)),
             false => 0,
@@ -81,7 +82,7 @@ impl Line {
             .hop(Reach::Network, piece)
             .saturating_add(work.saturating_add(waits));
         let inside = model.hop(Reach::Node, bytes).saturating_add(work);
-        // What comes in pieces goes on in pieces, or when the last has come and all are worked on.
+        // A message in pieces goes on in pieces, or when the last has arrived and all are worked on.
         let gathered = if self.near > 0 || work > 0 {
             self.far
         } else {
@@ -92,15 +93,14 @@ impl Line {
             .saturating_add(self.others(model, bytes).saturating_mul(gathered))
     }
 
-    /// From the first piece of a message that goes to another node to the last one.
+    /// The time between the first and the last piece of a message between nodes.
     fn others(&self, model: &Model, bytes: u64) -> u64 {
         let gap = model.gap(Reach::Network, self.piece(bytes));
         gap.saturating_mul(self.pieces - 1)
     }
 
-    /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
-    /// message of a rank goes over the network, and the other one only where it is alone there.
-    /// Unless they go around, of two ranks one sends only, and the other one receives.
+    /// The time that each further message adds, which is that of the slowest place on the line. At the
+    /// edge of a node a rank has one message over the network, or two if it is alone there.
     pub(super) fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
         let each = |reach, time: &dyn Fn(u64) -> u64| match reach {
@@ -108,30 +108,30 @@ impl Line {
             Reach::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
         };
         let stop = |from, to| {
-            let come = each(from, &|bytes| model.receive(from, bytes));
+            let arrival = each(from, &|bytes| model.receive(from, bytes));
             let gone = each(to, &|bytes| model.send(to, bytes));
             match place.size() {
-                2 if course != Course::Around => come.saturating_add(work).max(gone),
-                _ => come.saturating_add(gone).saturating_add(work),
+                2 if course != Direction::Around => arrival.saturating_add(work).max(gone),
+                _ => arrival.saturating_add(gone).saturating_add(work),
             }
         };
         let inside = match self.near {
             0 => 0,
             _ => stop(Reach::Node, Reach::Node),
         };
-        // What is long and then worked on is copied when the one before has been sent.
+        // A long message that is worked on is copied after the previous one has been sent.
         let copied = match work > 0 && bytes > model.machine.eager && !model.serial_copies {
             true => bytes.saturating_mul(model.machine.node.byte),
             false => 0,
         };
         let leaves = stop(Reach::Node, Reach::Network).saturating_add(copied);
         let enters = stop(Reach::Network, Reach::Node);
-        // A rank that is alone on the second of two nodes is the end of the line.
+        // A rank alone on the second of two nodes is the end of the line.
         let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
             _ if self.near == 0 => stop(Reach::Network, Reach::Network),
-            Course::Down if ends => leaves,
-            Course::Up if ends => enters,
+            Direction::Down if ends => leaves,
+            Direction::Up if ends => enters,
             _ => leaves.max(enters),
         };
         let rails = match place.order() {
@@ -142,8 +142,8 @@ impl Line {
             0 => inside,
             _ => {
                 let load = |bytes| match course {
-                    Course::Around => model.load_both_ways(bytes),
-                    Course::Down | Course::Up => model.load(bytes),
+                    Direction::Around => model.load_both_ways(bytes),
+                    Direction::Down | Direction::Up => model.load(bytes),
                 };
                 let carried = each(Reach::Network, &load).saturating_add(self.behind(model, bytes));
                 inside.max(edge).max(carried.saturating_mul(rails))
@@ -152,15 +152,14 @@ impl Line {
         busy.max(self.wait(model, bytes, work))
     }
 
-    /// How long an adapter of a ring is idle for each block, since what asks for a long piece waits behind those that go the
-    /// same way: where the last node has fewer ranks than others, nodes are out of step, and several pieces at a time are
-    /// asked for late. Then they come at a time, and so it stays. In simulations half of a piece's load is lost where one
-    /// rank is there, two fifths where more are, each over the number of pieces; and all of it where two ranks are there, of
-    /// which [one does not ask ahead](Parameters::receives_ahead). Not where a node takes longer to copy it.
+    /// The time per block that an adapter of a ring is idle because requests wait behind blocks, if the
+    /// last node has fewer ranks. Fitted to simulations: half of a piece's load with one rank there, two
+    /// fifths with more, each divided by the pieces; all of it with two ranks, of which [one does not
+    /// post ahead](Parameters::receives_ahead). 0 if copies inside a node take longer.
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
-        if self.course != Course::Around
+        if self.course != Direction::Around
             || place.order() != Order::Block
             || is_full
             || piece <= model.machine.eager
@@ -176,36 +175,35 @@ impl Line {
         }
     }
 
-    /// What each message adds where none leaves its node.
+    /// The time that each message adds on a line inside a node.
     pub(super) fn inside(self, model: &Model, bytes: u64) -> u64 {
         Line { far: 0, ..self }.pace(model, bytes, 0)
     }
 
-    /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
-    /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
-    /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
-    /// on the ranks at the edges [ask ahead](Parameters::receives_ahead). If there a rank is alone on the last of several
-    /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
+    /// The time from one long message to the next, with `work` on each, where ranks request a message
+    /// once they have offered the previous one. Between nodes without work, ranks at the edges [post
+    /// ahead](Parameters::receives_ahead). A rank alone on the last of several nodes leaves about a quarter
+    /// of its adapter's load exposed.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {
             return 0;
         }
         let (place, piece) = (model.place, self.piece(bytes));
-        let seen = model.hop(Reach::Node, bytes) + model.machine.node.latency;
+        let acknowledged = model.hop(Reach::Node, bytes) + model.machine.node.latency;
         let near = match self.near {
             0 => 0,
-            _ => seen.saturating_add(work),
+            _ => acknowledged.saturating_add(work),
         };
         let last = model.place.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;
         let hop = model.hop(Reach::Network, piece);
         let far = match self.course {
             _ if self.far == 0 || piece <= model.machine.eager => 0,
-            Course::Up => hop.saturating_add(work),
+            Direction::Up => hop.saturating_add(work),
             _ if work > 0 => (hop - model.end(Reach::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
-            Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
+            Direction::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
                 hop - model.end(Reach::Network)
             }
             _ => {
@@ -214,7 +212,7 @@ impl Line {
             }
         };
         match self.course {
-            Course::Around
+            Direction::Around
                 if work == 0
                     && last == 1
                     && place.nodes() > 2
@@ -228,13 +226,13 @@ impl Line {
     }
 }
 
-/// A vector in blocks down a chain of ranks or, with reductions, up.
+/// Bcast or reduce of a vector in blocks along a chain.
 pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let blocks = u64::from(parameters.blocks).min(call.count).max(1);
     let bytes = call.bytes().div_ceil(blocks);
     let (course, work) = match call.collective.reduces() {
-        true => (Course::Up, model.reduce(bytes)),
-        false => (Course::Down, 0),
+        true => (Direction::Up, model.reduce(bytes)),
+        false => (Direction::Down, 0),
     };
     let line = Line::of(model, course);
     let pace = line.pace(model, bytes, work);
@@ -242,10 +240,9 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
 
-/// Messages of so many bytes around a ring until each has come to every rank. The longest way is all around, or down
-/// from rank 0.
-fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
-    let [line, reach] = [Course::Around, longest].map(|course| Line {
+/// The time of messages around a ring until every rank has each of them; `longest` is the longest path.
+fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Direction) -> u64 {
+    let [line, reach] = [Direction::Around, longest].map(|course| Line {
         pieces,
         ..Line::of(model, course)
     });
@@ -257,7 +254,7 @@ fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) ->
         .max(past_one_alone(model, line.piece(bytes), rounds * pieces))
 }
 
-/// So many messages through a rank that is alone on the last node: from the network and to it.
+/// The time of messages through a rank that is alone on the last node.
 fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
     let place = model.place;
     let is_there =
@@ -280,31 +277,31 @@ pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         .max(ring_after_tree(call, parameters, model))
 }
 
-/// The same where rank 0 has all blocks and gets none.
+/// [`ring`] where rank 0 has all blocks.
 pub(super) fn ring_after_tree(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    gathered(call, parameters, model, Course::Around)
+    gathered(call, parameters, model, Direction::Around)
 }
 
-/// The same where the other ranks get theirs straight from it.
+/// [`ring`] where the other ranks get their blocks from rank 0 directly.
 pub(super) fn ring_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    gathered(call, parameters, model, Course::Down)
+    gathered(call, parameters, model, Direction::Down)
 }
 
-fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course) -> u64 {
+fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Direction) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
     around(model, block, 0, pieces.into(), longest).saturating_add(model.copy(block))
 }
 
-/// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
-/// block has come, and it gets one from each other rank.
+/// Allgather by neighbour exchange of two blocks at a time. An odd number of ranks leaves one folded,
+/// which gets a block from each rank.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
     if call.size.is_multiple_of(2) {
         return between_neighbors(call, None, model);
     }
     let rounds = rounds_of_pairs(call);
-    // Who gets it may have another block to copy before.
+    // The folded rank's partner may have another block to copy before.
     let copied = match to_last(model) {
         Reach::Node if model.serial_copies && rounds > 0 => {
             block.saturating_mul(model.machine.node.byte)
@@ -312,7 +309,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         _ => 0,
     };
     let given = model.hop(to_last(model), block).saturating_add(copied);
-    // The three blocks go from rank to rank half way around.
+    // The three blocks travel half-way around the ring.
     let three = block.saturating_mul(3);
     let edges = match place.order() {
         _ if place.nodes() == 1 => 0,
@@ -327,29 +324,29 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     between_neighbors(call, Some(given), model).max(handed_on)
 }
 
-/// The same after a scatter of a vector's blocks, of which the last of an odd number of ranks has none.
+/// [`neighbor_exchange`] after a scatter, where a folded rank has no block.
 pub(super) fn neighbor_exchange_after_scatter(call: &Call, _: &Parameters, model: &Model) -> u64 {
     between_neighbors(call, None, model)
 }
 
-/// The rounds in which neighbours exchange blocks of pairs.
+/// The rounds in which neighbours exchange pairs of blocks.
 fn rounds_of_pairs(call: &Call) -> u64 {
     u64::from(call.size / 2).saturating_sub(1)
 }
 
-/// Two blocks at a time, after the time in which a folded rank gives its own one, if it has one. It gets one from each other
-/// rank.
+/// The rounds of pairs, after the `given` time in which a folded rank sends its own block, if it has one.
 fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
     let eager = model.machine.eager;
     let bytes = match block.saturating_mul(2) {
-        // A long message of three blocks keeps others waiting, too.
+        // A long message of three blocks delays others, too.
         two if two > eager && given.is_some() => block.saturating_mul(3),
         two => two,
     };
     let has_folded_rank = !call.size.is_multiple_of(2);
     let edges = two_rounds_at_edges(call.size & !1, bytes, model);
-    // What a folded rank gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    // Blocks for the folded rank pass its node's adapter in most rounds, or leave each node before other
+    // long blocks.
     let load = model.load(block);
     let (beside, before) = match place.on_last_node() {
         _ if !has_folded_rank || edges == 0 => (0, 0),
@@ -370,8 +367,8 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         .saturating_add(model.copy(block))
 }
 
-/// Two rounds at the ends of nodes, if so many ranks exchange so many bytes: of the two neighbours of a rank at most one is
-/// on another node, but for a rank that is alone on its node.
+/// The time of two rounds at the ends of nodes: at most one neighbour of a rank is on another node,
+/// unless it is alone on its node.
 fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let (place, is_long) = (model.place, bytes > model.machine.eager);
     let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
@@ -379,16 +376,16 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let is_one_alone = place.per_node() > 1 && ranks % place.per_node() == 1;
     match place.order() {
         _ if place.nodes() == 1 => 0,
-        // Who gets its blocks from each is on the other node.
+        // The rank that sends all blocks is on the other node.
         Order::Block if ranks <= place.per_node() => 0,
         Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
-        // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
+        // Messages to the lone rank leave a round before they are awaited: of three rounds two are whole.
         Order::Block if is_one_alone => {
             across_edge(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
         }
         Order::Block if is_long => {
-            // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
-            // last node both ask at once.
+            // A long block's request waits at the adapter behind an arriving block; of two ranks on the
+            // last node both request at once.
             let is_odd = |ranks: u32| !ranks.is_multiple_of(2);
             let last = place.on_last_node();
             // Both ends of the last node exchange in the same rounds.
@@ -414,12 +411,12 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let segments = chunk.div_ceil(longest).clamp(1, 64);
     let segment = chunk.div_ceil(segments);
     let reduce = model.reduce(segment);
-    // No piece is less than an element.
+    // A segment has at least one element.
     let elements = call.count.div_ceil(call.size.into()).max(1);
     let whole = |bytes| {
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
-            around(model, bytes, work, pieces, Course::Around)
+            around(model, bytes, work, pieces, Direction::Around)
                 .max(alternate(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
@@ -428,13 +425,13 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         return whole(chunk);
     }
     let rounds = u64::from(call.size) - 1;
-    let line = Line::of(model, Course::Around);
+    let line = Line::of(model, Direction::Around);
     let reach = if line.far > 0 {
         Reach::Network
     } else {
         Reach::Node
     };
-    // A processor that reduces asks for nothing meanwhile.
+    // A processor that reduces requests nothing meanwhile.
     let step = model.hop(Reach::Node, segment).saturating_add(reduce);
     let first = step
         .max(model.hop(reach, segment))
@@ -449,6 +446,6 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let waves = segments.div_ceil(IN_FLIGHT as u64 / 2);
     let passed = line.along(model, segment, 0).saturating_mul(waves);
     let segmented = first.saturating_add(passed.max(load).max(busy));
-    // A chunk that is just too long for one message gains by that; a longer one never costs less.
+    // A chunk just too long for one message is cheaper in segments; a longer one never costs less.
     segmented.max(whole(longest))
 }

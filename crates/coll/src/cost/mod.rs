@@ -1,23 +1,20 @@
-//! What an algorithm costs on a machine: forms, one for each row of the catalog, closed but for one (`trees/climbing.rs`).
+//! Cost forms: the expected time of each algorithm of the catalog on a machine, in picoseconds.
 //!
-//! A form adds up what stands on the longest way through the messages of a plan, under the model of
-//! the simulator: LogGP between nodes and inside them, one adapter for the ranks of a node, an eager
-//! limit, and each byte that is reduced or copied. A closed one looks at no single rank, so it takes a
-//! logarithm of the number of ranks and no memory; the simulator (`sim`) runs every rank's plan
-//! under the same model, and a test holds the forms against it.
-//!
-//! Times are picoseconds.
+//! A form adds up the longest path through a plan's messages under the model of the simulator: LogGP
+//! between nodes and inside them, one adapter per node, an eager limit, and a time per byte reduced or
+//! copied. All forms but one (`trees/climbing.rs`) are closed: they take time logarithmic in the number
+//! of ranks and no memory. The simulator (`sim`) runs every rank's plan under the same model, and a test
+//! compares the forms with it.
 //!
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
 mod alternating;
-mod around;
 mod direct;
 mod exchanges;
 mod folded;
 mod intra_node;
-mod latest;
+mod latest_rank;
 mod lines;
 mod node_bruck;
 mod nodes;
@@ -28,6 +25,7 @@ mod rails;
 mod rooted;
 mod round;
 mod rounds;
+mod scatter_ring;
 mod trees;
 mod unaligned;
 mod windows;
@@ -77,47 +75,47 @@ use crate::call::{Call, Parameters};
 use crate::machine::{Machine, PathCosts};
 use crate::placement::{Order, Placement};
 
-/// A machine and where the ranks are on it.
+/// A machine and the placement of ranks on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Model {
-    /// What things cost.
+    /// The costs of messages, reductions and copies.
     pub machine: Machine,
-    /// Where the ranks are.
+    /// The nodes of the ranks.
     pub place: Placement,
-    /// Whether a rank's processor copies what comes from its node, one message after another; else
-    /// such copies overlap with everything.
+    /// Whether a rank's processor copies messages from its own node one after another; else such copies
+    /// overlap with all other work.
     pub serial_copies: bool,
-    /// Whether messages of at most [`Machine::FLAG`] bytes are flags put into the receiver's memory, for which both
-    /// processors pay what they pay inside a node.
+    /// Whether messages of at most [`Machine::FLAG`] bytes are flags written to the receiver's memory,
+    /// for which both processors pay what they pay inside a node.
     pub flags: bool,
 }
 
-/// The form of an algorithm.
+/// The cost form of an algorithm.
 type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
-/// The way of a message.
+/// The kind of path between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     /// Inside a node.
     Node,
-    /// From node to node.
+    /// Between two nodes.
     Network,
 }
 
-/// So many parts of so many.
+/// A fraction: numerator and denominator.
 #[derive(Clone, Copy, Debug)]
-struct Share(u64, u64);
+struct Fraction(u64, u64);
 
-const HALF: Share = Share(1, 2);
+const HALF: Fraction = Fraction(1, 2);
 
-impl Share {
+impl Fraction {
     const fn of(self, time: u64) -> u64 {
         time / self.1 * self.0
     }
 }
 
 impl Model {
-    /// Ranks on a machine, whose copies inside a node overlap.
+    /// A model in which copies inside a node overlap.
     pub const fn new(machine: Machine, place: Placement) -> Self {
         Model {
             machine,
@@ -127,7 +125,7 @@ impl Model {
         }
     }
 
-    /// Says whether each rank's processor copies what comes from its node.
+    /// The model with or without serial copies.
     pub const fn with_serial_copies(self, serial_copies: bool) -> Self {
         Model {
             serial_copies,
@@ -135,7 +133,7 @@ impl Model {
         }
     }
 
-    /// The most elements of a vector or block of which all times fit into 64 bits.
+    /// The longest vector or block, in elements, for which all times fit into 64 bits.
     pub(crate) fn longest(&self, element_bytes: u64) -> u64 {
         let byte = self.machine.network.byte.max(self.machine.node.byte).max(1);
         let ranks = u64::from(self.place.size()) * u64::from(self.place.per_node());
@@ -145,7 +143,7 @@ impl Model {
         ((1 << 60) / each).max(1)
     }
 
-    /// Says whether messages of at most [`Machine::FLAG`] bytes are flags.
+    /// The model with or without flags.
     pub const fn with_flags(self, flags: bool) -> Self {
         Model { flags, ..self }
     }
@@ -157,8 +155,8 @@ impl Model {
         }
     }
 
-    /// One message alone, from when its sender turns to it until its receiver has it. A long one is
-    /// announced, and fetched over the network after one more message.
+    /// The time of one message until its receiver has it. A long one is announced, and fetched after one
+    /// more message.
     fn hop(&self, reach: Reach, bytes: u64) -> u64 {
         let path = self.ends(reach, bytes);
         let once = self.bare(reach, bytes);
@@ -171,12 +169,12 @@ impl Model {
         travel.saturating_add(once + before)
     }
 
-    /// Whether a message of so many bytes is a flag.
+    /// Whether a message of this length is a flag.
     const fn is_flag(&self, bytes: u64) -> bool {
         self.flags && bytes <= Machine::FLAG
     }
 
-    /// A way with what the processors pay for a message of so many bytes.
+    /// The path with the overheads of processors for a message of this length.
     const fn ends(&self, reach: Reach, bytes: u64) -> PathCosts {
         let (path, node) = (self.path(reach), self.machine.node);
         if self.is_flag(bytes) {
@@ -190,9 +188,8 @@ impl Model {
         }
     }
 
-    /// From when a receiver is done with a message until its sender sees that, who waits for it: a long
-    /// one on a node has then been copied.
-    fn told(&self, reach: Reach, bytes: u64) -> u64 {
+    /// The time from when a receiver has a message until its waiting sender is done.
+    fn acknowledged(&self, reach: Reach, bytes: u64) -> u64 {
         let node = self.machine.node;
         match reach {
             Reach::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
@@ -200,19 +197,19 @@ impl Model {
         }
     }
 
-    /// What a message of so many bytes takes besides them, if it is sent at once.
+    /// The time of a message besides the overheads of processors, if it is eager.
     const fn bare(&self, reach: Reach, bytes: u64) -> u64 {
         let path = self.ends(reach, bytes);
         path.send + path.latency + path.recv
     }
 
-    /// What is left of a message's way when its sender has sent it and an adapter has carried it.
+    /// The rest of a message's time after sender and adapter are done with it.
     fn end(&self, reach: Reach) -> u64 {
         let path = self.path(reach);
         path.latency + path.recv
     }
 
-    /// How long a message keeps one end of an adapter busy, with what announces a long one.
+    /// The time that a message, with its announcement, occupies one end of an adapter.
     fn load(&self, bytes: u64) -> u64 {
         let network = self.machine.network;
         let announced = match bytes > self.machine.eager {
@@ -223,7 +220,7 @@ impl Model {
         carried.saturating_add(announced)
     }
 
-    /// The same where as many messages go the other way: what asks for a long one of those goes beside this one.
+    /// [`Model::load`] where equally many messages go the other way, whose requests pass this end.
     fn load_both_ways(&self, bytes: u64) -> u64 {
         let asked = match bytes > self.machine.eager {
             true => self.machine.network.gap,
@@ -232,8 +229,8 @@ impl Model {
         self.load(bytes).saturating_add(asked)
     }
 
-    /// The receiver's processor for one message. A long one comes twice: announced, and when it has
-    /// been fetched, which over the network takes asking for it.
+    /// The receiver's processor time for one message, including the announcement and request of a long
+    /// one.
     fn receive(&self, reach: Reach, bytes: u64) -> u64 {
         let copied = match reach {
             Reach::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
@@ -250,18 +247,18 @@ impl Model {
             .saturating_add(fetched)
     }
 
-    /// The sender's processor for one message.
+    /// The sender's processor time for one message.
     const fn send(&self, reach: Reach, bytes: u64) -> u64 {
         self.ends(reach, bytes).send
     }
 
-    /// The processor for one message sent and one received.
+    /// The processor time for one message sent and one received.
     fn both(&self, reach: Reach, bytes: u64) -> u64 {
         self.receive(reach, bytes)
             .saturating_add(self.send(reach, bytes))
     }
 
-    /// From the start of one message to the start of the next that goes the same way.
+    /// The time from the start of one message to the start of the next on the same path.
     fn gap(&self, reach: Reach, bytes: u64) -> u64 {
         let processor = self.send(reach, bytes).max(self.receive(reach, bytes));
         match reach {
@@ -275,15 +272,14 @@ impl Model {
         self.place.size().is_multiple_of(self.place.per_node()) || self.place.nodes() == 1
     }
 
-    /// Whether a byte takes longer between nodes than inside one.
+    /// Whether a byte takes longer between nodes than inside a node.
     const fn carries_slowly(&self) -> bool {
         self.machine.network.byte > self.machine.node.byte
     }
 
-    /// The time of ranks that wait for one another with long messages, where those of a last, smaller
-    /// node are busy so long with the network, and the others inside their nodes: about so much of the
-    /// shorter time is not hidden by the longer one.
-    fn uneven(&self, bytes: u64, [one, other]: [u64; 2], shown: Share) -> u64 {
+    /// The combined time of two groups of ranks that wait for each other's long messages: the longer time
+    /// and a share of the shorter.
+    fn uneven(&self, bytes: u64, [one, other]: [u64; 2], shown: Fraction) -> u64 {
         let place = self.place;
         let (more, less) = (one.max(other), one.min(other));
         match self.is_even() || place.order() == Order::Cyclic || bytes <= self.machine.eager {
@@ -300,8 +296,7 @@ impl Model {
         bytes.saturating_mul(self.machine.copy())
     }
 
-    /// The ranks of a node whose peers, all of them so far above around the group, are on other
-    /// nodes.
+    /// The number of a node's ranks whose peers at this distance are on other nodes.
     fn leaving(&self, distance: u32) -> u64 {
         let place = self.place;
         let (ranks, nodes) = (place.per_node().min(place.size()), place.nodes());
@@ -317,7 +312,7 @@ impl Model {
         leave.into()
     }
 
-    /// The same where ranks exchange in pairs so far apart, a power of two.
+    /// [`Model::leaving`] for pairs of ranks at a distance that is a power of two.
     fn parting(&self, distance: u32) -> u64 {
         let ranks = self.place.per_node();
         match self.place.order() {
@@ -326,7 +321,7 @@ impl Model {
         }
     }
 
-    /// The way from the first rank of a node to a rank so far above.
+    /// The path from the first rank of a node to the rank at this distance.
     const fn reach(&self, distance: u64) -> Reach {
         let beyond = match self.place.order() {
             Order::Block => distance >= self.place.per_node() as u64,

@@ -1,4 +1,5 @@
-//! Bruck's algorithm between nodes, with a port for each rank of a full one: allgather, and turned around reduce-scatter.
+//! The cost of Bruck's algorithm between nodes with one port per rank of a full node: allgather, and
+//! reversed reduce-scatter.
 
 use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
 use super::nodes::{gather_node_aware, inside, scatter_node_aware};
@@ -10,44 +11,44 @@ use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{one_after_another, sharers, with_second_radix};
 use crate::placement::Placement;
 
-/// Nodes, each with as many ports as a full one has ranks, and what they exchange.
-struct Nodes<'a> {
+/// The nodes of a multirail exchange.
+struct MultirailNodes<'a> {
     model: &'a Model,
     place: Placement,
     block: u64,
-    /// Elements of all blocks: there are no more messages that carry some.
+    /// Elements of all blocks, which limit the messages that carry data.
     elements: u64,
-    /// The most ports that share what comes from one node.
+    /// The most ports that share the data of one node.
     most: u32,
 }
 
-/// The processor's work on so many bytes that came.
+/// The processor's work on this many received bytes.
 type Work = fn(&Model, u64) -> u64;
 
-/// What the ranks of a node do in a phase.
+/// The messages of a node's ranks in a phase.
 struct Phase {
     /// The ranks of the node.
     ranks: u32,
-    /// Messages of each to other nodes and from them, all messages out of the node, and their bytes.
+    /// Each rank's messages with other nodes, all messages out of the node, and their bytes.
     messages: u32,
     far: u64,
     bytes: u64,
-    /// Whether several ports share what goes to one node.
+    /// Whether several ports share the data for one node.
     is_shared: bool,
-    /// What all of them get together.
+    /// The bytes that all ranks of the node receive together.
     all: u64,
 }
 
-impl<'a> Nodes<'a> {
-    /// None where each rank is a node.
+impl<'a> MultirailNodes<'a> {
+    /// `None` if each rank has its own node.
     fn of(call: &Call, parameters: &Parameters, model: &'a Model) -> Option<Self> {
         let place = one_after_another(call, parameters);
-        (place.ranks_on(0) > 1).then(|| Nodes {
+        (place.ranks_on(0) > 1).then(|| MultirailNodes {
             model,
             place,
             block: block_of(&of_blocks(call)),
             elements: match call.collective {
-                // The count is that of all blocks, as of a vector.
+                // The count is that of all blocks together.
                 Collective::Allgatherv | Collective::ReduceScatter => call.count,
                 _ if is_vector(call) => call.count,
                 _ => call.count.saturating_mul(call.size.into()),
@@ -56,12 +57,12 @@ impl<'a> Nodes<'a> {
         })
     }
 
-    /// The bytes of the blocks of so many ranks.
+    /// The bytes of the blocks of `ranks` ranks.
     fn blocks(&self, ranks: u32) -> u64 {
         self.block.saturating_mul(ranks.into())
     }
 
-    /// The phases of exchanges between nodes, as a full node and the last one see each.
+    /// The phases between nodes, each for a full node and for the last node.
     fn phases(&self) -> impl Iterator<Item = [Phase; 2]> {
         let place = self.place;
         let (nodes, full, last) = (place.nodes(), place.ranks_on(0), place.on_last_node());
@@ -71,7 +72,7 @@ impl<'a> Nodes<'a> {
             let parts = sharers(self.most, place, ports);
             let used = u64::from(ports * parts).min(self.elements).max(1) as u32;
             let got = had.saturating_mul(full).min(nodes - had);
-            // Of two nodes the full one gets what the last one has.
+            // Of two nodes, the full one gets the last one's data.
             let from_one = had.min(nodes - had);
             [(full, if nodes == 2 { last } else { full }), (last, full)].map(|(ranks, each)| {
                 Phase {
@@ -86,11 +87,9 @@ impl<'a> Nodes<'a> {
         })
     }
 
-    /// How long the exchange of a phase takes from full node to full node where so much work is done on what comes.
-    ///
-    /// What announces and asks for long messages goes before them. But where nodes differ those with more to reduce are late,
-    /// and what they ask for waits behind what others have asked of them: adapters stand still for about a quarter of the
-    /// time for which they carry something.
+    /// The time of a phase between full nodes, with `work` on the received data. On unequal nodes
+    /// requests of late ranks wait behind other messages, so that adapters idle for about a quarter of
+    /// their busy time.
     fn crossed(&self, phase: &Phase, work: Work) -> u64 {
         let (model, bytes) = (self.model, phase.bytes);
         let carried = (phase.far - 1).saturating_mul(model.load(bytes));
@@ -106,10 +105,9 @@ impl<'a> Nodes<'a> {
             .saturating_add(merged)
     }
 
-    /// How long what asks for long messages waits behind others that its node sends, if one node begins so much later than
-    /// another: what that one has announced is asked for at once, and then carried. Of two nodes each waits for all that the
-    /// other one sends. Of more a full one waits for about two thirds of what another one sends it, where copies inside take
-    /// less than that. Where ports share blocks, those who wait for one have others.
+    /// The time that requests wait behind messages of their own node if one node starts `later` than
+    /// another. Of two nodes each waits for all messages of the other; of more, a full node for about two
+    /// thirds of another node's messages.
     fn behind(&self, phase: &Phase, later: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
         let begin_together = later <= network.latency + network.send;
@@ -123,7 +121,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// How long it takes until the last node's ranks have what full nodes send them.
+    /// The time until the last node's ranks have the full nodes' messages.
     fn handed_on(&self, phase: &Phase, work: Work) -> u64 {
         let (model, bytes) = (self.model, phase.bytes);
         let taken =
@@ -135,27 +133,26 @@ impl<'a> Nodes<'a> {
             .saturating_add(merged)
     }
 
-    /// When the ranks of a node are done with a phase that they begin at one time, and have got what other nodes send them at
-    /// another.
-    fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
+    /// The time at which a node's ranks are done with a phase that they begin at `begun`, with messages
+    /// that arrive at `came`.
+    fn done(&self, phase: &Phase, [begun, arrival]: [u64; 2]) -> u64 {
         let each = self.model.both(Reach::Network, phase.bytes);
         let busy = each.saturating_mul(phase.messages.into());
-        begun.saturating_add(busy).max(came)
+        begun.saturating_add(busy).max(arrival)
     }
 
-    /// The time of all exchanges, to a radix inside the nodes, where so much work is done on what comes: of the ranks' own
-    /// blocks, and of each phase, in which the later node counts.
+    /// The time of all phases, and of the exchanges inside nodes with this radix.
     fn time(&self, radix: u32, work: Work) -> u64 {
         let near = |ranks, share, all| {
             let near = inside(self.model, ranks);
             among(&near, radix, work, [share, all])
         };
-        let told = |phase: &Phase, done: u64| {
+        let exchanged = |phase: &Phase, done: u64| {
             let share = phase.bytes.saturating_mul(phase.messages.into());
             done.saturating_add(near(phase.ranks, share, phase.all))
         };
         let begun = self.model.copy(self.block);
-        // A last node of fewer ranks is ready first.
+        // A last node with fewer ranks is ready first.
         let ready = [self.place.ranks_on(0), self.place.on_last_node()]
             .map(|ranks| begun.saturating_add(near(ranks, self.block, self.blocks(ranks))));
         let [full, last] = self
@@ -163,23 +160,24 @@ impl<'a> Nodes<'a> {
             .fold(ready, |[full, last], [of_full, of_last]| {
                 let behind = self.behind(&of_full, full.abs_diff(last));
                 let peer = if self.place.nodes() == 2 { last } else { full };
-                let came = peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
-                let full_done = told(&of_full, self.done(&of_full, [full, came]));
+                let arrival =
+                    peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
+                let full_done = exchanged(&of_full, self.done(&of_full, [full, arrival]));
                 if of_last.ranks == of_full.ranks {
                     return [full_done; 2];
                 }
-                let came =
+                let arrival =
                     full.saturating_add(self.handed_on(&of_last, work).saturating_add(behind));
-                let last_done = told(&of_last, self.done(&of_last, [last, came]));
+                let last_done = exchanged(&of_last, self.done(&of_last, [last, arrival]));
                 [full_done.max(last_done); 2]
             });
         full.max(last)
     }
 }
 
-/// Allgather by Bruck's algorithm between nodes, with a port for each rank of a full one, and inside.
+/// Node-aware allgather.
 pub(crate) fn allgather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match Nodes::of(call, parameters, model) {
+    match MultirailNodes::of(call, parameters, model) {
         Some(nodes) => nodes.time(parameters.radix, |_, _| 0),
         None => {
             let binary = Parameters {
@@ -191,39 +189,39 @@ pub(crate) fn allgather_node_aware(call: &Call, parameters: &Parameters, model: 
     }
 }
 
-/// Reduce-scatter by the same turned around.
+/// Node-aware reduce-scatter.
 pub(crate) fn reduce_scatter_node_aware(
     call: &Call,
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    match Nodes::of(call, parameters, model) {
+    match MultirailNodes::of(call, parameters, model) {
         Some(nodes) => nodes.time(parameters.radix, Model::reduce),
         None => reduce_scatter_circulant(&of_blocks(call), parameters, model),
     }
 }
 
-/// Allreduce by both, of a vector's blocks.
+/// Multirail allreduce: reduce-scatter and allgather of a vector's blocks.
 pub(crate) fn allreduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     scattered.saturating_add(allgather_node_aware(call, parameters, model))
 }
 
-/// Reduce by the one, and up a tree.
+/// Multirail reduce: reduce-scatter, then a gather along a tree.
 pub(crate) fn reduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     let gathered = gather_node_aware(&of_blocks(call), &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 
-/// Bcast down a tree, and by the other.
+/// Multirail bcast: a scatter along a tree, then an allgather.
 pub(crate) fn bcast_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = scatter_node_aware(&of_blocks(call), parameters, model);
     let gathered = allgather_node_aware(call, &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 
-/// Whether the call is of a vector, which is cut into a block for each rank.
+/// Whether the call's data are one vector, which is cut into a block per rank.
 const fn is_vector(call: &Call) -> bool {
     matches!(
         call.collective,
@@ -231,7 +229,7 @@ const fn is_vector(call: &Call) -> bool {
     )
 }
 
-/// The call of the blocks of its vector, if it has one.
+/// The call with the blocks of its vector, if it has one.
 fn of_blocks(call: &Call) -> Call {
     match is_vector(call) {
         true => Call {
@@ -242,9 +240,8 @@ fn of_blocks(call: &Call) -> Call {
     }
 }
 
-/// What the ranks of a node have, shares of so many bytes each and so many in all, they tell one another by Bruck's
-/// algorithm, or turned around reduce among themselves. But for the shares of single ranks, some go around the end in two
-/// messages.
+/// The time in which ranks of a node exchange or reduce their shares by Bruck's algorithm. Shares of
+/// several ranks may wrap at the end and take two messages.
 fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
     let digits = Digits::new(near.place.size(), radix);
     let owners = all.div_ceil(share.max(1));
@@ -266,10 +263,10 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             let ends = [longest, shares(missing - (values - 1) * weight)];
             rounds.shift_unequal(weight, values, mean, ends, work(near, new));
         } else {
-            // Who has a share sends it to all others, or gets it from them, even if few have one.
+            // A rank with a share sends it to all others, or gets it from them, even if few have one.
             let filled = owners.div_ceil(weight.into()).clamp(1, values.into()) as u32;
             let merged = work(near, longest).saturating_mul(values.into());
-            // Long ones are under way together as far as there is room.
+            // Long messages are under way together as far as there is room.
             let room = IN_FLIGHT as u32 - (filled - 1).min(IN_FLIGHT as u32);
             let is_tight = longest > near.machine.eager && values > room && !near.serial_copies;
             let messages = match merged {
@@ -280,7 +277,7 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             rounds.shift(weight, messages, longest, merged);
             rounds.work(u64::from(sent).saturating_mul(near.send(Reach::Node, longest)));
         }
-        // Some get what goes around the end in two messages, unless of so few shares only the first ones are filled.
+        // Wrapped shares take two messages, unless only the first of few shares are filled.
         if weight > 1 && owners.saturating_add(weight.into()) > u64::from(near.place.size()) {
             rounds.work(near.both(Reach::Node, 0));
         }

@@ -1,6 +1,6 @@
-//! Algorithms that know which ranks are on one node.
+//! The cost of node-aware algorithms with leaders.
 
-use super::direct::everyone;
+use super::direct::all_exchanges;
 use super::folded::among_leaders;
 use super::round::Round;
 use super::rounds::Rounds;
@@ -14,7 +14,7 @@ use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{NodeLeaders, full_blocks, one_after_another};
 use crate::placement::{Order, Placement};
 
-/// One rank of each node, which has the adapter to itself.
+/// The model of one rank per node, which has the adapter to itself.
 pub(super) fn leaders(model: &Model, nodes: u32) -> Model {
     Model {
         place: Placement::new(Order::Block, nodes, 1),
@@ -22,7 +22,7 @@ pub(super) fn leaders(model: &Model, nodes: u32) -> Model {
     }
 }
 
-/// The ranks of one node.
+/// The model of the ranks of one node.
 pub(super) fn inside(model: &Model, ranks: u32) -> Model {
     Model {
         place: Placement::new(Order::Block, ranks, ranks),
@@ -30,7 +30,7 @@ pub(super) fn inside(model: &Model, ranks: u32) -> Model {
     }
 }
 
-/// The call of so many elements among so many ranks.
+/// The call of `count` elements among `size` ranks.
 pub(super) fn among(call: &Call, size: u32, count: u64) -> Call {
     Call {
         rank: 0,
@@ -41,10 +41,10 @@ pub(super) fn among(call: &Call, size: u32, count: u64) -> Call {
     }
 }
 
-/// A phase: its call, and who takes part.
+/// A phase: its call, and the model of its ranks.
 pub(super) type Phase = (Call, Model);
 
-/// The same call among the leaders, on a node with the most ranks, and on the last one.
+/// The call among the leaders, on a node with the most ranks, and on the last node.
 fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     let nodes = NodeLeaders::of(call, parameters);
     let among = |size| among(call, size, call.count);
@@ -56,8 +56,8 @@ fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     ]
 }
 
-/// When the leaders of two nodes have each other's message of so many bytes, each from when it is
-/// ready: the last node, which may have fewer ranks, is ready first. A long message begins when both are.
+/// The times at which the leaders of two nodes have each other's message; the last node may be ready
+/// first. A long message starts when both are ready.
 fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
     if bytes > far.machine.eager {
         let both = ready[0].max(ready[1]);
@@ -67,22 +67,22 @@ fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
         far.send(Reach::Network, bytes),
         far.receive(Reach::Network, bytes),
     );
-    let comes = far.hop(Reach::Network, bytes) - receive;
+    let arrival = far.hop(Reach::Network, bytes) - receive;
     let done = |own: u64, other: u64| {
-        let both = own.saturating_add(send).max(other.saturating_add(comes));
+        let both = own.saturating_add(send).max(other.saturating_add(arrival));
         both.saturating_add(receive)
     };
     [done(ready[0], ready[1]), done(ready[1], ready[0])]
 }
 
-/// When the later of two nodes is done, whose ranks have so much to do after their leaders.
+/// The time at which the later of two nodes is done, whose ranks continue after their leaders.
 fn later(leaders: [u64; 2], ranks: [u64; 2]) -> u64 {
     let done = |node: usize| leaders[node].saturating_add(ranks[node]);
     done(0).max(done(1))
 }
 
-/// When the leaders of two nodes go on, the first of which sends to the other: a short message is done
-/// at once.
+/// The times at which two leaders continue, the first of which sends to the other; it is done with a
+/// short message at once.
 fn given(far: &Model, bytes: u64) -> [u64; 2] {
     let hop = far.hop(Reach::Network, bytes);
     match bytes > far.machine.eager {
@@ -91,12 +91,12 @@ fn given(far: &Model, bytes: u64) -> [u64; 2] {
     }
 }
 
-/// When the root's node is done that has so much to do, and one more with fewer ranks: its leader's
-/// message comes meanwhile, or not much later.
+/// The time at which the root's node is done with its own work and with the message of another, smaller
+/// node's leader.
 fn taken(far: &Model, bytes: u64, [home, there]: [u64; 2]) -> u64 {
     let receive = far.receive(Reach::Network, bytes);
-    let comes = far.hop(Reach::Network, bytes) - receive;
-    home.max(there.saturating_add(comes))
+    let arrival = far.hop(Reach::Network, bytes) - receive;
+    home.max(there.saturating_add(arrival))
         .saturating_add(receive)
 }
 
@@ -110,17 +110,17 @@ pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &M
     }
 }
 
-/// Bcast to the leaders, and inside the nodes, down k-nomial trees.
+/// Bcast to the leaders, then inside the nodes, along k-nomial trees.
 pub(crate) fn bcast_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     down_nodes([bcast; 2], call, parameters, model)
 }
 
-/// The same down postal trees.
+/// Bcast to the leaders, then inside the nodes, along postal trees.
 pub(crate) fn bcast_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     down_nodes([postal_down; 2], call, parameters, model)
 }
 
-/// From the root to the leaders, and inside the nodes.
+/// From the root to the leaders, then inside the nodes.
 pub(super) fn down_nodes(
     [between, inside]: [Cost; 2],
     call: &Call,
@@ -136,17 +136,17 @@ pub(super) fn down_nodes(
     }
 }
 
-/// Reduce inside the nodes, and to the leaders, up k-nomial trees.
+/// Reduce inside the nodes, then to the root, along k-nomial trees.
 pub(crate) fn reduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     up_nodes([reduce; 2], call, parameters, model)
 }
 
-/// The same up postal trees.
+/// Reduce inside the nodes, then to the root, along postal trees.
 pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     up_nodes([postal_up; 2], call, parameters, model)
 }
 
-/// IntraNodePhase the nodes, and from the leaders to the root.
+/// Inside the nodes, then from the leaders to the root.
 pub(super) fn up_nodes(
     [inside, between]: [Cost; 2],
     call: &Call,
@@ -157,7 +157,7 @@ pub(super) fn up_nodes(
     let up = [node, last].map(|(call, near)| inside(&call, parameters, &near));
     let (bytes, merged) = (call.bytes(), model.reduce(call.bytes()));
     match leaders.size {
-        // A long message begins when there is room for it: nothing is to be reduced any more.
+        // A long message starts when its receiver has room, as nothing remains to be reduced.
         2 if bytes > model.machine.eager => {
             let hop = far.hop(Reach::Network, bytes);
             up[0].max(up[1]).saturating_add(hop).saturating_add(merged)
@@ -167,16 +167,16 @@ pub(super) fn up_nodes(
     }
 }
 
-/// Allreduce by leaders, with k-nomial trees up and down inside the nodes, and recursive doubling between them.
+/// Allreduce by leaders: k-nomial trees inside the nodes, recursive doubling between them.
 pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let among = |(leaders, far): &Phase, _| among_leaders(leaders, far);
     by_leaders([reduce, bcast], among, call, parameters, model)
 }
 
-/// The same with postal trees, and recursive splitting.
+/// Allreduce by leaders: postal trees inside the nodes, recursive splitting between them.
 pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let among = |(leaders, far): &Phase, are_equal: bool| {
-        // Who begins earlier than others has long messages under way when these ask for theirs: that waits.
+        // Requests of late ranks wait behind the long messages of earlier ones.
         let messages = u64::from(parameters.radix.min(leaders.size) - 1);
         let waits = match call.bytes() > far.machine.eager && !are_equal {
             true => far.load(call.bytes()).saturating_mul(messages),
@@ -187,8 +187,8 @@ pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Mod
     by_leaders([postal_up, postal_down], among, call, parameters, model)
 }
 
-/// Allreduce by leaders, with trees up and down inside the nodes. Of more than two leaders, of nodes with equally many ranks
-/// or not, `among` says when the last one is done, and when all others are.
+/// Allreduce by leaders. `among` gives the times at which the last leader is done and at which all others
+/// are.
 pub(super) fn by_leaders(
     [to_leader, from_leader]: [Cost; 2],
     among: impl Fn(&Phase, bool) -> [u64; 2],
@@ -212,13 +212,13 @@ pub(super) fn by_leaders(
     }
 }
 
-/// The call of trees on blocks between the nodes, each with the blocks of its ranks, and inside a node
-/// with the most ranks and the last one, each with who takes part.
+/// The calls of trees whose blocks are those of whole nodes: between the nodes, on a node with the most
+/// ranks, and on the last one.
 fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     let place = one_after_another(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
     let last = place.size() - (nodes - 1) * ranks;
-    // Of two nodes only the last one's blocks go from one to the other.
+    // Of two nodes only the last one's blocks cross.
     let carried = if nodes == 2 { last } else { ranks };
     let whole = call.count.saturating_mul(carried.into());
     let node = |ranks| (among(call, ranks, call.count), inside(model, ranks));
@@ -229,12 +229,12 @@ fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [Phas
     ]
 }
 
-/// Gather inside the nodes, and between their leaders.
+/// Gather inside the nodes, then between their leaders.
 pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     gather_by_leaders(gather, call, parameters, model)
 }
 
-/// The same with another gather inside.
+/// [`gather_node_aware`] with another gather inside the nodes.
 pub(super) fn gather_by_leaders(
     inside: Cost,
     call: &Call,
@@ -246,17 +246,17 @@ pub(super) fn gather_by_leaders(
     if leaders.size == 2 {
         return taken(&far, leaders.bytes(), up);
     }
-    // The root's node gathers where its blocks belong.
+    // The root's node gathers in place.
     let between = gather_in_place(&leaders, parameters, &far);
     between.saturating_add(up[0])
 }
 
-/// Scatter to the leaders, and inside the nodes.
+/// Scatter to the leaders, then inside the nodes.
 pub(crate) fn scatter_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     scatter_by_leaders(scatter, call, parameters, model)
 }
 
-/// The same with another scatter inside.
+/// [`scatter_node_aware`] with another scatter inside the nodes.
 pub(super) fn scatter_by_leaders(
     inside: Cost,
     call: &Call,
@@ -272,7 +272,7 @@ pub(super) fn scatter_by_leaders(
     }
 }
 
-/// Gatherv up a tree of nodes; a block beyond the cutoff goes straight.
+/// Gatherv along a tree of nodes; a block beyond the cutoff goes straight.
 pub(crate) fn gatherv_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
         true => gather_node_aware(call, &through_tree(parameters), model),
@@ -280,7 +280,7 @@ pub(crate) fn gatherv_node_aware(call: &Call, parameters: &Parameters, model: &M
     }
 }
 
-/// Scatterv down a tree of nodes, with each block's length; a block beyond the cutoff goes straight.
+/// Scatterv along a tree of nodes, with each block's length; a block beyond the cutoff goes straight.
 pub(crate) fn scatterv_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
         true => {
@@ -295,7 +295,7 @@ pub(crate) fn scatterv_node_aware(call: &Call, parameters: &Parameters, model: &
     }
 }
 
-/// Parameters by which blocks go through a tree, however many a message has.
+/// Parameters with which all blocks go through a tree.
 const fn through_tree(parameters: &Parameters) -> Parameters {
     Parameters {
         cutoff: 0,
@@ -303,7 +303,7 @@ const fn through_tree(parameters: &Parameters) -> Parameters {
     }
 }
 
-/// The phases of a scan or exscan after that inside the nodes: between the nodes, and back.
+/// The phases of a scan or exscan after the one inside the nodes: between the nodes, and back.
 fn from_below(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let place = one_after_another(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
@@ -321,7 +321,7 @@ fn from_below(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         .saturating_add(model.reduce(call.bytes()))
 }
 
-/// Scan inside the nodes, and what comes from those below.
+/// Scan inside the nodes, then with the result of the nodes below.
 pub(crate) fn scan_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let place = one_after_another(call, parameters);
     let ranks = place.per_node().min(place.size());
@@ -333,7 +333,7 @@ pub(crate) fn scan_node_aware(call: &Call, parameters: &Parameters, model: &Mode
         .saturating_add(from_below(call, parameters, model))
 }
 
-/// Exscan inside the nodes, and what comes from those below.
+/// Exscan inside the nodes, then with the result of the nodes below.
 pub(crate) fn exscan_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let place = one_after_another(call, parameters);
     let ranks = place.per_node().min(place.size());
@@ -350,7 +350,7 @@ pub(crate) fn exscan_node_aware(call: &Call, parameters: &Parameters, model: &Mo
         .saturating_add(from_below(call, parameters, model))
 }
 
-/// What a rank gives the other ranks of its node in the end: so many messages of so many bytes.
+/// The time of `messages` messages from each rank to the others of its node.
 pub(super) fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
     if messages == 0 {
         return 0;
@@ -371,7 +371,7 @@ pub(super) fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
     each.saturating_add(path.latency).saturating_add(copied)
 }
 
-/// Each rank gives its rail to the others of the node.
+/// The exchange of rails' results inside a node.
 pub(super) fn in_node(call: &Call, place: Placement, model: &Model) -> u64 {
     let rail = call.bytes().saturating_mul(place.nodes().into());
     hand_out(model, place.per_node() - 1, rail)
@@ -383,7 +383,7 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
     let (nodes, ranks) = (place.nodes(), place.per_node());
     if ranks == 1 {
         let copied = model.copy(call.bytes().saturating_mul(2 * u64::from(nodes)));
-        return everyone(model, call.bytes(), IN_FLIGHT as u32 / 2).saturating_add(copied);
+        return all_exchanges(model, call.bytes(), IN_FLIGHT as u32 / 2).saturating_add(copied);
     }
     let taken = nodes.div_ceil(ranks);
     let for_node = call.bytes().saturating_mul(ranks.into());

@@ -1,38 +1,38 @@
-//! The messages of one rank to and from the others, near and far.
+//! The messages between one rank and all others, inside its node and on other nodes.
 
 use super::{Model, Reach};
 use crate::placement::Order;
 
-/// The messages of a rank that talks to every other one directly.
+/// The number of a rank's messages inside its node and to other nodes.
 #[derive(Clone, Copy)]
-pub(super) struct Peers {
+pub(super) struct PeerCounts {
     pub(super) near: u64,
     pub(super) far: u64,
 }
 
-impl Peers {
-    /// Those of a rank on a full node.
+impl PeerCounts {
+    /// One message with every other rank, for a rank of a full node.
     pub(super) fn of(model: &Model) -> Self {
-        Peers::on(model, model.place.per_node().min(model.place.size()))
+        PeerCounts::on(model, model.place.per_node().min(model.place.size()))
     }
 
-    /// Those of a rank on a node of so many ranks.
+    /// One message with every other rank, for a rank of a node of `ranks` ranks.
     pub(super) fn on(model: &Model, ranks: u32) -> Self {
-        Peers {
+        PeerCounts {
             near: u64::from(ranks) - 1,
             far: u64::from(model.place.size() - ranks),
         }
     }
 
-    /// So many messages to each of them.
+    /// `times` messages with each of them.
     pub(super) const fn each(self, times: u32) -> Self {
-        Peers {
+        PeerCounts {
             near: self.near * times as u64,
             far: self.far * times as u64,
         }
     }
 
-    /// The processor's time for all of them.
+    /// The processor's time for all messages.
     pub(super) fn processor(&self, each: impl Fn(Reach) -> u64) -> u64 {
         let near = each(Reach::Node).saturating_mul(self.near);
         near.saturating_add(each(Reach::Network).saturating_mul(self.far))
@@ -46,7 +46,7 @@ impl Peers {
         }
     }
 
-    /// Where so many messages are under way at a time, the time for all.
+    /// The time of all messages with `window` under way at a time.
     pub(super) fn flight(&self, window: u32, near: u64, far: u64) -> u64 {
         let all = self
             .near
@@ -57,16 +57,15 @@ impl Peers {
     }
 }
 
-/// The last rank's time for a message from each other one.
+/// The last rank's time to receive a message from every other rank.
 pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
-    let peers = Peers::on(model, model.place.on_last_node());
+    let peers = PeerCounts::on(model, model.place.on_last_node());
     let load = model.load(bytes).saturating_mul(peers.far);
     let got = peers.processor(|reach| model.receive(reach, bytes));
     got.max(load)
 }
 
-/// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
-/// meanwhile what it has. A rank that is alone on its node has none there; of two on a node both turn to the adapter at once.
+/// The time of two exchanges of a rank at the end of a node, one of which crosses nodes.
 pub(super) fn across_edge(model: &Model, bytes: u64) -> u64 {
     let far = model.hop(Reach::Network, bytes);
     let near = model.send(Reach::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
@@ -77,7 +76,7 @@ pub(super) fn across_edge(model: &Model, bytes: u64) -> u64 {
     }
 }
 
-/// The way to the last rank from the one below it.
+/// The path to the last rank from the rank below it.
 pub(super) fn to_last(model: &Model) -> Reach {
     match model.place.order() {
         Order::Block if model.place.on_last_node() > 1 => Reach::Node,

@@ -1,8 +1,8 @@
-//! Algorithms that do one collective after another: they cost what both cost.
+//! The cost of algorithms that run one collective after another: the sum of both.
 
-use super::around::passed_on;
 use super::exchanges::{bruck_after_scatter, share};
 use super::lines::neighbor_exchange_after_scatter;
+use super::scatter_ring::passed_on;
 use super::unaligned::exchanged;
 use super::{Cost, Model, linear, scatter, scatter_linear};
 use super::{lines, rooted, trees};
@@ -12,12 +12,12 @@ use crate::digits::Digits;
 use crate::placement::Order;
 use crate::stages;
 
-/// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
+/// A bcast by a scatter of one block per rank and an allgather.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     of_owners(call.size, phases, call, parameters, model)
 }
 
-/// The same, the blocks being those of so many ranks.
+/// [`in_blocks`] for blocks of `owners` ranks.
 fn of_owners(
     owners: u32,
     phases: [Cost; 2],
@@ -30,16 +30,16 @@ fn of_owners(
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
     let gathered = phases[1](&gather, parameters, model);
-    // An allgather has a rank's own block copied, which here lies where it belongs.
+    // An allgather includes the copy of a rank's own block, which is in place here.
     scattered.saturating_add(gathered - model.copy(block))
 }
 
-/// Blocks straight from the root, and from every rank to every other one.
+/// Bcast by linear scatter and linear allgather.
 pub(crate) fn bcast_linear_all(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     in_blocks([scatter_linear, linear], call, parameters, model)
 }
 
-/// Blocks straight from the root, and Bruck's algorithm.
+/// Bcast by linear scatter and Bruck's allgather.
 pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     in_blocks(
         [scatter_linear, bruck_after_scatter],
@@ -49,12 +49,12 @@ pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &M
     )
 }
 
-/// Blocks down a tree, and from every rank to every other one.
+/// Bcast by k-nomial scatter and linear allgather.
 pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     in_blocks([scatter, linear], call, parameters, model)
 }
 
-/// Blocks down a tree, and Bruck's algorithm.
+/// Bcast by k-nomial scatter and Bruck's allgather.
 pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let regather: Cost = |gather, parameters, model| {
         let radix = parameters.gather_radix;
@@ -68,9 +68,8 @@ pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &
         .saturating_add(early_from_root(call, parameters, model))
 }
 
-/// What the first phase of Bruck's algorithm takes longer at the rank that gets its block last. The root has all blocks and
-/// sends those of later phases as soon as those of the first one: what of that goes to this rank comes while it is busy
-/// with the first phase, and before it asks for it.
+/// The time that the first phase of Bruck's allgather takes longer at the rank that gets its block last:
+/// messages of later phases arrive meanwhile, because the root has all blocks at once.
 fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (size, block) = (call.size, share(call, call.size));
     let digits = Digits::new(size, parameters.gather_radix);
@@ -85,7 +84,7 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let bytes = block.saturating_mul(weight.min(size - above).into());
     let reach = model.reach((size - above).into());
     let taken = (model.path(reach).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
-    // Until its last message of the first phase comes the processor may be idle.
+    // The processor may be idle until the last message of the first phase arrives.
     let (near, first) = (model.reach(1), u64::from(digits.values(0)));
     let arrived =
         (model.hop(near, block)).saturating_add((first - 1).saturating_mul(model.gap(near, block)));
@@ -93,7 +92,7 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     taken.saturating_sub(arrived.saturating_sub(busy))
 }
 
-/// Blocks straight from the root, and between neighbours.
+/// Bcast by linear scatter and neighbour exchange.
 pub(crate) fn bcast_linear_neighbor_exchange(
     call: &Call,
     parameters: &Parameters,
@@ -107,7 +106,7 @@ pub(crate) fn bcast_linear_neighbor_exchange(
     )
 }
 
-/// Blocks down a tree, and between neighbours.
+/// Bcast by k-nomial scatter and neighbour exchange.
 pub(crate) fn bcast_knomial_neighbor_exchange(
     call: &Call,
     parameters: &Parameters,
@@ -135,7 +134,7 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     }
 }
 
-/// Blocks straight from the root, and around a ring.
+/// Bcast by linear scatter and ring.
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match share(call, call.size) <= model.machine.eager {
         true => passed_on(
@@ -153,7 +152,7 @@ pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Mo
     }
 }
 
-/// Blocks down a tree, and around a ring.
+/// Bcast by k-nomial scatter and ring.
 pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match share(call, call.size) <= model.machine.eager {
         true => passed_on((scatter, trees::scattering), call, parameters, model),
@@ -161,7 +160,7 @@ pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &M
     }
 }
 
-/// A reduction to one rank, and another collective from there.
+/// A reduction to one rank, followed by another collective from there.
 pub(crate) fn staged(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let [up, down] = stages::stage_calls(call, parameters);
     let cost = |(algorithm, call, by): stages::StageCall| algorithm.cost(&call, &by, model);

@@ -1,4 +1,4 @@
-//! A vector in blocks over the circulant graph.
+//! The cost of a vector in blocks over the circulant graph.
 
 use super::Model;
 use super::rounds::Rounds;
@@ -6,7 +6,7 @@ use crate::call::{Call, Parameters};
 use crate::circulant::{Pipeline, Skips, idle};
 use crate::reduce::without_folded_rank;
 
-/// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
+/// Bcast or reduce of a vector in blocks over the circulant graph.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let skips = Skips::new(call.size);
     let (cycle, blocks) = (
@@ -14,7 +14,7 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
         u64::from(Pipeline::blocks_of(call, parameters)),
     );
     if call.size == 2 {
-        // The root waits for nothing.
+        // The root never waits.
         return super::chain(call, parameters, model);
     }
     let bytes = call.bytes().div_ceil(blocks);
@@ -47,8 +47,8 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
         .saturating_sub(spared(call, parameters, model, bytes, work))
 }
 
-/// A reduction over the circulant graph of all ranks but one, whose vector the root takes first: meanwhile what is short
-/// comes from the others, and is copied once more; what is long waits until it is asked for.
+/// Reduce over the circulant graph with one rank folded, whose vector the root receives first. Short
+/// messages of others arrive meanwhile and are copied once more; long ones wait.
 pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let others = without_folded_rank(call);
     let taken = |reach, bytes| model.hop(reach, bytes).saturating_add(model.reduce(bytes));
@@ -72,20 +72,21 @@ pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model)
     pipeline(&others, parameters, model).max(by_root)
 }
 
-/// What is not waited for in the rounds in which the rank that is latest is idle. A root goes on with what
-/// is short, and of a reduction with what has come by then.
+/// The waiting that the root is spared in rounds in which the latest rank is idle.
 fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work: u64) -> u64 {
     let skips = Skips::new(call.size);
     if bytes > model.machine.eager && call.collective.reduces() {
-        // In the last rounds no rank waits for what it sends.
+        // In the last rounds no rank waits for the completion of its sends.
         let distances = (0..skips.rounds()).map(|k| model.reach(skips.skip(k).into()));
-        return distances.map(|reach| model.told(reach, bytes)).sum();
+        return distances
+            .map(|reach| model.acknowledged(reach, bytes))
+            .sum();
     }
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;
     }
-    // What comes before the message that is waited for is received meanwhile, if that one crosses between nodes; else
-    // all come at once.
+    // Messages that arrive before an awaited one from another node are received meanwhile; else all
+    // arrive at the same time.
     let is_mixed = model.place.nodes() > 1 && model.place.per_node() > 1;
     let round = |distance: u32| {
         let mut waited = Rounds::new(model);

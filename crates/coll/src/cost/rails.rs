@@ -1,4 +1,5 @@
-//! Algorithms in rails: all ranks of a node talk to other nodes, each to those of its number there.
+//! The cost of algorithms in rails: every rank of a node exchanges with the ranks of the same number on
+//! other nodes.
 
 use super::exchanges::{
     allgather_bruck, allreduce_circulant_in_rails, reduce_scatter_circulant_in_rails,
@@ -40,7 +41,8 @@ pub(crate) fn rail_ring(call: &Call, parameters: &Parameters, model: &Model) -> 
     between.saturating_add(in_node(call, place, model))
 }
 
-/// The time of so many rails side by side: each leaves the adapter its share, and a rank of the last node is in some of them.
+/// The time of `all` rails at the same time, each of which leaves the adapter its share; a rank of the
+/// last node is in `of_one`.
 fn side_by_side(
     rail: &Call,
     [all, of_one]: [u32; 2],
@@ -51,7 +53,7 @@ fn side_by_side(
     alone.max(all)
 }
 
-/// The same for a rank whose rail is alone at the adapters, and for the adapters.
+/// [`side_by_side`] apart for a rank whose rail has the adapters alone, and for the adapters.
 fn beside(
     rail: &Call,
     [all, of_one]: [u32; 2],
@@ -76,7 +78,7 @@ fn beside(
     [alone, messages.saturating_add(model.hop(Reach::Network, 0))]
 }
 
-/// Reduce-scatter inside the nodes in pairs, a rail's blocks for each rank, and over the circulant graph in rails.
+/// Reduce-scatter inside the nodes in pairs, then over the circulant graph in rails.
 pub(crate) fn reduce_scatter_rail_circulant(
     call: &Call,
     parameters: &Parameters,
@@ -93,9 +95,8 @@ pub(crate) fn reduce_scatter_rail_circulant(
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
-/// Allreduce in rails, before and after which the ranks of a last node that is filled in part visit those of another.
-/// A partner is late: there and back the halves of a vector, quarters and so on have come before it asks for them, if
-/// they are short, and are copied once more.
+/// Allreduce in rails, with the ranks of a partly filled last node folded onto those of another. Their
+/// partners are late; short messages of other ranks have arrived by then and are copied once more.
 pub(crate) fn allreduce_rail_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let ranks_on_full_nodes = ranks_on_full_nodes(call, parameters);
     let others = allreduce_in_rails(
@@ -119,8 +120,8 @@ pub(crate) fn allreduce_rail_circulant(call: &Call, parameters: &Parameters, mod
     }
 }
 
-/// Allreduce in rails: a reduce-scatter inside the nodes, an allreduce of each rail's share, and an allgather
-/// inside, all over circulant graphs.
+/// Allreduce in rails: a reduce-scatter inside the nodes, an allreduce of each rail's share, an allgather
+/// inside.
 fn allreduce_in_rails(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let place = full_nodes(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node());
@@ -130,7 +131,7 @@ fn allreduce_in_rails(call: &Call, parameters: &Parameters, model: &Model) -> u6
     let share = call.count.div_ceil(ranks.into());
     let rail = among(call, nodes, share);
     let between = side_by_side(&rail, [ranks, 1], model, allreduce_circulant_in_rails);
-    // In the node shares go around once to be reduced, and once to be gathered.
+    // Inside a node shares go around once to be reduced and once to be gathered.
     let near = allreduce_circulant(
         &among(call, ranks, call.count),
         parameters,
@@ -139,12 +140,9 @@ fn allreduce_in_rails(call: &Call, parameters: &Parameters, model: &Model) -> u6
     near.saturating_add(between)
 }
 
-/// Bcast in rails, each with a share of the vector: a scatter on the root's node, the rails side by
-/// side, and an allgather inside each node. `between` says when so many nodes have what goes through a rail alone, and what
-/// goes through all at the adapters, with those that a rank of the last node is in; where that is a chain a last node of
-/// fewer ranks is the end.
-///
-/// A node's ranks tell one another short shares while those of other rails still come.
+/// Bcast in rails, each with a share of the vector: a scatter on the root's node, the rails at the same
+/// time, and an allgather inside each node. `between` gives the times of the rails on a number of nodes:
+/// of one rail alone, and of all at the adapters.
 fn bcast_in_rails(
     call: &Call,
     parameters: &Parameters,
@@ -169,7 +167,7 @@ fn bcast_in_rails(
         let (ranks, of_one) = (place.ranks_on(node), rails_of_one(place, node));
         let bytes = share.saturating_mul(of_one.into());
         let gather = Call::allgather(0, ranks, bytes);
-        let told =
+        let exchanged =
             linear(&gather, &window, &inside(model, ranks)).saturating_sub(model.copy(bytes));
         let [alone, carried] = between(&Call { size, ..rail }, [rails(place), of_one]);
         let (first, last) = (
@@ -177,11 +175,13 @@ fn bcast_in_rails(
             alone.max(carried),
         );
         let gathered = match bytes > model.machine.eager {
-            true => last.saturating_add(told),
+            true => last.saturating_add(exchanged),
             false => {
                 let sent = model.send(Reach::Node, bytes).saturating_mul(ranks.into());
-                let of_last = sent.saturating_add(model.hop(Reach::Node, bytes)).min(told);
-                (first.saturating_add(told)).max(last.saturating_add(of_last))
+                let of_last = sent
+                    .saturating_add(model.hop(Reach::Node, bytes))
+                    .min(exchanged);
+                (first.saturating_add(exchanged)).max(last.saturating_add(of_last))
             }
         };
         gathered.saturating_add(scattered.saturating_sub(model.copy(share)))
@@ -191,7 +191,7 @@ fn bcast_in_rails(
     done(place.nodes() - 1, place.nodes()).max(done(0, place.nodes() - before))
 }
 
-/// Bcast by trees in rails.
+/// Bcast along trees in rails.
 pub(crate) fn rail_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     if nodes_in_rails(call, parameters).ranks_on(0) == 1 {
         return bcast(call, parameters, model);
@@ -201,7 +201,7 @@ pub(crate) fn rail_knomial(call: &Call, parameters: &Parameters, model: &Model) 
     bcast_in_rails(call, parameters, model, between, false)
 }
 
-/// Bcast down chains in rails. What comes to a node in one rail leaves it while the others come.
+/// Bcast along chains in rails. A node forwards the data of one rail while those of the others arrive.
 pub(crate) fn rail_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     if nodes_in_rails(call, parameters).ranks_on(0) == 1 {
         return chain(call, parameters, model);
@@ -229,7 +229,7 @@ pub(crate) fn rail_circulant(call: &Call, parameters: &Parameters, model: &Model
         return pipeline(call, parameters, model);
     }
     let graph = |rail: &Call, model: &Model| pipeline(rail, parameters, model);
-    // Who is in several rails does a round of all of them before the next one.
+    // A rank in several rails does a round of all of them before the next round.
     let in_turn = |rail: &Call, of_one: u32| {
         let blocks = u64::from(parameters.blocks).min(rail.count).max(1);
         let bytes = rail.bytes().div_ceil(blocks);

@@ -1,27 +1,27 @@
-//! Gather and scatter straight between the root and all others, and what the root of a scatter does.
+//! The cost of linear gather and scatter between the root and all others, and of the root of a scatter.
 
-use super::peers::Peers;
+use super::peers::PeerCounts;
 use super::{Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
-/// The root of a scatter.
+/// The root of a scatter, while it sends.
 #[derive(Default)]
 pub(super) struct Root {
-    /// When its processor has sent everything.
+    /// The time at which its processor has sent everything.
     pub(super) sent: u64,
-    /// When its adapter has carried it.
+    /// The time at which its adapter has carried everything.
     pub(super) carried: u64,
-    /// When nobody needs anything of it any more.
+    /// The time at which no rank needs anything of it any more.
     pub(super) done: u64,
-    /// The first of the ranks that get their blocks through its last child.
+    /// The first rank that gets its block through the root's last child.
     pub(super) last_child: u32,
 }
 
 impl Root {
-    /// Sends blocks of so many bytes, and says when they have come. What is long is carried when it has been asked for, or
-    /// copied on the node; until then the root waits.
+    /// Sends a message of this many bytes and returns the time of its arrival. The root waits for a long
+    /// message.
     pub(super) fn send(&mut self, model: &Model, reach: Reach, bytes: u64) -> u64 {
         let (start, path) = (self.sent, model.path(reach));
         let is_long = bytes > model.machine.eager;
@@ -33,31 +33,32 @@ impl Root {
             };
             self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
         }
-        let come = match reach {
+        let arrival = match reach {
             Reach::Network => self.carried.saturating_add(model.end(reach)),
             Reach::Node => start.saturating_add(model.hop(reach, bytes)),
         };
-        let seen = match reach {
+        let acknowledged = match reach {
             _ if !is_long => self.sent,
             Reach::Network => self.carried,
-            Reach::Node => come.saturating_add(model.told(reach, bytes)),
+            Reach::Node => arrival.saturating_add(model.acknowledged(reach, bytes)),
         };
-        self.done = self.done.max(seen);
-        come
+        self.done = self.done.max(acknowledged);
+        arrival
     }
 }
 
-/// What the root of a scatter does in it. Of ranks that may get their blocks long after their neighbours below it is told
-/// which they are, and when that is.
-pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
+/// The form of the root in a scatter. It reports ranks that may get their blocks much later than the
+/// ranks below them, with the times.
+pub(super) type RootForm = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
 
-/// One rank and all others, a window at a time: who waits is asked.
+/// The time of messages between one rank and all others, a window at a time, which are `asked` for if
+/// they are long.
 fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u64 {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     let others = peers.near + peers.far;
     let beyond = others.saturating_sub(parameters.window.into());
     let ask = u64::from(asked && beyond > 0);
-    // What is sent at once is done at once.
+    // An eager message completes at once.
     let held = asked || bytes > model.machine.eager;
     let turn = |reach| {
         if held {
@@ -68,13 +69,13 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
             0
         }
     };
-    // There is room for so many; short messages come without it.
+    // The number of messages that can be under way; short ones need no room.
     let window = match bytes > model.machine.eager {
         true => parameters.window.clamp(1, IN_FLIGHT as u32),
         false => parameters.window.max(1),
     };
     let flight = match peers.far {
-        // All that begin together end together.
+        // Messages that start together end together.
         0 => turn(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
         _ => peers.flight(parameters.window, turn(Reach::Node), turn(Reach::Network)),
     };
@@ -92,7 +93,7 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
         .saturating_add(model.copy(bytes))
 }
 
-/// Gather and gatherv straight to the root.
+/// Linear gather and gatherv.
 pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (bytes, eager) = (call.bytes(), model.machine.eager);
     if bytes <= eager || model.place.order() == Order::Cyclic {
@@ -105,9 +106,9 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
     gathered_long(bytes, parameters.window, model).max(rooted(&short, parameters, model, true))
 }
 
-/// Long blocks to the root.
+/// A gather of long blocks.
 fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
-    let peers = Peers::of(model);
+    let peers = PeerCounts::of(model);
     let beyond = (peers.near + peers.far).saturating_sub(window.into());
     let asked = [Reach::Node, Reach::Network].map(|reach| beyond.min(1) * model.hop(reach, 0));
     let received = peers.processor(|reach| model.receive(reach, bytes));
@@ -116,7 +117,7 @@ fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
     if !model.serial_copies {
         return in_windows(peers, bytes, (window, asked), model).max(busy);
     }
-    // What asks for blocks from other nodes waits while the processor copies those of its own.
+    // Requests of blocks from other nodes wait while the processor copies those of its own node.
     let one = model.receive(Reach::Node, bytes);
     let copied = match peers.near {
         0 => 0,
@@ -127,10 +128,10 @@ fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
     first.max(others).max(busy)
 }
 
-/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
-/// where it is told which ones these are. Before another collective long ones, too, go to other nodes first: not told.
+/// Linear scatter and scatterv. In block placement the root serves its own node first, but last where it
+/// is told the nodes and blocks are short.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, false);
     }
@@ -149,14 +150,14 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
     given.max(sent.saturating_add(model.copy(bytes)))
 }
 
-/// The root of [`scatter_linear`] of short blocks.
+/// The root of [`scatter_linear`] with short blocks.
 pub(super) fn scattering(
     call: &Call,
     _: &Parameters,
     model: &Model,
     _: &mut dyn FnMut(u32, u64),
 ) -> Root {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let (peers, bytes) = (PeerCounts::of(model), call.bytes());
     let sent = peers.processor(|reach| model.send(reach, bytes));
     Root {
         sent,
@@ -166,7 +167,7 @@ pub(super) fn scattering(
     }
 }
 
-/// So many short messages one way, then so many the other way: each is sent at once.
+/// The time of short messages of one kind of path, then of another: all are eager.
 fn at_once([first, last]: [(Reach, u64); 2], bytes: u64, model: &Model) -> u64 {
     let one_way = |start: u64, (reach, messages): (Reach, u64)| match messages.checked_sub(1) {
         None => 0,
@@ -184,21 +185,25 @@ fn at_once([first, last]: [(Reach, u64); 2], bytes: u64, model: &Model) -> u64 {
     one_way(0, first).max(one_way(sent, last))
 }
 
-/// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one
-/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of
-/// the others begin with the last of them.
-fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
+/// The time of long messages inside a node, then of others, a window at a time, with a time between two
+/// of them for either path.
+fn in_windows(
+    peers: PeerCounts,
+    bytes: u64,
+    (window, between): (u32, [u64; 2]),
+    model: &Model,
+) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
     let turn = model.hop(Reach::Node, bytes).saturating_add(between[0]);
     let turns = |of: u64| turn.saturating_mul(of);
     let last = peers.near % room;
     let beside = match last {
         0 => 0,
-        // Each of the others begins with the end of one of them.
+        // Each of the others starts when one of them ends.
         _ if window > IN_FLIGHT as u32 => peers.far,
         _ => peers.far.min(room - last),
     };
-    // Of those that begin together the last one begins when the others have been sent.
+    // The last of those that start together starts when the others have been sent.
     let together = if last == 0 {
         room.min(peers.near)
     } else {
@@ -216,9 +221,9 @@ fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), mode
     inside.max(with_last).max(after)
 }
 
-/// When so many long messages from node to node have come that begin at a time, a window at a time: what asks for those
-/// of one window waits at the adapter for those of the window before. Or as many as there is room for, each of which
-/// makes room for another one.
+/// The time of long messages between nodes, a window at a time: requests of one window wait at the
+/// adapter behind the messages of the window before, or each message waits for the one whose slot it
+/// takes.
 fn across(start: u64, messages: u64, bytes: u64, window: u32, model: &Model) -> u64 {
     let Some(more) = messages.checked_sub(1) else {
         return 0;

@@ -1,31 +1,30 @@
-//! One round of [`Rounds`](super::rounds::Rounds): what a rank sends and receives in it.
+//! One round of [`Rounds`](super::rounds::Rounds): a rank's messages in it.
 
 use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
-/// What every rank does in a round.
+/// The messages and the work of every rank in a round.
 #[derive(Clone, Copy)]
 pub(super) struct Round {
-    /// How far away the peers are, or the nearest of several, which are multiples of that away.
+    /// The distance to the peer, or to the nearest of several, which are at its multiples.
     pub(super) distance: u32,
-    /// How far the nearest and the farthest of several peers are apart, if a rank lies between them.
+    /// The distance between the nearest and the farthest of several peers, if a rank lies between them.
     pub(super) span: u64,
     /// Messages that leave a node.
     pub(super) far: u64,
-    /// Messages of each rank that are under way together.
+    /// Messages of each rank that are under way at the same time.
     pub(super) messages: u32,
-    /// Bytes of each in the mean.
+    /// The mean bytes of each message.
     pub(super) bytes: u64,
-    /// Bytes of the first one, and of the last.
+    /// Bytes of the first and of the last message.
     pub(super) ends: [u64; 2],
-    /// The processor's work on what came.
+    /// The processor's work on the received data.
     pub(super) work: u64,
 }
 
 impl Round {
-    /// The way on which a rank waits: with several messages that of most, or no rank has all its peers on its node; with one
-    /// that of nearly all. Half-way around two nodes, one of which has a rank less, one of many stays on its node, and all
-    /// others wait for the network.
+    /// The path that ranks wait for: with several messages that of most of them, with one that of nearly
+    /// all ranks.
     pub(super) fn reach(&self, model: &Model) -> Reach {
         let node = u64::from(model.place.per_node().min(model.place.size()));
         let all = u64::from(self.messages) * node;
@@ -40,17 +39,17 @@ impl Round {
         }
     }
 
-    /// So many messages, and others of its node that a rank is busy with besides.
+    /// The time of `messages` messages on the path, beside `others` on the rank's node.
     pub(super) fn along(&self, model: &Model, reach: Reach, messages: u32, others: u32) -> u64 {
         let &Round { bytes, ends, .. } = self;
-        // A long message is under way as long as the one that is received.
+        // A long message stays under way until the received one is complete.
         let at_a_time = match bytes > model.machine.eager {
             true => IN_FLIGHT as u32 / 2,
             false => u32::MAX,
         };
         let (one, more) = (messages.min(1), messages.saturating_sub(1));
         let (send, receive) = (model.send(reach, bytes), model.receive(reach, bytes));
-        // One after another is copied, or they are under way together as soon as they are announced.
+        // Messages are copied one after another, or are under way together once announced.
         let ([most, last], next) = match reach {
             Reach::Node if model.serial_copies => ([bytes; 2], receive),
             Reach::Node => (ends, model.machine.node.recv),
@@ -66,6 +65,6 @@ impl Round {
         };
         let busy = u64::from(messages) * (send + receive)
             + u64::from(others) * model.both(Reach::Node, bytes);
-        flight.max(busy) + u64::from(one) * model.told(reach, bytes)
+        flight.max(busy) + u64::from(one) * model.acknowledged(reach, bytes)
     }
 }

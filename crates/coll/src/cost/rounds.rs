@@ -1,27 +1,28 @@
-//! Rounds, in each of which every rank sends and receives.
+//! The cost of rounds in which every rank sends and receives.
 
-use super::latest::{Crossings, Latest, RoundCost};
+use super::latest_rank::{Crossings, LatestRank, RoundCost};
 use super::round::Round;
 use super::{HALF, Model, Reach};
 use crate::placement::Order;
 
-/// Rounds one after the other.
+/// The accumulated times of consecutive rounds.
 pub(super) struct Rounds<'a> {
     pub(super) model: &'a Model,
     pub(super) time: u64,
     crossing: Crossings,
-    /// The distance that rounds cover together in which some stay on their node.
+    /// The total distance of rounds in which some messages stay inside a node.
     covered: u64,
-    /// What is left to do when the last message of a round has been sent.
+    /// The time after the last message of a round has been sent.
     pub(super) tail: u64,
-    latest: Latest,
-    /// Where nobody waits for a rank above it: the nodes that a way from rank to rank may still go down.
+    latest: LatestRank,
+    /// The nodes that a path may still descend, if no rank waits for a rank above it.
     down: Option<u64>,
-    /// Blocks that go the other way before a long one that is announced and asked for, as ranks are out of step.
+    /// The blocks that precede an announced long message in the other direction, if ranks are out of
+    /// step.
     behind: u64,
     /// Whether ranks of a node had peers on two other nodes.
     mixes_nodes: bool,
-    /// Whether after a round between nodes a way may be anywhere, and cross as often again.
+    /// Whether a path may be anywhere after a round between nodes, and cross as often again.
     starts_anew: bool,
 }
 
@@ -33,7 +34,7 @@ impl<'a> Rounds<'a> {
             crossing: Crossings::NONE,
             covered: 0,
             tail: 0,
-            latest: Latest::NONE,
+            latest: LatestRank::NONE,
             down: None,
             behind: behind(model),
             mixes_nodes: false,
@@ -41,8 +42,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds over growing distances around the group: where a way is after one of several messages between nodes does not
-    /// tell how near it is to the end of a node.
+    /// Rounds over growing distances, after which a path's distance from the end of its node is unknown.
     pub(super) const fn digit_by_digit(model: &'a Model) -> Self {
         Rounds {
             starts_anew: true,
@@ -50,7 +50,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds that ranks begin at different times.
+    /// Rounds that ranks start at different times.
     pub(super) const fn out_of_step(model: &'a Model) -> Self {
         let mut rounds = Rounds::new(model);
         if model.place.per_node() > 1 {
@@ -59,7 +59,7 @@ impl<'a> Rounds<'a> {
         rounds
     }
 
-    /// Rounds in which nobody waits for a rank above it.
+    /// Rounds in which no rank waits for a rank above it.
     pub(super) const fn upwards(model: &'a Model) -> Self {
         Rounds {
             down: Some(model.place.nodes() as u64 - 1),
@@ -67,8 +67,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds in which nothing that asks for a long message waits behind a block: such go upwards only, and what asks for them
-    /// the other way; or ranks are in step.
+    /// Rounds in which no request waits behind a block, because requests go the other way or ranks are in
+    /// step.
     pub(super) const fn in_step(model: &'a Model) -> Self {
         Rounds {
             behind: 0,
@@ -76,12 +76,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Adds a round. An adapter that is busy longer than one message takes sets the pace; what it
-    /// does last is waited for at the end only. Over short distances a way crosses from node to node
-    /// as often as all of them together reach around.
-    ///
-    /// So it is where ranks wait for those of their own place on other nodes. Else all wait for the last message of
-    /// each node, if it is long.
+    /// Adds a round. An adapter that is busy longer than one message takes sets the pace. Ranks wait for
+    /// the same rank of other nodes, or for the last message of each node if it is long.
     pub(super) fn add(&mut self, round: Round) {
         let Round {
             distance,
@@ -103,7 +99,7 @@ impl<'a> Rounds<'a> {
         }
         let is_long = bytes > model.machine.eager;
         let is_paced = messages == 1 && self.keeps_places(distance);
-        // Of two nodes the smaller one's adapter is busy while the others copy several messages.
+        // Of two nodes, the smaller one's adapter is busy while the others copy several messages.
         let is_halved = messages > 1 && model.place.nodes() == 2;
         let own = model.load_both_ways(bytes);
         let load = far.saturating_mul(own);
@@ -121,7 +117,7 @@ impl<'a> Rounds<'a> {
             _ if self.down.is_some() => alone.max(load),
             true if is_paced => alone.max(carried),
             true if !is_halved => alone.max(carried.saturating_add(after_carried)),
-            // It is not worse than with more ranks there.
+            // It is no worse than with more ranks there.
             true if self.is_behind_one_alone() => self
                 .given_by_one_alone(alone, load, bytes)
                 .min(model.uneven(bytes, [alone, load], HALF))
@@ -156,7 +152,7 @@ impl<'a> Rounds<'a> {
             }
             .saturating_sub(added);
             if model.place.nodes() > 2 {
-                // Who crosses is late, and meets an adapter that has carried what others sent.
+                // A late rank meets an adapter that is done with the others' messages.
                 let queued =
                     (load.saturating_sub(own)).saturating_add(model.hop(Reach::Network, bytes));
                 self.tail = self.tail.min(queued.saturating_sub(crossed));
@@ -174,7 +170,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Whether ranks out of step, each of which copies what comes from its node, wait for one that is alone on the second of
+    /// Whether ranks with serial copies that are out of step wait for one that is alone on the second of
     /// two nodes.
     const fn is_behind_one_alone(&self) -> bool {
         let model = self.model;
@@ -184,13 +180,13 @@ impl<'a> Rounds<'a> {
             && model.serial_copies
     }
 
-    /// Whether ranks do the rounds at different times.
+    /// Whether ranks start the rounds at different times.
     const fn are_out_of_step(&self) -> bool {
         self.behind == ENDS
     }
 
-    /// When all have got their long messages of the rank that is alone: each asks for its one when it has copied what came
-    /// from its node, and the adapter carries them one after another.
+    /// The time at which all have their long messages from the rank that is alone, which the adapter
+    /// carries one after another.
     fn given_by_one_alone(&self, copied_all: u64, load: u64, bytes: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
         let copied = copied_all.saturating_sub(model.receive(Reach::Node, bytes));
@@ -200,7 +196,7 @@ impl<'a> Rounds<'a> {
             .saturating_add(model.end(Reach::Network))
     }
 
-    /// Whether the ranks of equal nodes have their peers, so far away, on one other node each.
+    /// Whether the ranks of each of equal nodes have their peers at this distance on one other node.
     fn keeps_places(&self, distance: u32) -> bool {
         let place = self.model.place;
         let is_one = match place.order() {
@@ -210,9 +206,7 @@ impl<'a> Rounds<'a> {
         self.model.is_even() && is_one
     }
 
-    /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or asks for that
-    /// waits. A rank that works on what came asks for nothing meanwhile: a single block of its node is in the way,
-    /// and none where the rank that all wait for is alone on its node.
+    /// The time that an adapter carries blocks one way and nothing the other way because requests wait.
     fn kept_waiting(&self, round: &Round) -> u64 {
         let model = self.model;
         let behind = match round.work {
@@ -224,7 +218,7 @@ impl<'a> Rounds<'a> {
         (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
     }
 
-    /// How many of so many peers, so far apart, a rank at the end of one of two nodes may have on the other.
+    /// The most of a rank's peers at these distances that are on the other of two nodes.
     fn on_other(&self, distance: u32, messages: u32) -> u32 {
         let place = self.model.place;
         match (place.order(), place.nodes()) {
@@ -237,18 +231,18 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Lets no way cross more often than to a node and back.
+    /// Limits the crossings of a path to a node and back.
     pub(super) const fn cross_twice(&mut self) {
         self.crossing.cross_twice();
         self.latest.cross_twice();
     }
 
-    /// Adds a round over a distance or, with several messages, over so many multiples of it.
+    /// Adds a round over a distance, or over `messages` multiples of it.
     pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
         self.shift_unequal(distance, messages, bytes, [bytes; 2], work);
     }
 
-    /// The same where only in the mean messages have so many bytes: the last one may be shorter than the others.
+    /// [`Rounds::shift`] for messages of unequal length, whose mean is `bytes`.
     pub(super) fn shift_unequal(
         &mut self,
         distance: u32,
@@ -259,7 +253,7 @@ impl<'a> Rounds<'a> {
     ) {
         let leaving = |times| self.model.leaving(distance * times);
         let far = (1..=messages).map(leaving).sum();
-        // A single peer more than half way around is nearer the other way.
+        // A single peer more than half-way around is nearer in the other direction.
         let size = self.model.place.size();
         let distance = match messages {
             1 if self.down.is_none() => distance.min(size - distance),
@@ -276,7 +270,7 @@ impl<'a> Rounds<'a> {
         });
     }
 
-    /// Adds a round of pairs so far apart.
+    /// Adds a round of pairs at this distance.
     pub(super) fn pairs(&mut self, distance: u32, bytes: u64, work: u64) {
         let far = self.model.parting(distance);
         self.add(Round {
@@ -296,23 +290,22 @@ impl<'a> Rounds<'a> {
         self.latest.work(time);
     }
 
-    /// Lets ranks do what follows at different times.
+    /// Lets ranks start the following rounds at different times.
     pub(super) const fn fall_out_of_step(&mut self) {
         self.behind = ENDS;
     }
 
-    /// Whether messages of different nodes met at adapters: as the parts of a vector may differ in length, not all nodes do
-    /// the same at the same time any more.
+    /// Whether messages of different nodes met at adapters, so that nodes are no longer in step.
     pub(super) const fn mixes_nodes(&self) -> bool {
         self.mixes_nodes
     }
 
-    /// Lets a rank start late.
+    /// Makes a rank start late.
     pub(super) const fn start(&mut self, late: u64) {
         self.latest.start(late);
     }
 
-    /// What the crossings add.
+    /// The time that crossings between nodes add.
     pub(super) fn crossings(&self) -> u64 {
         let place = self.model.place;
         let around = self.covered.saturating_mul(place.nodes().into());
@@ -327,18 +320,17 @@ impl<'a> Rounds<'a> {
             .saturating_add(self.tail)
     }
 
-    /// When the latest rank is done.
+    /// The completion time of the latest rank.
     pub(super) fn latest(&self) -> u64 {
         self.latest.time(self.times())
     }
 
-    /// When a rank is done that was spared some of what others waited for.
+    /// The completion time of a rank that was spared some of the others' waiting.
     pub(super) fn early(&self, spared: u64) -> u64 {
         self.latest.early(self.times(), spared)
     }
 
-    /// How often a way crosses at most that once around the group meets the ends of all nodes, those of a last,
-    /// smaller node soon after one another.
+    /// The most crossings of a path that once around the group meets the ends of all nodes.
     fn times(&self) -> u64 {
         let place = self.model.place;
         if place.order() == Order::Cyclic || self.model.is_even() {
@@ -356,11 +348,11 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The ends of adapters that what announces a long message and what asks for it pass: at each it may wait behind a block.
+/// The ends of adapters that an announcement and a request pass; at each it may wait behind a block.
 const ENDS: u64 = 4;
 
-/// The blocks behind which ranks of unequal nodes wait, who are done with rounds at different times. Two nodes stay in
-/// step; but a rank that is alone on the second one cannot send while another one receives.
+/// The blocks behind which requests wait on unequal nodes, whose ranks are out of step. Two nodes stay in
+/// step, unless the second has one rank.
 const fn behind(model: &Model) -> u64 {
     let place = model.place;
     match place.nodes() {
@@ -371,7 +363,7 @@ const fn behind(model: &Model) -> u64 {
     }
 }
 
-/// Whether the second of two nodes has one rank only.
+/// Whether the second of two nodes has a single rank.
 const fn is_one_alone(model: &Model) -> bool {
     model.place.nodes() == 2 && model.place.on_last_node() == 1
 }

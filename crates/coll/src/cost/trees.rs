@@ -1,4 +1,4 @@
-//! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
+//! The cost of algorithms along a tree: the time until the last leaf, or the root, is done.
 
 mod climbing;
 mod postal;
@@ -10,18 +10,18 @@ use super::{Model, Reach};
 use crate::call::{Call, Collective, Parameters};
 use crate::tree::levels_of;
 
-/// What travels along the edges of a tree.
+/// The messages along the edges of a tree.
 struct Tree<'a> {
     model: &'a Model,
     radix: u32,
-    /// Bytes of the message to or from a child, for each rank of its subtree, and for it itself.
+    /// Bytes of a message between parent and child: per rank of the child's subtree, and constant.
     each: u64,
     fixed: u64,
-    /// The processor's work on what one child brings.
+    /// The processor's work on the data of one child.
     work: u64,
-    /// Whether messages go up.
+    /// Whether messages go towards the root.
     up: bool,
-    /// Whether the nearest of the children of a level goes first; else the farthest does.
+    /// Whether the nearest child of a level is served first; else the farthest.
     nearest_first: bool,
 }
 
@@ -30,8 +30,7 @@ impl Tree<'_> {
         self.each.saturating_mul(ranks).saturating_add(self.fixed)
     }
 
-    /// From when the root of a subtree turns to it until all of it is done; the subtree has all
-    /// ranks that `levels` levels have room for.
+    /// The time of a full subtree of `levels` levels.
     fn full(&self, levels: u32) -> u64 {
         (0..levels).fold(0, |below, level| {
             let weight = u64::from(self.radix).pow(level);
@@ -39,11 +38,11 @@ impl Tree<'_> {
         })
     }
 
-    /// The same of a root with so many children, each with `weight` ranks but the farthest, which
-    /// has `last` of them; so much of what it takes is hidden.
+    /// The time of a root with `children` children on a level of `weight` ranks each, `last` in the
+    /// farthest; `hidden` overlaps.
     fn level(&self, weight: u64, children: u64, last: u64, below: [u64; 2], hidden: u64) -> u64 {
         let [below, cut] = below;
-        // Until when the processor and the adapter are busy.
+        // The times until which processor and adapter are busy.
         let (mut turn, mut adapter, mut time) = (0_u64, 0_u64, 0_u64);
         for turned in 0..children {
             let child = match self.nearest_first {
@@ -74,9 +73,8 @@ impl Tree<'_> {
         time.max(free.saturating_add(below))
     }
 
-    /// How long the root takes what the farthest of so many children sends up while it waits for others:
-    /// a smaller subtree is done earlier. What is long and reduced is asked for in turn; what is short is
-    /// reduced in turn, and then copied first.
+    /// The part of the farthest child's time that overlaps with waiting for others, as a smaller subtree
+    /// is done earlier.
     fn hidden(&self, level: u32, children: u64, last: u64, below: [u64; 2]) -> u64 {
         let [below, cut] = below;
         let (weight, bytes) = (u64::from(self.radix).pow(level), self.bytes(last));
@@ -88,13 +86,13 @@ impl Tree<'_> {
         let gap = self.gap(reach, last);
         let waiting = match level.checked_sub(1) {
             _ if !self.up || self.work > 0 && bytes > self.model.machine.eager => return 0,
-            // For another one of this level, or for those of the one below.
+            // Spent on another child of this level, or on those of the level below.
             _ if children > 1 => {
                 let reach = self.model.reach((children - 1) * weight);
-                let comes = self
+                let arrival = self
                     .edge(reach, weight)
                     .saturating_sub(self.gap(reach, weight));
-                [below, below.saturating_add(comes)]
+                [below, below.saturating_add(arrival)]
             }
             Some(lower) => {
                 let weight = u64::from(self.radix).pow(lower);
@@ -104,33 +102,33 @@ impl Tree<'_> {
             }
             None => return 0,
         };
-        let comes = cut
+        let arrival = cut
             .saturating_add(self.edge(reach, last))
             .saturating_sub(gap);
         waiting[1]
-            .saturating_sub(waiting[0].max(comes))
+            .saturating_sub(waiting[0].max(arrival))
             .min(self.processor(reach, last).saturating_sub(in_turn))
     }
 
-    /// One edge to a child with so many ranks.
+    /// The time of the message to or from a child with `ranks` ranks.
     fn edge(&self, reach: Reach, ranks: u64) -> u64 {
         let hop = self.model.hop(reach, self.bytes(ranks));
         hop.saturating_add(self.work)
     }
 
-    /// From one child to the next, of those that come or go the same way.
+    /// The time from one child to the next on the same path.
     fn gap(&self, reach: Reach, ranks: u64) -> u64 {
         self.load(reach, ranks).max(self.processor(reach, ranks))
     }
 
-    /// Whether the root's processor copies what a child on its node sends up before it asks for what
-    /// is long from elsewhere.
+    /// Whether the root's processor copies a child's data of its own node before it requests long
+    /// messages from elsewhere.
     fn copies_in_turn(&self, ranks: u64) -> bool {
         let is_long = self.bytes(ranks) > self.model.machine.eager;
         self.up && is_long && self.model.serial_copies
     }
 
-    /// How long the message of a child keeps the adapter busy.
+    /// The time that a child's message occupies the adapter.
     fn load(&self, reach: Reach, ranks: u64) -> u64 {
         match reach {
             Reach::Network => self.model.load(self.bytes(ranks)),
@@ -138,8 +136,8 @@ impl Tree<'_> {
         }
     }
 
-    /// The root's processor for one child. One after another is asked for what is long and will be
-    /// reduced.
+    /// The root's processor time for one child; long messages that are reduced are requested one after
+    /// another.
     fn processor(&self, reach: Reach, ranks: u64) -> u64 {
         let bytes = self.bytes(ranks);
         let message = match self.up {
@@ -157,23 +155,25 @@ impl Tree<'_> {
         let size = self.model.place.size();
         self.of(size)
             .saturating_add(self.straddling())
-            .saturating_add(self.told(size))
+            .saturating_add(self.acknowledged(size))
     }
 
-    /// From when the root is done until the child whose long message came last sees that.
-    fn told(&self, size: u32) -> u64 {
+    /// The time from when the root is done until the sender of the last long message is.
+    fn acknowledged(&self, size: u32) -> u64 {
         let weight = u64::from(self.radix).pow(levels_of(size, self.radix).saturating_sub(1));
         let last = (u64::from(size) - weight).min(weight);
         match self.up {
             true => {
-                let told = self.model.told(self.model.reach(weight), self.bytes(last));
-                told.saturating_sub(self.work)
+                let exchanged = self
+                    .model
+                    .acknowledged(self.model.reach(weight), self.bytes(last));
+                exchanged.saturating_sub(self.work)
             }
             false => 0,
         }
     }
 
-    /// The time of a tree of `size` ranks: the subtree of the farthest child may be cut short.
+    /// The time of a tree of `size` ranks, whose farthest subtree may be incomplete.
     fn of(&self, size: u32) -> u64 {
         let Some(level) = levels_of(size, self.radix).checked_sub(1) else {
             return 0;
@@ -187,12 +187,12 @@ impl Tree<'_> {
     }
 }
 
-/// The radix of a tree; binomial where the algorithm takes none.
+/// The radix of a tree; 2 if the algorithm takes none.
 fn radix(parameters: &Parameters) -> u32 {
     parameters.radix.max(2)
 }
 
-/// A tree of whole vectors: down, or up, where each is reduced.
+/// A tree of whole vectors, towards the leaves, or towards the root with reductions.
 fn vectors<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) -> Tree<'a> {
     let bytes = call.bytes();
     Tree {
@@ -206,27 +206,27 @@ fn vectors<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool)
     }
 }
 
-/// Bcast down a k-nomial tree.
+/// Bcast along a k-nomial tree.
 pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, false).time()
 }
 
-/// Bcast down a postal tree, on one node or between nodes.
+/// Bcast along a postal tree, on one node or between nodes.
 pub(super) fn postal_down(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, false).postal()
 }
 
-/// Reduce up a k-nomial tree.
+/// Reduce along a k-nomial tree.
 pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, true).time()
 }
 
-/// Reduce up a postal tree, on one node or between nodes.
+/// Reduce along a postal tree, on one node or between nodes.
 pub(super) fn postal_up(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, true).postal()
 }
 
-/// Barrier up and down a tree.
+/// Barrier along a tree, to the root and back.
 pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let time = |up| {
         let tree = Tree {
@@ -243,7 +243,7 @@ pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) 
     time(true) + time(false)
 }
 
-/// Scatter down a tree: blocks for all ranks of a subtree. A block beyond the cutoff of scatterv
+/// Scatter along a tree, each message with the blocks of a subtree. In scatterv a block beyond the cutoff
 /// goes straight.
 pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
@@ -252,15 +252,15 @@ pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u6
     }
 }
 
-/// The same until the last rank of a few nodes has its block. Ranks that go on when they have theirs wait for that one
-/// only: what a subtree on two nodes takes longer counts where the last way leads through it.
+/// [`scatter`] until the last rank of a few nodes has its block, for a following collective that waits
+/// for it only.
 pub(super) fn scatter_to_last(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let tree = blocks(call, parameters, model, false);
     tree.of(call.size).max(tree.straddled())
 }
 
-/// Gather up a tree: blocks of all ranks of a subtree. A block beyond the cutoff of gatherv goes
-/// straight.
+/// Gather along a tree, each message with the blocks of a subtree. In gatherv a block beyond the cutoff
+/// goes straight.
 pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
         true => {
@@ -269,26 +269,26 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
                 return time;
             }
             let up = tree.time();
-            // The root copies its own block before the first message has come.
+            // The root copies its own block before the first message arrives.
             let reach = model.reach(1);
-            let comes = model.bare(reach, 0) - model.path(reach).recv;
-            up.saturating_add(model.copy(call.bytes()).saturating_sub(comes))
+            let arrival = model.bare(reach, 0) - model.path(reach).recv;
+            up.saturating_add(model.copy(call.bytes()).saturating_sub(arrival))
         }
         false => super::gather_linear(call, parameters, model),
     }
 }
 
-/// Gather up a tree where the root's own block lies in its place.
+/// [`gather`] where the root's own block is in place.
 pub(super) fn gather_in_place(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     blocks(call, parameters, model, true).time()
 }
 
-/// Whether a block goes through the tree.
+/// Whether blocks go through the tree.
 pub(super) fn is_short(call: &Call, parameters: &Parameters) -> bool {
     parameters.cutoff == 0 || call.bytes() <= parameters.cutoff
 }
 
-/// A tree of blocks for or of all ranks of a subtree.
+/// A tree of blocks of all ranks of a subtree.
 fn blocks<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) -> Tree<'a> {
     Tree {
         model,
@@ -301,8 +301,7 @@ fn blocks<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) 
     }
 }
 
-/// The bytes of a block, and of its length where that travels with it: on the way up the message's
-/// own length says enough.
+/// The bytes of a block, and of its length where a scatterv sends it along.
 pub(super) fn with_length(call: &Call) -> u64 {
     match call.collective {
         Collective::Scatterv => call.bytes().saturating_add(8),
@@ -310,7 +309,7 @@ pub(super) fn with_length(call: &Call) -> u64 {
     }
 }
 
-/// The root of [`scatter`]. Late is the first rank below each of its children, or a child without one.
+/// The root of [`scatter`], which reports the first rank below each of its children as late.
 pub(super) fn scattering(
     call: &Call,
     parameters: &Parameters,
@@ -325,18 +324,18 @@ pub(super) fn scattering(
     let mut root = Root::default();
     for level in (0..levels_of(size, radix)).rev() {
         let weight = radix.pow(level);
-        // To the first rank below a child goes the first message after those of higher levels.
+        // The first rank below a child gets the first message after those of higher levels.
         let before = u64::from(level.saturating_sub(1) * (radix - 1));
         for child in (weight..size.min(weight.saturating_mul(radix))).step_by(weight as usize) {
             let ranks = weight.min(size - child);
-            let come = root.send(
+            let arrival = root.send(
                 model,
                 model.reach(child.into()),
                 block.saturating_mul(ranks.into()),
             );
             match ranks {
-                1 => late(child, come),
-                _ => late(child + 1, come.saturating_add(before * send + hop)),
+                1 => late(child, arrival),
+                _ => late(child + 1, arrival.saturating_add(before * send + hop)),
             }
             root.last_child = root.last_child.max(child);
         }
@@ -344,8 +343,8 @@ pub(super) fn scattering(
     root
 }
 
-/// The last rank below the last child of the root of a [`scatter`] that has as many below it as there is room for, if
-/// there is one: but for those below a child that is cut short nobody gets its block later.
+/// The last rank below the root's last full child, which gets its block last but for ranks in incomplete
+/// subtrees.
 pub(super) fn last_served(size: u32, parameters: &Parameters) -> Option<u32> {
     let radix = radix(parameters);
     let weight = radix.pow(levels_of(size, radix).saturating_sub(1));
@@ -353,7 +352,7 @@ pub(super) fn last_served(size: u32, parameters: &Parameters) -> Option<u32> {
     (whole > weight).then(|| whole - 1)
 }
 
-/// Bcast by a scatter down a binomial tree and an allgather of the pieces.
+/// Bcast by a binomial scatter and an allgather of the pieces.
 pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let tree = Tree {
         model,

@@ -1,17 +1,17 @@
-//! Bcast by a scatter and exchanges between neighbours of blocks that are short: the root has all of them and waits for
-//! nobody, so neighbours begin when they have their own ones.
+//! The cost of a bcast by scatter and neighbour exchange with short blocks, where neighbours start when
+//! both have their own block.
 
-use super::around::scattered;
 use super::exchanges::share;
 use super::peers::{across_edge, got_by_last, to_last};
-use super::rooted::AtRoot;
+use super::rooted::RootForm;
+use super::scatter_ring::scattered;
 use super::{Cost, Model, Reach};
 use crate::allgather::NeighborExchange;
 use crate::call::{Call, Parameters};
 
-/// A scatter and what its root does in it, and exchanges between neighbours, on nodes that are filled one after another.
+/// The form of a scatter followed by a neighbour exchange, in block placement.
 pub(super) fn exchanged(
-    (scatter, root): (Cost, AtRoot),
+    (scatter, root): (Cost, RootForm),
     call: &Call,
     parameters: &Parameters,
     model: &Model,
@@ -36,25 +36,29 @@ pub(super) fn exchanged(
     let root = root(&scatter_call, parameters, model, &mut |_, _| ());
     let least = match call.size % 2 {
         0 => begun.saturating_add(last),
-        // To the folded rank the last pair sends its blocks in the last round.
+        // The last pair sends its blocks to the folded rank in the last round.
         _ => (begun.saturating_add(beside_folded_rank(model, block)))
             .saturating_add(last.max(model.hop(to_last(model), block)))
             .max(got_by_last(model, block)),
     };
-    // The last node begins when its first rank has its block: not before the adapter has carried what the root sends, and not
-    // after all have theirs.
+    // The last node starts when its first rank has its block: after the adapter has carried all that the
+    // root sends, and after all ranks have theirs.
     let before = (members.div_ceil(per_node) - 1) * per_node;
-    let come = (root.carried).saturating_add(model.hop(Reach::Network, block));
+    let arrival = (root.carried).saturating_add(model.hop(Reach::Network, block));
     let pace = across_edge(model, 2 * block).saturating_mul(rounds) / 2;
-    let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
+    let at_edge = |begun: u64| {
+        begun
+            .max(arrival)
+            .saturating_add(first)
+            .saturating_add(pace)
+    };
     match before > 0 && at_edge(all_scattered) > least {
         true => least.max(at_edge(scattered(before + 1).min(all_scattered))),
         false => least,
     }
 }
 
-/// What a folded rank adds, who has no block: in each round two ranks, one above the other, send it theirs. Who is latest is in
-/// step with these for half of the rounds.
+/// The time that a folded rank adds: in each round two ranks send it their blocks.
 fn beside_folded_rank(model: &Model, block: u64) -> u64 {
     let place = model.place;
     let reach = match place.nodes() {

@@ -1,17 +1,17 @@
-//! Exchanges with all other ranks of one node, so many at a time, where copies overlap.
+//! The cost of exchanges with all other ranks of one node, a window at a time, with overlapping copies.
 //!
-//! All ranks do the same at the same time: there is a receive for what comes. Either the processor is busy
-//! throughout, or an exchange waits for the one that frees its place in the window.
+//! All ranks act in step, so receives are posted in time. Either the processor is always busy, or an
+//! exchange waits for the one that frees its slot in the window.
 
 use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
-/// Short messages are sent at once; but a step starts where there is room for what it receives and for what
-/// it sends.
+/// The short exchanges that can be under way: a step starts when there is room for its receive and its
+/// send.
 pub(super) const SHORT_AT_A_TIME: u64 = IN_FLIGHT as u64 - 1;
 
-/// Exchanges of so many bytes with so many others, and a rank's own block, copied after the first one has
-/// begun, or the last one.
+/// The time of exchanges with `others` ranks, and the copy of the own block after the first or the last
+/// of them.
 pub(super) fn inside(model: &Model, bytes: u64, others: u64, window: u32, own_first: bool) -> u64 {
     let own = model.copy(bytes);
     if others == 0 {
@@ -31,7 +31,7 @@ pub(super) fn inside(model: &Model, bytes: u64, others: u64, window: u32, own_fi
     time.max(busy.saturating_add(own))
 }
 
-/// What the last exchange waits for: all that had its place before, or one of them and the processor.
+/// The time of short exchanges: the last one waits for its slot, or for the processor.
 fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 {
     let hop = model.hop(Reach::Node, bytes);
     let both = model.both(Reach::Node, bytes);
@@ -52,8 +52,8 @@ fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64
     after(waves).max(after(waves.min(1)))
 }
 
-/// A bcast in short pieces, so many turns of one for each of so many others, and some that are left, which the
-/// root sends to all: what the rank waits for that gets the last one of each turn.
+/// The time of a bcast in short pieces, dealt out in turns and forwarded by each rank, until the rank
+/// that gets the last piece of each turn has all of them.
 pub(super) fn in_pieces(
     model: &Model,
     bytes: u64,
@@ -76,7 +76,7 @@ pub(super) fn in_pieces(
     let last = given(turns * others).saturating_add(given(others - 1));
     let last = last.max(given((turns + left) * others));
     if all <= SHORT_AT_A_TIME {
-        // Pieces of others that came before the last one of the root keep it waiting.
+        // Other ranks' pieces that arrive before the root's last one delay it.
         let spread = (turns - 1) * others * send;
         let others_came = match (spread + send).checked_sub(hop) {
             Some(after) => 1 + after / (others * send).max(1),
@@ -86,12 +86,12 @@ pub(super) fn in_pieces(
             (turns - 1) * (receive + (others - 1) * send) + others_came * (others - 1) * receive;
         return last.saturating_add(work.saturating_sub(spread)).max(busy);
     }
-    // Until the first piece of another rank comes those of the root make room for what is asked for.
+    // Until another rank's first piece arrives, the root's pieces free slots for further receives.
     let first = given(others).saturating_add(hop - receive);
-    let come = turns.min(1 + (hop - receive) / (others * send).max(1));
-    let sent = (SHORT_AT_A_TIME - ahead + come).saturating_sub(turns);
-    let more = (all - come) * receive + exchanges.saturating_sub(sent) * send;
-    // Or each exchange waits for the one whose place it takes.
+    let arrival = turns.min(1 + (hop - receive) / (others * send).max(1));
+    let sent = (SHORT_AT_A_TIME - ahead + arrival).saturating_sub(turns);
+    let more = (all - arrival) * receive + exchanges.saturating_sub(sent) * send;
+    // Otherwise each exchange waits for the one whose slot it takes.
     let places = others * (SHORT_AT_A_TIME - ahead);
     let in_waves = match all.checked_sub(SHORT_AT_A_TIME + turns + 1) {
         Some(waits) => given(others)
@@ -102,9 +102,8 @@ pub(super) fn in_pieces(
     last.max(busy).max(first.saturating_add(more)).max(in_waves)
 }
 
-/// From when a rank has got its short piece of a bcast, and all the others have, each in its turn, until it
-/// has sent that to so many others, and got all of theirs. So many are asked for before; then each step asks
-/// for one more, while there is room.
+/// The time from when every rank has its short piece of a bcast until it has sent it to all others and
+/// has theirs, with `ahead` receives posted before.
 fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
     let (send, receive) = (
         model.send(Reach::Node, bytes),
@@ -112,14 +111,14 @@ fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
     );
     let (hop, both) = (model.hop(Reach::Node, bytes), send + receive);
     let busy = others.saturating_mul(both);
-    // The receives that make room for all that is left to ask for; then the last messages are sent.
+    // First the receives that take the free slots, then the last sends.
     let waits = others.saturating_sub(SHORT_AT_A_TIME);
     if waits == 0 {
         return busy.max((others.saturating_sub(1) * send).saturating_add(hop));
     }
     let sent = SHORT_AT_A_TIME - ahead;
     let filled = hop + (others - 1) * receive + (others - sent) * send;
-    // One message after another, or each after the one whose place it takes.
+    // Messages follow one another, or each waits for the one whose slot it takes.
     let (waves, place) = ((waits - 1) / sent, (waits - 1) % sent);
     let in_turn = hop + (waits - 1) * both;
     let in_waves = hop.saturating_mul(waves + 1).saturating_add(place * both);
@@ -128,8 +127,7 @@ fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
         .max(in_turn.max(in_waves).saturating_add(last))
 }
 
-/// The same of long pieces, of which the root sends so many early and others ask for as many ahead: that leaves room for
-/// so many at a time, sent or received.
+/// [`in_pieces`] for long pieces, some of which the root sends early.
 pub(super) fn in_long_pieces(
     model: &Model,
     bytes: u64,
@@ -142,11 +140,12 @@ pub(super) fn in_long_pieces(
     let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
     let given = under_way.max((others * node.send).saturating_add(hop));
     let (exchanges, room) = (turns * (others - 1), IN_FLIGHT as u64 - ahead);
-    // A piece of the root that comes in between leaves no room for an exchange, where its turn takes all of it.
+    // A piece of the root leaves no slot for an exchange if its turn takes all slots.
     let between = if 2 * (others - 1) < room { 1 } else { 2 };
     let taken = 2 * exchanges + turns.saturating_sub(early) * between;
     let taken = taken.saturating_sub(ahead);
-    // Ranks are in step for about half as many waves as they have room for: each of these is a whole one.
+    // Ranks stay in step for about half as many waves as there are slots; each of these takes its whole
+    // time.
     let in_step = taken.div_ceil(room).max(1);
     let wave = long_wave(model, bytes);
     let waves = match in_step > room / 2 {
@@ -160,7 +159,7 @@ pub(super) fn in_long_pieces(
         .saturating_add(announced)
 }
 
-/// From one long exchange to the next that takes its place, while the processor is busy with another one.
+/// The time from one long exchange to its successor, with the processor busy with another one.
 fn long_wave(model: &Model, bytes: u64) -> u64 {
     let node = model.machine.node;
     let again = node.send + 2 * node.latency + node.recv;
@@ -168,12 +167,12 @@ fn long_wave(model: &Model, bytes: u64) -> u64 {
     copied.saturating_add(again + node.send + 2 * node.recv)
 }
 
-/// What the last exchange of long messages waits for: a rank has its own block copied and all of a window announced before it copies
-/// the first one that comes; the sender is told when that is done.
+/// The time of long exchanges: a rank copies its own block and announces a whole window before it copies
+/// the first message.
 fn long(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 {
     let node = model.machine.node;
     let copied = bytes.saturating_mul(node.byte);
-    let told = node.latency.max(node.recv);
+    let exchanged = node.latency.max(node.recv);
     let announced = others.min(window) * node.send;
     let (waves, place) = ((others - 1) / window, (others - 1) % window);
     let each = node.send + 2 * node.recv;
@@ -184,5 +183,5 @@ fn long(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 
             .saturating_add(node.recv + place * each),
     };
     let before = own.saturating_add(announced).saturating_add(started);
-    before.saturating_add(copied).saturating_add(told)
+    before.saturating_add(copied).saturating_add(exchanged)
 }

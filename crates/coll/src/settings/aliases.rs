@@ -1,9 +1,8 @@
-//! The names under which other products know the setting of a collective's algorithm, and which of
-//! their algorithms ours are.
+//! The names of the `_algorithm` settings in other MPI libraries, and which of their algorithms are ours.
 //!
-//! Only what is the same algorithm is translated; another value of theirs is refused by its name.
-//! Numbers are those of Intel MPI's reference (`I_MPI_ADJUST` family, 2021) and of Open MPI's `tuned`
-//! component; words are those of MPICH's control variables and, for Open MPI, its own.
+//! Only the same algorithm is translated; other values are refused by name. Numbers are those of Intel
+//! MPI's reference (`I_MPI_ADJUST` family, 2021) and of Open MPI's `tuned` component; words are those of
+//! MPICH's control variables and of Open MPI.
 
 use oxmpi_text::{Alias, Product};
 
@@ -19,8 +18,8 @@ const fn alias(product: Product, name: &'static str, values: Values) -> Alias {
     }
 }
 
-/// Makes the aliases of one collective: its name in Intel MPI, in MPICH and in Open MPI, each with
-/// values (theirs, ours).
+/// Makes the aliases of one collective: its name in Intel MPI, MPICH and Open MPI, each with pairs of
+/// values (theirs: ours).
 macro_rules! products {
     ($intel:literal $of_intel:tt $mpich:literal $of_mpich:tt $open:literal $of_open:tt) => {
         const {
@@ -48,7 +47,7 @@ macro_rules! products {
     };
 }
 
-/// The names of the collective's setting elsewhere.
+/// The aliases of the collective's setting.
 pub(super) const fn aliases(collective: Collective) -> &'static [Alias] {
     match collective {
         Collective::Barrier => products! {
@@ -138,12 +137,12 @@ pub(super) const fn aliases(collective: Collective) -> &'static [Alias] {
     }
 }
 
-/// Parameters of Open MPI for hardware that does the work of a collective, by how they begin.
+/// Prefixes of Open MPI's parameters for hardware that performs collectives.
 const HARDWARE: [&str; 4] = ["coll_fca_", "coll_hcoll_", "coll_sharp_", "coll_portals4_"];
 
-/// Why a parameter of Open MPI has no meaning here: it is about hardware that this library does not
-/// use. None for other names.
-pub fn no_such_hardware(name: &str) -> Option<&'static str> {
+/// The reason why a parameter of Open MPI has no effect: it is about hardware that this library does not
+/// use. `None` for other names.
+pub fn unsupported_hardware(name: &str) -> Option<&'static str> {
     let is_one = HARDWARE.iter().any(|prefix| name.starts_with(prefix));
     is_one.then_some("no such hardware: collectives are done by the ranks' processors")
 }

@@ -1,10 +1,10 @@
-//! What things cost on the machine, as settings.
+//! The settings that describe the costs of the machine to the choice of algorithms.
 
 use oxmpi_text::{Error, Level, Setting, Span, Words, duration, size};
 
 use crate::machine::Machine;
 
-/// The word that leaves a cost to the machine.
+/// The value that leaves a cost to the machine.
 const AUTO: &str = "auto";
 
 const MACHINES: Words = Words(&{
@@ -17,20 +17,20 @@ const MACHINES: Words = Words(&{
     names
 });
 
-/// The machine of that name.
+/// The machine with this name.
 ///
 /// # Errors
 ///
-/// What is none; the error lists those there are.
+/// If there is none; the error lists the machines.
 pub fn machine(text: &str) -> Result<Machine, Error> {
     MACHINES.find(text).map(|at| Machine::NAMED[at].2)
 }
 
-/// A duration in picoseconds, to one second; none for `auto`.
+/// Parses a duration of at most one second, in picoseconds; `None` for `auto`.
 ///
 /// # Errors
 ///
-/// Anything else.
+/// If it is anything else.
 pub fn latency(text: &str) -> Result<Option<u64>, Error> {
     if text == AUTO {
         return Ok(None);
@@ -42,11 +42,11 @@ pub fn latency(text: &str) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Bytes a second as picoseconds for one byte, at least 1; none for `auto`.
+/// Parses bytes per second into picoseconds per byte, at least 1; `None` for `auto`.
 ///
 /// # Errors
 ///
-/// What is no size, and less than 10 MB a second.
+/// If it is no size, or less than 10 MB/s.
 pub fn bandwidth(text: &str) -> Result<Option<u64>, Error> {
     if text == AUTO {
         return Ok(None);
@@ -58,7 +58,7 @@ pub fn bandwidth(text: &str) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Makes the rows of what a message costs: in a node (`node`) or between nodes (`network`).
+/// Makes the settings of a path's costs: inside a node (`node`) or between nodes (`network`).
 macro_rules! path {
     ($name:literal, $where:literal, $besides:literal) => {
         [
@@ -73,7 +73,7 @@ macro_rules! path {
                     $where,
                     ", for the choice of algorithms"
                 ),
-                long: "`auto` is what coll_machine says. Every rank must be told the same.",
+                long: "`auto` takes it from coll_machine. Every rank must have the same value.",
                 check: |text| latency(text).map(drop),
             },
             Setting {
@@ -83,11 +83,11 @@ macro_rules! path {
                 kind: "duration",
                 level: Level::Expert,
                 short: concat!(
-                    "how long a processor is busy with one end of a message ",
+                    "how long a processor is busy with sending or receiving a message ",
                     $where
                 ),
-                long: "For the choice of algorithms. `auto` is what coll_machine says. Every rank must be \
-                       told the same.",
+                long: "For the choice of algorithms. `auto` takes it from coll_machine. Every rank must \
+                       have the same value.",
                 check: |text| latency(text).map(drop),
             },
             Setting {
@@ -97,13 +97,13 @@ macro_rules! path {
                 kind: "bytes",
                 level: Level::Expert,
                 short: concat!(
-                    "bytes a second from rank to rank ",
+                    "bytes per second between two ranks ",
                     $where,
                     ", for the choice of algorithms"
                 ),
                 long: concat!(
                     $besides,
-                    "`auto` is what coll_machine says. Every rank must be told the same."
+                    "`auto` takes it from coll_machine. Every rank must have the same value."
                 ),
                 check: |text| bandwidth(text).map(drop),
             },
@@ -114,12 +114,12 @@ macro_rules! path {
 const NODE: [Setting; 3] = path!(
     "node",
     "inside a node",
-    "Reductions are taken to be as fast, copies within a rank four times as fast. "
+    "Reductions are assumed to be as fast, copies within a rank four times as fast. "
 );
 
 const NETWORK: [Setting; 3] = path!("network", "between nodes", "");
 
-/// The rows of costs.
+/// The settings of costs.
 pub(super) const COSTS: [Setting; 7] = [
     Setting {
         name: "coll_machine",
@@ -128,9 +128,9 @@ pub(super) const COSTS: [Setting; 7] = [
         kind: "word",
         level: Level::Tuning,
         short: "the machine by whose costs algorithms are chosen",
-        long: "What a message, a byte, a copy and a reduction cost, in a node and between nodes. \
-               `oxmpi sim --help` names the machines, docs/simulations has their numbers. Every \
-               rank must be told the same.",
+        long: "The costs of messages, bytes, copies and reductions, in a node and between nodes. `oxmpi \
+               sim --help` lists the machines, docs/simulations has their numbers. Every rank must have \
+               the same value.",
         check: |text| machine(text).map(drop),
     },
     NODE[0],

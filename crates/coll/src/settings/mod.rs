@@ -1,4 +1,4 @@
-//! The settings of collectives: their rows in the table of settings, and their grammar.
+//! The settings of collectives: their rows in the table of settings, and parsers of their values.
 
 mod aliases;
 mod costs;
@@ -8,7 +8,7 @@ mod preferences;
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
 use aliases::aliases;
-pub use aliases::no_such_hardware;
+pub use aliases::unsupported_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};
@@ -17,10 +17,10 @@ pub use preferences::reproducible;
 
 use crate::call::{Algorithm, Collective};
 
-/// The word that leaves the choice to [`choose`](crate::choice::choose).
+/// The value that leaves the choice to [`choose`](crate::choice::choose).
 const AUTO: &str = "auto";
 
-/// How many algorithms the collective has.
+/// The number of algorithms of a collective.
 const fn algorithms(collective: Collective) -> usize {
     let (mut at, mut found) = (0, 0);
     while at < Algorithm::ALL.len() {
@@ -30,7 +30,7 @@ const fn algorithms(collective: Collective) -> usize {
     found
 }
 
-/// `auto` and the names of the collective's algorithms, of which there are one less than `N`.
+/// `auto` and the names of the collective's algorithms; `N` is one more than these are.
 const fn names<const N: usize>(collective: Collective) -> [&'static str; N] {
     let mut names = [AUTO; N];
     let (mut at, mut found) = (0, 0);
@@ -44,10 +44,10 @@ const fn names<const N: usize>(collective: Collective) -> [&'static str; N] {
     names
 }
 
-/// Makes the words and the rows of collectives out of their names.
+/// Makes the allowed values and the setting of each collective from its name.
 macro_rules! collectives {
     ($($collective:ident $name:literal)*) => {
-        /// The words that the setting of the collective's algorithm knows.
+        /// The allowed values of the collective's `_algorithm` setting.
         const fn words(collective: Collective) -> Words {
             match collective {
                 $(Collective::$collective => const {
@@ -58,18 +58,18 @@ macro_rules! collectives {
             }
         }
 
-        /// One row for each collective.
+        /// One `_algorithm` setting per collective.
         const ALGORITHMS: [Setting; Collective::ALL.len()] = [$(Setting {
             name: concat!($name, "_algorithm"),
             aliases: aliases(Collective::$collective),
             default: AUTO,
             kind: "word",
             level: Level::Tuning,
-            short: concat!("which algorithm serves ", $name),
-            long: "`auto` goes by what each would cost; `oxmpi explain` says which that is. An \
-                   algorithm that is asked for by its name serves every call that it suits; others \
-                   are served as with `auto`. Sizes and parameters can be told by coll_rules. Every \
-                   rank must be told the same.",
+            short: concat!("the algorithm of ", $name),
+            long: "`auto` chooses the one with the least expected time; `oxmpi explain` shows it. A named \
+                   algorithm serves every call that it supports; other calls are served as with `auto`. \
+                   coll_rules sets algorithms for ranges of sizes, and parameters. Every rank must have \
+                   the same value.",
             check: |text| algorithm(Collective::$collective, text).map(drop),
         },)*];
     };
@@ -98,11 +98,11 @@ collectives! {
     NeighborAlltoallv "neighbor_alltoallv"
 }
 
-/// The algorithm that the text asks for; `None` for `auto`.
+/// The algorithm with the name `text`; `None` for `auto`.
 ///
 /// # Errors
 ///
-/// What is no algorithm of the collective; the error lists those there are.
+/// If the collective has no such algorithm; the error lists its algorithms.
 pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>, Error> {
     match collective.algorithm(text) {
         None => words(collective).find(text).map(|_| None),
@@ -110,44 +110,24 @@ pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>
     }
 }
 
-/// How many collectives have an algorithm.
-const SERVED: usize = {
-    let (mut at, mut served) = (0, 0);
-    while at < Collective::ALL.len() {
-        served += (algorithms(Collective::ALL[at]) > 0) as usize;
+/// Copies `from` into `rows` from index `at` on and returns the index after them.
+const fn append(rows: &mut [Setting], mut at: usize, from: &[Setting]) -> usize {
+    let first = at;
+    while at < first + from.len() {
+        rows[at] = from[at - first];
         at += 1;
     }
-    served
-};
+    at
+}
 
-/// The rows of collectives in the table of settings. Those that end in `_algorithm` are read by
-/// [`algorithm`], one for each collective that has an algorithm; the others are
-/// fields of [`Tuning`](crate::choice::Tuning).
+/// All settings of collectives. Those that end in `_algorithm` are parsed by [`algorithm`], one for each
+/// collective; the others are fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + PREFERENCES.len()];
-    let (mut at, mut next) = (0, 0);
-    while at < Collective::ALL.len() {
-        if algorithms(Collective::ALL[at]) > 0 {
-            rows[next] = ALGORITHMS[at];
-            next += 1;
-        }
-        at += 1;
-    }
-    at = 0;
-    while at < SIZES.len() {
-        rows[next] = SIZES[at];
-        (at, next) = (at + 1, next + 1);
-    }
-    at = 0;
-    while at < COSTS.len() {
-        rows[next] = COSTS[at];
-        (at, next) = (at + 1, next + 1);
-    }
-    at = 0;
-    while at < PREFERENCES.len() {
-        rows[next] = PREFERENCES[at];
-        (at, next) = (at + 1, next + 1);
-    }
+    let mut rows = [SIZES[0]; ALGORITHMS.len() + SIZES.len() + COSTS.len() + PREFERENCES.len()];
+    let at = append(&mut rows, 0, &ALGORITHMS);
+    let at = append(&mut rows, at, &SIZES);
+    let at = append(&mut rows, at, &COSTS);
+    append(&mut rows, at, &PREFERENCES);
     rows
 };
 
@@ -159,8 +139,8 @@ const SIZES: [Setting; 3] = [
         kind: "bytes",
         level: Level::Expert,
         short: "the longest message of the ring in allreduce",
-        long: "A rank's share is cut into messages of this length, 64 at most, so that one is \
-               reduced while the next one travels. Every rank must be told the same.",
+        long: "A rank's share is cut into messages of this length, at most 64, so that one is reduced \
+               while the next one travels. Every rank must have the same value.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -170,9 +150,9 @@ const SIZES: [Setting; 3] = [
         kind: "bytes",
         level: Level::Tuning,
         short: "the longest block that gatherv sends through its tree",
-        long: "Longer blocks go straight to the root, which asks for them a few at a time. Each block \
-               is judged by its own length; in Cray MPICH all are by their average. 0 counts as 1. \
-               Every rank must be told the same.",
+        long: "Longer blocks go straight to the root, which requests a few at a time. Each block's own \
+               length counts; in Cray MPICH the average does. 0 counts as 1. Every rank must have the \
+               same value.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -182,9 +162,9 @@ const SIZES: [Setting; 3] = [
         kind: "bytes",
         level: Level::Tuning,
         short: "the longest block that scatterv sends through its tree",
-        long: "Longer blocks come straight from the root, a few at a time. Each block is judged by \
-               its own length; in Cray MPICH all are by their average. 0 counts as 1. \
-               Every rank must be told the same.",
+        long: "Longer blocks come straight from the root, a few at a time. Each block's own length \
+               counts; in Cray MPICH the average does. 0 counts as 1. Every rank must have the same \
+               value.",
         check: |text| size(text).map(drop),
     },
 ];
@@ -201,11 +181,11 @@ mod tests {
         SETTINGS
             .iter()
             .find(|row| row.name == name)
-            .expect("the row is there")
+            .expect("the setting exists")
     }
 
     #[test]
-    fn every_algorithm_can_be_asked_for() {
+    fn every_algorithm_can_be_set_by_name() {
         for algorithm in Algorithm::ALL {
             assert_eq!(
                 super::algorithm(algorithm.collective(), algorithm.name()),
@@ -244,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_and_the_tuning_have_the_same_defaults() {
+    fn settings_and_tuning_have_the_same_defaults() {
         assert!(SETTINGS.iter().all(|row| (row.check)(row.default).is_ok()));
         let tuning = Tuning::default();
         assert_eq!(

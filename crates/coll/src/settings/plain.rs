@@ -1,18 +1,18 @@
-//! Collectives that are to be served by the textbook's algorithms, whatever others would cost.
+//! The setting `coll_plain`: collectives that use their textbook algorithms.
 
 use oxmpi_text::{Error, Expected, Span, nearest};
 
 use crate::call::{Algorithm, Collective};
 
-/// What stands before a collective's name in Cray MPICH.
+/// The prefix of a collective's name in Cray MPICH.
 const PREFIX: &str = "mpi_";
 
-/// Reads a list of collectives with commas: `bcast`, or `MPI_Bcast` as in Cray MPICH. `none` or `0`
-/// is none, `all` or `1` is all. Gives each of them to `chosen`.
+/// Parses a list of collectives separated by commas, such as `bcast`, or `MPI_Bcast` as in Cray MPICH,
+/// and passes each to `chosen`. `none` or `0` is none, `all` or `1` is all.
 ///
 /// # Errors
 ///
-/// What is no collective; the error suggests one.
+/// If a word names no collective; the error suggests one.
 pub fn plain(text: &str, mut chosen: impl FnMut(Collective)) -> Result<(), Error> {
     match text {
         "none" | "0" => return Ok(()),
@@ -51,7 +51,7 @@ fn collective(word: &str, span: Span) -> Result<Collective, Error> {
     })
 }
 
-/// The textbook's algorithm: one that every call of the collective suits, where there is one.
+/// The textbook algorithm of a collective: one that supports every call, where there is one.
 pub const fn textbook(collective: Collective) -> Algorithm {
     match collective {
         Collective::Barrier => Algorithm::BarrierDissemination,

@@ -1,18 +1,19 @@
-//! What a user can wish of all collectives, as settings.
+//! The settings that concern all collectives: rules, textbook algorithms, flags, reproducibility and call
+//! checks.
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch};
 
 use super::plain::plain;
 use crate::choice::Reproducible;
 
-/// What a variable of Cray MPICH that is a switch means to the wish for reproducible results.
+/// The values of Cray MPICH's switches as values of `coll_reproducible`.
 const SWITCHED: &[(&str, &str)] = &[("0", "off"), ("1", "placement")];
 
-/// Reads when results are to be reproducible.
+/// Parses the value of `coll_reproducible`.
 ///
 /// # Errors
 ///
-/// Another word; the error lists those there are.
+/// If it is another word; the error lists the allowed ones.
 pub fn reproducible(text: &str) -> Result<Reproducible, Error> {
     const WORDS: Words = Words(&["off", "placement", "ranks"]);
     let all = [
@@ -23,7 +24,7 @@ pub fn reproducible(text: &str) -> Result<Reproducible, Error> {
     WORDS.find(text).map(|at| all[at])
 }
 
-/// What a user can wish of all collectives.
+/// The settings that concern all collectives.
 pub(super) const PREFERENCES: [Setting; 5] = [
     Setting {
         name: "coll_rules",
@@ -32,8 +33,8 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         kind: "path",
         level: Level::Tuning,
         short: "a JSON file of rules: which algorithm serves which sizes on how many ranks",
-        long: "docs/formats.md describes it. A rule serves the calls that its algorithm suits; what \
-               NAME_algorithm asks for is stronger. Every rank must be given the same.",
+        long: "docs/formats.md describes the file. A rule serves the calls that its algorithm supports; \
+               NAME_algorithm takes precedence. Every rank must have the same value.",
         check: |_| Ok(()),
     },
     Setting {
@@ -42,10 +43,10 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         default: "none",
         kind: "list",
         level: Level::Tuning,
-        short: "collectives that the textbook's algorithms serve, whatever others would cost",
-        long: "Names with commas, such as bcast,allgather, also as MPI_Bcast; `all` or `none`. To see \
-               whether a fault or a time comes of the choice. NAME_algorithm is stronger. Every rank \
-               must be told the same.",
+        short: "collectives that use their textbook algorithms, whatever the expected times",
+        long: "Names with commas, such as bcast,allgather, also as MPI_Bcast; `all` or `none`. This shows \
+               whether a fault or a time is due to the choice. NAME_algorithm takes precedence. Every rank \
+               must have the same value.",
         check: |text| plain(text, drop),
     },
     Setting {
@@ -54,11 +55,11 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         default: "off",
         kind: "switch",
         level: Level::Tuning,
-        short: "whether barrier and allreduce between nodes signal by flags in the other's memory",
-        long: "Flags, which may carry one word of 8 B, are written by the network and match nothing, \
-               which halves a barrier's time. This version has no network that could, so that it \
-               moves the choice of algorithms only, as `oxmpi explain` shows it; inside a node \
-               signals are flags anyway. Off by default, as in Cray MPICH. Every rank must be told the same.",
+        short: "whether barrier and allreduce between nodes signal by flags in remote memory",
+        long: "The network writes a flag of up to 8 B without matching, which halves the time of a barrier. \
+               No transport of this version can do that, so the setting only affects the choice of \
+               algorithms, as `oxmpi explain` shows. Inside a node signals are flags anyway. Off by \
+               default, as in Cray MPICH. Every rank must have the same value.",
         check: |text| switch(text).map(drop),
     },
     Setting {
@@ -91,12 +92,11 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         kind: "word",
         level: Level::Tuning,
         short: "when reductions that round give the same bits: off, placement or ranks",
-        long: "`off`: on every rank. `placement`: also in every job of as many ranks, wherever they \
-               are. `ranks`: in jobs of any number of ranks: sums of floats are exact and rounded once, \
-               so that they depend on what the ranks bring and on nothing else, at 35 times the bytes; \
-               products of floats and operations of the program's own are refused. What a rank has \
-               added up before is its own affair; ExactSum adds without rounding. Every rank must be \
-               told the same.",
+        long: "`off`: on all ranks of a call. `placement`: also in all jobs with the same number of ranks, \
+               for any placement. `ranks`: in jobs with any number of ranks; sums of floats are then exact \
+               and rounded once, so that they depend on the contributions only, at 35 times the bytes, and \
+               products of floats and operations of the program's own are refused. A rank's own local sums \
+               are not covered; ExactSum adds without rounding. Every rank must have the same value.",
         check: |text| reproducible(text).map(drop),
     },
     Setting {
@@ -105,10 +105,10 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         default: "off",
         kind: "switch",
         level: Level::Tuning,
-        short: "whether ranks compare what they call before each collective",
-        long: "Ranks that call different collectives, or one with different roots or lengths, get an \
-               error that names two of them, where they might wait for ever. It costs an allgather for \
-               each collective: for finding mistakes. Every rank must be told the same.",
+        short: "whether ranks compare their calls before each collective",
+        long: "Ranks that call different collectives, or one with different roots or lengths, get an error \
+               that names two of them, where they might deadlock. Each collective then costs an \
+               allgather more: use it to find mistakes. Every rank must have the same value.",
         check: |text| switch(text).map(drop),
     },
 ];

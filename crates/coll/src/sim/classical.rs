@@ -1,45 +1,46 @@
-//! What MPICH, Open MPI and UCC do by default where a plan would not: the root of gatherv, or
-//! scatterv, talks to every rank at once.
-//!
-//! The root of gatherv posts a receive for every rank before it waits, and the root of scatterv
-//! starts a send to every rank; the executor of plans never has so many under way. The blocks have
-//! one length.
+//! The linear gatherv and scatterv that MPICH, Open MPI and UCC use by default, which no plan describes:
+//! the root posts a receive from, or starts a send to, every rank at once. The executor of plans limits
+//! the messages under way. Blocks are equally long.
 
 use alloc::vec::Vec;
 
-use super::driver::{Request, View};
+use super::driver::{RankDriver, Request};
 use super::error::Error;
 use super::{Program, SimReport, Simulation};
 use crate::exec::Driver;
 use crate::plan::{Buf, CallArrays, Part};
 
-/// What the classical linear algorithms do.
+/// A linear algorithm without a limit of messages under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classical {
-    /// Every rank sends its block straight to rank 0.
+    /// Every rank sends its block to rank 0.
     Gatherv,
     /// Rank 0 sends every rank its block.
     Scatterv,
 }
 
-/// One rank of such a call.
-struct Linear {
-    what: Classical,
+/// One rank of such an algorithm.
+struct LinearProgram {
+    algorithm: Classical,
     block: Part,
     started: bool,
-    /// What is under way, last first.
+    /// The messages under way, last first.
     open: Vec<Request>,
 }
 
-impl Program for Linear {
-    fn advance(&mut self, _: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+impl Program for LinearProgram {
+    fn advance(
+        &mut self,
+        _: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error> {
         if !self.started {
             self.started = true;
-            self.start(view)?;
+            self.start(driver)?;
             self.open.reverse();
         }
         while let Some(request) = self.open.last_mut() {
-            if !view.done(request)? {
+            if !driver.done(request)? {
                 return Ok(false);
             }
             self.open.pop();
@@ -48,16 +49,16 @@ impl Program for Linear {
     }
 }
 
-impl Linear {
-    fn start(&mut self, view: &mut View<'_, '_>) -> Result<(), Error> {
-        let (size, at_root) = (view.world.setup.placement.size(), view.rank == 0);
+impl LinearProgram {
+    fn start(&mut self, driver: &mut RankDriver<'_, '_>) -> Result<(), Error> {
+        let (size, at_root) = (driver.state.setup.placement.size(), driver.rank == 0);
         let peers = if at_root { 1..size } else { 0..1 };
         for peer in peers {
-            let sends = at_root == (self.what == Classical::Scatterv);
+            let sends = at_root == (self.algorithm == Classical::Scatterv);
             let request = if sends {
-                view.send(peer, 0, self.block)?
+                driver.send(peer, 0, self.block)?
             } else {
-                view.recv(peer, 0, self.block)?
+                driver.recv(peer, 0, self.block)?
             };
             self.open.extend(request);
         }
@@ -71,9 +72,9 @@ impl Simulation<'_> {
     /// # Errors
     ///
     /// None that a caller could cause.
-    pub fn run_classical(self, what: Classical, count: u64) -> Result<SimReport, Error> {
-        let program = |_| Linear {
-            what,
+    pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<SimReport, Error> {
+        let program = |_| LinearProgram {
+            algorithm,
             block: Part::new(Buf::In, 0, count),
             started: false,
             open: Vec::new(),

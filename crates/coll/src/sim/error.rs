@@ -1,72 +1,72 @@
-//! Why a simulation has no result.
+//! Errors of simulations.
 
 use thiserror::Error as Derive;
 
 use crate::catalog::Unsuited;
 
-/// Why a simulation has no result.
+/// The reason why a simulation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Derive)]
 #[non_exhaustive]
 pub enum Error {
-    /// The algorithm refuses the call.
+    /// The algorithm does not support the call.
     #[error(transparent)]
     Unsuited(#[from] Unsuited),
-    /// A plan names a rank that is not there, or its own.
+    /// A plan names a peer that does not exist, or its own rank.
     #[error(
-        "rank {rank} has a message for or from rank {peer}, which is no other rank of the group"
+        "rank {rank} sends to or receives from rank {peer}, which is no other rank of the group"
     )]
     Peer {
-        /// Whose plan it is.
+        /// The rank whose plan it is.
         rank: u32,
         /// The peer that it names.
         peer: u32,
     },
-    /// The two ends of a message disagree.
-    #[error("rank {from} sends {sent} bytes where rank {rank} has room for {room}")]
+    /// Sender and receiver of a message have different lengths.
+    #[error("rank {from} sends {sent} bytes, but rank {rank} receives {room}")]
     Length {
         /// The receiver.
         rank: u32,
         /// The sender.
         from: u32,
-        /// Bytes of the message.
+        /// Bytes of the send.
         sent: u64,
         /// Bytes of the receive.
         room: u64,
     },
-    /// A rank waits for a message that nobody sends.
-    #[error("rank {rank} and {others} others wait for ever")]
+    /// Ranks wait for messages that are never sent.
+    #[error("rank {rank} and {others} other ranks wait for messages that are never sent")]
     Deadlock {
-        /// The first of them.
+        /// The first waiting rank.
         rank: u32,
-        /// How many there are besides.
+        /// The number of other waiting ranks.
         others: u32,
     },
-    /// Ranks of a node do not do the same together.
-    #[error("rank {rank} does not do what others of its team do together")]
-    Apart {
-        /// Whose plan it is.
+    /// Ranks of a node enter different intra-node phases.
+    #[error("rank {rank} enters another intra-node phase than the other ranks of its node")]
+    PhaseMismatch {
+        /// The rank whose plan differs.
         rank: u32,
     },
-    /// A plan learns lengths that nothing tells it.
-    #[error("the plan of rank {rank} waits for a length that nothing brings")]
-    Broken {
-        /// Whose plan it is.
+    /// A plan waits for a length that no message provides.
+    #[error("the plan of rank {rank} waits for a length that no message provides")]
+    UnknownLength {
+        /// The rank whose plan it is.
         rank: u32,
     },
-    /// What ranks do in collectives of neighbours depends on who these are.
-    #[error("collectives of neighbours are not simulated")]
-    Neighbors,
-    /// The schedule's text could not be written.
+    /// Neighbourhood collectives, which need a graph of neighbours, are not simulated.
+    #[error("neighbourhood collectives cannot be simulated")]
+    Neighborhood,
+    /// The text of the schedule could not be written.
     #[error("the schedule cannot be written")]
-    Unwritten,
-    /// The ranks are not alike from node to node, so one node cannot stand for all.
+    Write,
+    /// The nodes are not equal, so one node cannot represent all.
     #[error(
-        "one node stands for all only in block placement with all nodes full: {size} ranks are not a multiple of {per_node}"
+        "simulating one node in place of all needs block placement and full nodes, but {size} ranks are no multiple of {per_node} or not in block placement"
     )]
     Uneven {
-        /// Ranks of the group.
+        /// The ranks of the group.
         size: u32,
-        /// Ranks of a node.
+        /// The ranks of a node.
         per_node: u32,
     },
 }

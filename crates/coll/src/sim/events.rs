@@ -1,58 +1,59 @@
-//! What happens next: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem",
-//! 1990).
+//! The event queue: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest
+//! path problem", 1990).
 //!
-//! Time only goes forward, so an event is kept in the bucket of the highest bit in which its time differs from now. A bucket
-//! is opened when the lower ones are empty, and its events move to lower ones: an event is touched a few times, and memory
-//! is read in order, however many events there are. Events of one time come in the order of their tie breakers.
+//! Time never goes back, so an event lies in the bucket of the highest bit in which its time differs from
+//! now. When all lower buckets are empty, a bucket is opened and its events move to lower ones. Each
+//! event moves a few times only, and memory is read sequentially, however many events there are.
+//! Simultaneous events are ordered by their tie breakers.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Something that happens to a message.
+/// An event of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     /// Picoseconds from the start.
     pub(super) time: u64,
-    /// What comes first among events of one time.
+    /// The order among simultaneous events.
     pub(super) tie: u64,
-    /// The message, as its place in a slab; the rank of [`What::Met`].
+    /// The index of the message; for [`EventKind::PhaseEnd`] the rank.
     pub(super) message: u32,
     pub(super) kind: EventKind,
 }
 
-/// What happens.
+/// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EventKind {
-    /// The sending node's adapter is asked to send it.
+    /// The message is handed to the sending node's adapter.
     Inject,
-    /// Its first byte reaches the receiving node's adapter.
+    /// The first byte reaches the receiving node's adapter.
     Arrive,
-    /// It is in the receiving rank's memory.
+    /// The message is in the receiving rank's memory.
     Deliver,
     /// The sender may write its buffer again.
     Sent,
-    /// What the rank does together with others is done.
-    Met,
+    /// An intra-node phase ends on the rank.
+    PhaseEnd,
 }
 
-/// Buckets: time's bits.
+/// One bucket per bit of a time.
 const BUCKETS: usize = 64;
 
-/// All that will happen, in order.
-pub(super) struct Events {
+/// The queue of future events.
+pub(super) struct EventQueue {
     now: u64,
-    /// What happens at this moment, last first.
+    /// The events of the present time, last first.
     current: Vec<Event>,
-    /// What was added for this moment after it had begun.
+    /// Events added for the present time while it is processed.
     late: BinaryHeap<Reverse<Event>>,
     later: [Vec<Event>; BUCKETS],
 }
 
-impl Events {
-    /// Nothing happens, and it is time 0.
+impl EventQueue {
+    /// An empty queue at time 0.
     pub(super) fn new() -> Self {
-        Events {
+        EventQueue {
             now: 0,
             current: Vec::new(),
             late: BinaryHeap::new(),
@@ -60,16 +61,16 @@ impl Events {
         }
     }
 
-    /// Adds an event, which is not in the past.
+    /// Adds an event, which must not be in the past.
     pub(super) fn push(&mut self, event: Event) {
-        debug_assert!(event.time >= self.now, "time goes forward");
+        debug_assert!(event.time >= self.now, "an event is not in the past");
         match (event.time ^ self.now).checked_ilog2() {
             None => self.late.push(Reverse(event)),
             Some(bit) => self.later[bit as usize].push(event),
         }
     }
 
-    /// Takes what happens next.
+    /// Removes the next event.
     pub(super) fn pop(&mut self) -> Option<Event> {
         if self.current.is_empty() && self.late.is_empty() {
             self.advance()?;
@@ -81,7 +82,7 @@ impl Events {
         }
     }
 
-    /// Goes to the next time at which something happens.
+    /// Moves on to the next time that has events.
     fn advance(&mut self) -> Option<()> {
         let bucket = self.later.iter_mut().find(|bucket| !bucket.is_empty())?;
         let events = core::mem::take(bucket);
@@ -99,14 +100,14 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, EventKind, Events};
+    use super::{Event, EventKind, EventQueue};
     use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn events_come_in_order(steps in prop::collection::vec((0_u64..1 << 40, 0_u64..4, any::<bool>()), 1..300)) {
-            let (mut events, mut oracle, mut now) = (Events::new(), BTreeSet::new(), 0);
+            let (mut events, mut oracle, mut now) = (EventQueue::new(), BTreeSet::new(), 0);
             for (message, (delay, tie, near)) in (0..).zip(steps) {
                 let time = now + if near { delay % 3 } else { delay };
                 let event = Event { time, tie, message, kind: EventKind::Inject };

@@ -1,6 +1,6 @@
-//! A collective as a GOAL schedule: what LogGOPSim and its successors read (Hoefler, Siebert and
-//! Lumsdaine, "Group operation assembly language: a flexible way to express collective
-//! communication", 2009), so that others can run the same plans through a simulator of their own.
+//! Writes collectives as GOAL schedules, the input of LogGOPSim and its successors, so that the plans can
+//! run in other simulators. Hoefler, Siebert and Lumsdaine, "Group operation assembly language: a
+//! flexible way to express collective communication", 2009.
 
 use core::fmt::{self, Write};
 
@@ -8,22 +8,22 @@ use super::{Error, Machine, Order, Placement, Setup, Simulation, Workload};
 use crate::call::{Algorithm, Parameters};
 use crate::plan::{Act, Acts, Part, Plan, PlanInputs};
 
-/// Writes the plans of all ranks of the workload as one schedule.
+/// Writes the plans of all ranks of a workload as one GOAL schedule.
 ///
-/// Messages carry bytes. Local work becomes a calculation of as many
-/// nanoseconds as the machine takes for it, rounded up. Where a step needs earlier ones, a
-/// calculation of no time stands for them: it needs all their acts, and the step's acts need it.
+/// Messages carry bytes. Local work becomes a calculation of the nanoseconds that the machine takes for
+/// it, rounded up. Where a step needs earlier ones, an empty calculation joins them: it requires all
+/// their acts, and the step's acts require it.
 ///
-/// A plan that learns lengths from its messages is written with those that it learns from this
-/// workload's. As in a [`Simulation`], learning takes no time.
+/// A plan that learns lengths is written with the lengths that it learns from this workload. As in a
+/// [`Simulation`], learning takes no time.
 ///
 /// # Errors
 ///
-/// When a plan cannot be made, the plans do not fit together, or the text cannot be written.
+/// If a plan cannot be made, the plans do not match each other, or the text cannot be written.
 ///
 /// # Cost
 ///
-/// That of one simulation besides the text.
+/// That of one simulation, and the text.
 pub fn write_goal(
     out: &mut impl Write,
     machine: &Machine,
@@ -31,13 +31,13 @@ pub fn write_goal(
     algorithm: Algorithm,
     parameters: &Parameters,
 ) -> Result<(), Error> {
-    let failed = |_: fmt::Error| Error::Unwritten;
+    let failed = |_: fmt::Error| Error::Write;
     let (size, element) = (work.ranks(), work.element_bytes());
     let plan = |rank| {
-        let call = work.call(rank).ok_or(Error::Neighbors)?;
+        let call = work.call(rank).ok_or(Error::Neighborhood)?;
         Ok(algorithm.plan(&call, parameters)?)
     };
-    // Lengths depend neither on where ranks are nor on what messages cost.
+    // Lengths depend neither on the placement nor on costs.
     let setup = Setup::new(*machine, Placement::new(Order::Block, size, 1));
     let learned = Simulation::new(&setup).of(work).learned(plan)?;
     writeln!(out, "num_ranks {size}").map_err(failed)?;
@@ -48,8 +48,8 @@ pub fn write_goal(
             element,
             machine,
             labels: 0,
-            joined: 0,
-            gate: None,
+            phases: 0,
+            last_join: None,
             firsts: alloc::vec![],
         };
         schedule.rank(rank, &plan(rank)?, &PlanInputs::new(work.given(), learned))?;
@@ -63,29 +63,29 @@ struct Schedule<'a, W> {
     out: &'a mut W,
     element: u64,
     machine: &'a Machine,
-    /// Labels given so far.
+    /// The number of labels so far.
     labels: u32,
-    /// The first step whose acts no gate has joined.
-    joined: u32,
-    /// The label that stands for all steps below `joined`.
-    gate: Option<u32>,
-    /// Each step's first label; a gate's label belongs to none.
+    /// The first step whose acts no join covers.
+    phases: u32,
+    /// The label of the join that covers all steps below `joined`.
+    last_join: Option<u32>,
+    /// The first and last label of each step's acts; those of joins are in no step.
     firsts: alloc::vec::Vec<(u32, u32)>,
 }
 
 impl<W: Write> Schedule<'_, W> {
     fn rank<P: Plan>(&mut self, rank: u32, plan: &P, inputs: &PlanInputs<'_>) -> Result<(), Error> {
-        let failed = |_: fmt::Error| Error::Unwritten;
+        let failed = |_: fmt::Error| Error::Write;
         let mut acts = Acts::new();
-        // A rank without any operation is none to the readers of such files.
+        // Readers of GOAL files reject a rank without operations.
         self.label("calc 0").map_err(failed)?;
         let mut step = 0;
         while step < plan.steps() {
             acts.clear();
             let needs = plan
                 .step(step, inputs, &mut acts)
-                .ok_or(Error::Broken { rank })?;
-            if needs > self.joined {
+                .ok_or(Error::UnknownLength { rank })?;
+            if needs > self.phases {
                 self.join(needs).map_err(failed)?;
             }
             let first = self.labels;
@@ -94,32 +94,32 @@ impl<W: Write> Schedule<'_, W> {
             }
             step = acts.after(step);
             self.firsts.push((first, self.labels));
-            // Steps that are left out hold nothing.
+            // Skipped steps hold no acts.
             self.firsts
                 .resize(step as usize, (self.labels, self.labels));
         }
         Ok(())
     }
 
-    /// A label for what is done.
-    fn label(&mut self, what: impl fmt::Display) -> Result<u32, fmt::Error> {
+    /// Writes an operation under a new label.
+    fn label(&mut self, operation: impl fmt::Display) -> Result<u32, fmt::Error> {
         self.labels += 1;
-        writeln!(self.out, "l{}: {what}", self.labels)?;
+        writeln!(self.out, "l{}: {operation}", self.labels)?;
         Ok(self.labels)
     }
 
-    /// Joins the steps below `needs`.
+    /// Writes a join of the steps below `needs`.
     fn join(&mut self, needs: u32) -> fmt::Result {
-        let gate = self.label("calc 0")?;
-        if let Some(before) = self.gate {
-            writeln!(self.out, "l{gate} requires l{before}")?;
+        let last_join = self.label("calc 0")?;
+        if let Some(before) = self.last_join {
+            writeln!(self.out, "l{last_join} requires l{before}")?;
         }
-        for &(first, end) in &self.firsts[self.joined as usize..needs as usize] {
+        for &(first, end) in &self.firsts[self.phases as usize..needs as usize] {
             for label in first + 1..=end {
-                writeln!(self.out, "l{gate} requires l{label}")?;
+                writeln!(self.out, "l{last_join} requires l{label}")?;
             }
         }
-        (self.gate, self.joined) = (Some(gate), needs);
+        (self.last_join, self.phases) = (Some(last_join), needs);
         Ok(())
     }
 
@@ -136,11 +136,11 @@ impl<W: Write> Schedule<'_, W> {
             }
             Act::Copy { from, .. } => self.label(format_args!("calc {}", work(from, copy)))?,
             Act::Reduce { from, .. } => self.label(format_args!("calc {}", work(from, reduce)))?,
-            // The calls say of no ranks that they share memory: GOAL has messages only.
+            // The workload has no intra-node phases, as GOAL has messages only.
             Act::Size { .. } | Act::Learn { .. } | Act::IntraNode(_) => return Ok(()),
         };
-        match self.gate {
-            Some(gate) => writeln!(self.out, "l{label} requires l{gate}"),
+        match self.last_join {
+            Some(last_join) => writeln!(self.out, "l{label} requires l{last_join}"),
             None => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
-//! What ranks of a node do together: all are done as long after the last of them has come as the
-//! [form](crate::cost) says.
+//! Intra-node phases in the simulator: all ranks leave as long after the last one enters as the [cost
+//! form](crate::cost) says.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -7,24 +7,21 @@ use alloc::vec::Vec;
 use super::error::Error;
 use crate::plan::{IntraNodeOp, NodeRanks};
 
-/// Ranks that have come to do this.
+/// An intra-node phase that some ranks have entered.
 struct PendingOp {
     act: IntraNodeOp,
     ranks: Vec<u32>,
-    /// When the last of them came.
+    /// The time at which the last of them entered.
     last: u64,
 }
 
-/// All teams of which some rank waits.
+/// All phases that some but not all ranks have entered.
 #[derive(Default)]
 pub(super) struct PendingOps(BTreeMap<NodeRanks, PendingOp>);
 
 impl PendingOps {
-    /// A rank comes at a time. Once it is the last one: all of its node, and when the last of them came.
-    ///
-    /// # Errors
-    ///
-    /// When it does not do what the others do.
+    /// A rank enters a phase at time `now`. If it is the last, returns all ranks of the phase and the
+    /// time at which the last entered.
     pub(super) fn join(
         &mut self,
         rank: u32,
@@ -37,7 +34,7 @@ impl PendingOps {
             last: 0,
         });
         if !act.agrees(&pending.act) || act.number(rank).is_none() {
-            return Err(Error::Apart { rank });
+            return Err(Error::PhaseMismatch { rank });
         }
         pending.ranks.push(rank);
         pending.last = pending.last.max(now);

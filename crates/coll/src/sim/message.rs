@@ -1,47 +1,47 @@
-//! Messages on their way, and receives that wait for them.
+//! The records of messages under way and of posted receives.
 
-use super::queue::Linked;
+use super::queue::QueueEntry;
 
-/// Where a message is on its way.
+/// The stage of a message's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
-    /// All of it, in one go.
+pub(super) enum MessageStage {
+    /// The whole message, sent at once.
     Eager,
-    /// A long message is announced.
+    /// The announcement of a long message.
     Request,
-    /// The receiver's adapter asks the sender's for it.
+    /// The receiver's request for the data of a long message.
     Grant,
-    /// A long message itself.
+    /// The data of a long message.
     Data,
 }
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    /// Orders events of one time.
+pub(super) struct SimMessage {
+    /// The order among simultaneous events.
     pub(super) tie: u64,
     pub(super) bytes: u64,
-    /// When it comes to its receiver, if that is on the same node.
-    pub(super) due: u64,
-    /// The simulated ranks at its ends.
+    /// The time at which a message within a node arrives.
+    pub(super) arrival: u64,
+    /// The simulated ranks that send and receive it.
     pub(super) source: u32,
     pub(super) target: u32,
-    /// The sender's rank in the receiver's eyes.
+    /// The sender's rank as the receiver sees it.
     pub(super) from: u32,
     pub(super) tag: u32,
     pub(super) next: u32,
-    /// The receive that it has met.
+    /// The index of the matched receive.
     pub(super) receive: u32,
-    pub(super) leg: Leg,
-    /// Whether it goes from node to node.
+    pub(super) stage: MessageStage,
+    /// Whether sender and receiver are on different nodes.
     pub(super) remote: bool,
-    /// Whether the sender's buffer is free again.
+    /// Whether the sender may write its buffer again.
     pub(super) sent: bool,
-    /// Who still needs this record: the network, and the sender of a long message.
+    /// The number of users of this record: the network, and the sender of a long message.
     pub(super) holders: u8,
 }
 
-impl Linked for Message {
+impl QueueEntry for SimMessage {
     fn next(&mut self) -> &mut u32 {
         &mut self.next
     }
@@ -51,9 +51,9 @@ impl Linked for Message {
     }
 }
 
-/// A receive under way.
+/// A posted receive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
+pub(super) struct PostedReceive {
     pub(super) from: u32,
     pub(super) tag: u32,
     pub(super) bytes: u64,
@@ -61,7 +61,7 @@ pub(super) struct Receive {
     pub(super) done: bool,
 }
 
-impl Linked for Receive {
+impl QueueEntry for PostedReceive {
     fn next(&mut self) -> &mut u32 {
         &mut self.next
     }

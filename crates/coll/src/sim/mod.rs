@@ -1,30 +1,29 @@
-//! How long a collective takes on a machine that is not there: all ranks' plans, run by the same
-//! [executor](crate::exec) that runs them in life, over a model of processors, adapters and queues.
+//! A discrete-event simulator of collectives: runs all ranks' plans with the [executor](crate::exec) of
+//! real calls over a model of processors, network adapters and message queues.
 //!
-//! The model is LogGP's, with what real machines add to it:
+//! The model is LogGP, with these additions:
 //!
-//! - each rank has a processor, busy for `send` with a message it sends and `recv` with one that
-//!   comes, in the order in which they come;
-//! - each node has one adapter, whose two ends serve one message after another: the larger of `gap`
-//!   and its bytes at `byte` each;
-//! - between two ranks of a node a message takes the node's own path; copies overlap, unless
-//!   [`Setup::serial_copies`] makes the receiver's processor do one after another;
-//! - a receive is looked for along the queue of messages without one, a message along the queue of
-//!   posted receives, and each entry looked at costs [`Setup::matching`] (0 is a library that finds
-//!   them by hashing);
-//! - a message beyond [`Machine::eager`] bytes is announced, fetched by the receiver's adapter once
-//!   its receive is there, and only then is the sender done;
-//! - reducing costs the node's `byte` each byte, copying within a rank's memory [`Machine::copy`];
-//! - with [`Setup::flags`] a message of at most [`Machine::FLAG`] bytes is a flag that the sender puts
-//!   into the receiver's memory: no matching, and both ends pay what they pay inside a node;
-//! - what ranks of a node do [together](crate::plan::IntraNodeOp) takes as long as its form says, from
-//!   when the last of them has come.
+//! - Each rank has a processor, which is busy for `send` with a message that it sends and for `recv` with
+//!   one that it receives, in the order of arrival.
+//! - Each node has one adapter. Its sending and its receiving end serve one message after another, each
+//!   for `gap` or its bytes at `byte`, whichever takes longer.
+//! - A message between two ranks of a node takes the node's path. Copies overlap, unless
+//!   [`Setup::serial_copies`] makes the receiver's processor copy one message after another.
+//! - A receive searches the queue of unexpected messages, a message the queue of posted receives. Each
+//!   entry visited costs [`Setup::matching`]; 0 models a library that matches by hashing.
+//! - A message of more than [`Machine::eager`] bytes uses a rendezvous: it is announced, the receiver's
+//!   adapter fetches it once its receive is posted, and only then is the sender done.
+//! - A reduction costs the node's `byte` per byte, a copy within a rank's memory costs [`Machine::copy`].
+//! - With [`Setup::flags`], a message of at most [`Machine::FLAG`] bytes is a flag written to the
+//!   receiver's memory: nothing is matched, and sender and receiver pay what they pay inside a node.
+//! - An [intra-node phase](crate::plan::IntraNodeOp) takes the time of its [cost form](crate::cost) after
+//!   its last rank has entered.
 //!
-//! It leaves out the network between the adapters (topology, congestion), noise, connection
+//! The model leaves out the network between the adapters (topology, congestion), noise, connection
 //! set-up, the limits of a node's memory bandwidth, and caches.
 //!
-//! The same simulation gives the same numbers everywhere: times are whole picoseconds, and events
-//! of one time have an order.
+//! A simulation gives the same numbers on every machine: times are whole picoseconds, and simultaneous
+//! events have a fixed order.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
@@ -48,9 +47,9 @@ mod intra_node;
 mod message;
 mod offload;
 mod queue;
+mod state;
 mod symmetry;
 mod workload;
-mod world;
 
 use alloc::vec::Vec;
 
@@ -60,45 +59,45 @@ pub use classical::Classical;
 pub use error::Error;
 pub use goal::write_goal;
 pub use offload::Offload;
-pub use symmetry::shifts;
+pub use state::MessageCounts;
+pub use symmetry::is_node_symmetric;
 pub use workload::Workload;
-pub use world::MessageCounts;
 
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
-use driver::{Request, View};
-use world::World;
+use driver::{RankDriver, Request};
+use state::SimState;
 
-/// A machine, the ranks on it, and how its library matches.
+/// The simulated system: a machine, the placement of ranks, and how messages are matched and copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// What things cost.
+    /// The costs of messages, reductions and copies.
     pub machine: Machine,
-    /// Where the ranks are.
+    /// The nodes of the ranks.
     pub placement: Placement,
-    /// Picoseconds for each entry of a queue that is looked at.
+    /// Picoseconds per queue entry that matching visits.
     pub matching: u64,
-    /// Whether messages of at most [`Machine::FLAG`] bytes are flags put into the receiver's memory.
+    /// Whether messages of at most [`Machine::FLAG`] bytes are flags written to the receiver's memory.
     pub flags: bool,
-    /// Whether a rank's processor copies what comes from ranks of its node, one message after
-    /// another; else such copies overlap with everything.
+    /// Whether a rank's processor copies messages from its own node one after another; else such copies
+    /// overlap with all other work.
     pub serial_copies: bool,
-    /// Whether one node stands for all: see [`Setup::by_symmetry`].
+    /// Whether only one node is simulated; see [`Setup::by_symmetry`].
     one_node: bool,
 }
 
-/// A message's way.
-struct Hop {
-    /// Nodes from the receiver's to the sender's, counted upwards around the group; 0 inside a node.
+/// The path of a message.
+struct MessagePath {
+    /// How many nodes the sender's node is above the receiver's, modulo the nodes; 0 inside a node.
     distance: u32,
-    /// The simulated rank that gets it.
+    /// The simulated rank that receives it.
     target: u32,
-    /// The sender as the receiver knows it.
+    /// The sender's rank as the receiver sees it.
     from: u32,
 }
 
 impl Setup {
-    /// Ranks on a machine, with matching for nothing and no flags.
+    /// A setup without matching costs, flags and serial copies.
     pub const fn new(machine: Machine, placement: Placement) -> Self {
         Setup {
             machine,
@@ -110,7 +109,7 @@ impl Setup {
         }
     }
 
-    /// Costs `picoseconds` for each entry of a queue that is looked at.
+    /// The setup with a cost of matching, in picoseconds per queue entry visited.
     pub const fn with_matching(self, picoseconds: u64) -> Self {
         Setup {
             matching: picoseconds,
@@ -118,12 +117,12 @@ impl Setup {
         }
     }
 
-    /// Sends messages of at most [`Machine::FLAG`] bytes as flags.
+    /// The setup with or without flags in place of messages of at most [`Machine::FLAG`] bytes.
     pub const fn with_flags(self, flags: bool) -> Self {
         Setup { flags, ..self }
     }
 
-    /// Lets each rank's processor copy what comes from its node.
+    /// The setup with or without serial copies: see [`Setup::serial_copies`].
     pub const fn with_serial_copies(self, serial_copies: bool) -> Self {
         Setup {
             serial_copies,
@@ -131,18 +130,17 @@ impl Setup {
         }
     }
 
-    /// Simulates one node only, and lets it stand for all.
+    /// Simulates only one node and derives the others by symmetry.
     ///
-    /// That gives the same times as simulating every rank exactly when a shift of all ranks by one
-    /// node changes nothing: in block placement with all nodes full, and for an algorithm whose
-    /// rank `r + m` does what rank `r` does with all peers `m` higher around the group, where `m`
-    /// is the ranks of a node. Then a message that leaves for the node `d` above is, seen from
-    /// there, one that comes from the node `d` below, and so from this node's own past. Whether an
-    /// algorithm is one of those says [`shifts`].
+    /// The times equal those of a full simulation exactly if a shift of all ranks by one node changes
+    /// nothing: with block placement, full nodes, and an algorithm whose rank `r + m` does what rank `r`
+    /// does with all peers `m` higher modulo the ranks, where `m` is the ranks per node. A message to the
+    /// node `d` above then equals a message that this node receives from the node `d` below at the same
+    /// time. [`is_node_symmetric`] says which algorithms qualify.
     ///
     /// # Errors
     ///
-    /// [`Error::Uneven`] in another placement.
+    /// [`Error::Uneven`] if the placement is not block or nodes are not full.
     pub const fn by_symmetry(self) -> Result<Self, Error> {
         if !self.placement.is_uniform() {
             let (size, per_node) = (self.placement.size(), self.placement.per_node());
@@ -154,7 +152,7 @@ impl Setup {
         })
     }
 
-    /// Ranks that are simulated.
+    /// The number of simulated ranks.
     const fn ranks(&self) -> u32 {
         if self.one_node {
             self.placement.per_node()
@@ -163,7 +161,7 @@ impl Setup {
         }
     }
 
-    /// Nodes that are simulated.
+    /// The number of simulated nodes.
     const fn nodes(&self) -> u32 {
         if self.one_node {
             1
@@ -172,8 +170,8 @@ impl Setup {
         }
     }
 
-    /// Nodes for which each simulated one stands.
-    const fn stands_for(&self) -> u64 {
+    /// The number of nodes that each simulated node represents.
+    const fn nodes_represented(&self) -> u64 {
         if self.one_node {
             self.placement.nodes() as u64
         } else {
@@ -181,8 +179,8 @@ impl Setup {
         }
     }
 
-    /// The node of a simulated rank.
-    const fn home(&self, rank: u32) -> u32 {
+    /// The index of a simulated rank's node.
+    const fn node_of(&self, rank: u32) -> u32 {
         if self.one_node {
             0
         } else {
@@ -190,8 +188,8 @@ impl Setup {
         }
     }
 
-    /// The way from a simulated rank to a rank of the group.
-    fn hop(&self, source: u32, to: u32) -> Hop {
+    /// The path from a simulated rank to a rank of the group.
+    fn message_path(&self, source: u32, to: u32) -> MessagePath {
         let (place, nodes) = (&self.placement, self.placement.nodes());
         let (here, there) = (place.node(source), place.node(to));
         let distance = if here >= there {
@@ -200,13 +198,13 @@ impl Setup {
             here + nodes - there
         };
         if self.one_node {
-            Hop {
+            MessagePath {
                 distance,
                 target: place.local(to),
                 from: place.rank(distance, source),
             }
         } else {
-            Hop {
+            MessagePath {
                 distance,
                 target: to,
                 from: source,
@@ -215,46 +213,54 @@ impl Setup {
     }
 }
 
-/// What a simulation found. Times are picoseconds from the common start.
+/// The result of a simulation. Times are picoseconds from the common start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimReport {
-    /// When each simulated rank was done.
+    /// The time at which each simulated rank was done.
     pub times: Vec<u64>,
-    /// What was counted.
+    /// The counts of all ranks.
     pub counts: MessageCounts,
 }
 
 impl SimReport {
-    /// When the last rank was done.
+    /// The time at which the last rank was done.
     pub fn last(&self) -> u64 {
         self.times.iter().copied().max().unwrap_or(0)
     }
 
-    /// The mean over the ranks of when each was done.
+    /// The mean of the times at which ranks were done.
     pub fn mean(&self) -> u64 {
         let sum: u128 = self.times.iter().map(|&time| u128::from(time)).sum();
         (sum / (self.times.len().max(1) as u128)) as u64
     }
 }
 
-/// What a rank does: a plan, or what other libraries do that no plan does.
+/// The work of a rank: a plan, or a classical algorithm that no plan describes.
 trait Program {
-    /// Starts what can start; whether all is done.
-    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
+    /// Starts all acts that can start. Returns whether the rank is done.
+    fn advance(
+        &mut self,
+        given: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error>;
 }
 
 impl<P: Plan> Program for Execution<P, Request> {
-    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
-        let rank = view.rank;
-        match Execution::advance(self, given, view) {
+    fn advance(
+        &mut self,
+        given: CallArrays<'_>,
+        driver: &mut RankDriver<'_, '_>,
+    ) -> Result<bool, Error> {
+        let rank = driver.rank;
+        match Execution::advance(self, given, driver) {
             Ok(progress) => Ok(progress == Progress::Done),
             Err(Failure::Driver(error)) => Err(error),
-            Err(_) => Err(Error::Broken { rank }),
+            Err(_) => Err(Error::UnknownLength { rank }),
         }
     }
 }
 
-/// A simulation to be run.
+/// A simulation to be run, with its inputs.
 pub struct Simulation<'a> {
     setup: &'a Setup,
     element: u64,
@@ -263,11 +269,11 @@ pub struct Simulation<'a> {
     watch: Option<&'a mut dyn FnMut(u64)>,
 }
 
-/// Events from one look at the simulation to the next.
+/// The number of events between two calls of the watch function.
 const WATCH: u64 = 1 << 20;
 
 impl<'a> Simulation<'a> {
-    /// Elements have one byte, and the caller has no arrays.
+    /// A simulation with elements of one byte and without arrays.
     pub const fn new(setup: &'a Setup) -> Self {
         Simulation {
             setup,
@@ -278,42 +284,42 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// An element has this many bytes.
+    /// Sets the bytes of an element.
     pub const fn element_bytes(mut self, bytes: u64) -> Self {
         self.element = bytes;
         self
     }
 
-    /// The arrays of the caller.
+    /// Sets the arrays that every rank is given.
     pub const fn given(mut self, given: CallArrays<'a>) -> Self {
         self.given = given;
         self
     }
 
-    /// Every length that a message tells a plan is this one, in bytes: no data travel here, and
-    /// all blocks are equally long.
+    /// Sets the length in bytes that every learned length has: no data travel, and all blocks are equally
+    /// long.
     pub const fn block(mut self, bytes: u64) -> Self {
         self.block = bytes;
         self
     }
 
-    /// Tells how many events there have been, every million.
+    /// Sets a function that is called with the number of events so far, every million events.
     pub const fn watch(mut self, watch: &'a mut dyn FnMut(u64)) -> Self {
         self.watch = Some(watch);
         self
     }
 
-    /// Runs each simulated rank's plan.
+    /// Runs every simulated rank's plan.
     ///
     /// # Errors
     ///
-    /// When a plan cannot be made, or the plans do not fit together.
+    /// If a plan cannot be made, or the plans do not match each other.
     pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<SimReport, Error> {
         let mut executions = self.executions(plan)?;
         self.simulate(&mut executions)
     }
 
-    /// The lengths that each simulated rank's plan learns when they run.
+    /// The lengths that each simulated rank's plan learns while they run.
     fn learned<P: Plan>(
         self,
         plan: impl Fn(u32) -> Result<P, Error>,
@@ -324,7 +330,7 @@ impl<'a> Simulation<'a> {
         Ok(learned.collect())
     }
 
-    /// Each simulated rank's plan, ready to run.
+    /// An execution of each simulated rank's plan.
     fn executions<P: Plan>(
         &self,
         plan: impl Fn(u32) -> Result<P, Error>,
@@ -333,18 +339,18 @@ impl<'a> Simulation<'a> {
         ranks.map(|rank| plan(rank).map(Execution::new)).collect()
     }
 
-    /// Runs each simulated rank's program.
+    /// Runs every simulated rank's program to its end.
     fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
-        let mut world = World::new(self.setup, self.element, self.block, ranks);
+        let mut state = SimState::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
         for rank in 0..ranks {
-            left += u32::from(!self.advance(&mut world, programs, rank)?);
+            left += u32::from(!self.advance(&mut state, programs, rank)?);
         }
         let mut events = 0_u64;
-        while let Some(ready) = world.step() {
+        while let Some(ready) = state.step() {
             if let Some(rank) = ready? {
-                left -= u32::from(self.advance(&mut world, programs, rank)?);
+                left -= u32::from(self.advance(&mut state, programs, rank)?);
             }
             events += 1;
             if events.is_multiple_of(WATCH)
@@ -353,27 +359,27 @@ impl<'a> Simulation<'a> {
                 watch(events);
             }
         }
-        if let Some(rank) = world.ranks.iter().position(|rank| !rank.done) {
+        if let Some(rank) = state.ranks.iter().position(|rank| !rank.done) {
             let (rank, others) = (rank as u32, left - 1);
             return Err(Error::Deadlock { rank, others });
         }
-        let times = world.ranks.iter().map(|rank| rank.cpu);
+        let times = state.ranks.iter().map(|rank| rank.cpu);
         Ok(SimReport {
             times: times.collect(),
-            counts: world.counts.times(self.setup.stands_for()),
+            counts: state.counts.times(self.setup.nodes_represented()),
         })
     }
 
-    /// Lets a rank go on; whether it is now done and was not before.
+    /// Advances a rank. Returns whether it became done.
     fn advance<P: Program>(
         &self,
-        world: &mut World<'_>,
+        state: &mut SimState<'_>,
         programs: &mut [P],
         rank: u32,
     ) -> Result<bool, Error> {
-        let mut view = View { world, rank };
-        let done = programs[rank as usize].advance(self.given, &mut view)?;
-        let before = core::mem::replace(&mut world.rank(rank).done, done);
+        let mut driver = RankDriver { state, rank };
+        let done = programs[rank as usize].advance(self.given, &mut driver)?;
+        let before = core::mem::replace(&mut state.rank(rank).done, done);
         Ok(done && !before)
     }
 }

@@ -1,34 +1,33 @@
-//! What a network could do by itself, as formulas: nothing here is a plan.
+//! Closed forms of collectives that the network performs: no plans, only times.
 
 use super::Setup;
 use crate::tree::levels;
 
-/// Work that the network or the adapters do in place of the ranks' processors.
+/// Work that switches or adapters do in place of the ranks' processors.
 ///
-/// In both, the ranks of a node first meet at their leader and are released by it in the end, along
-/// binomial trees; between, only leaders take part.
+/// In both variants, the ranks of a node first signal their leader and are released by it at the end,
+/// along binomial trees; only leaders use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// The switches combine what the leaders send on its way up, and send the result down again.
-    /// That takes as long as one message between the two nodes that are farthest apart: the way up
-    /// and down is the same, and switches combine at the adapters' pace. Graham and others,
-    /// "Scalable hierarchical aggregation protocol (SHArP)", 2016. Left out are what a switch can
-    /// hold and how many groups it serves.
+    /// Switches combine the leaders' data on the way up and send the result down. That takes as long as
+    /// one message between the two most distant nodes, as switches combine at the adapters' rate. The
+    /// capacity of switches and the number of groups they can serve are left out. Graham and others,
+    /// "Scalable hierarchical aggregation protocol (SHArP)", 2016.
     InNetwork,
-    /// Each leader adds 1 to a counter in one adapter, which serves one after another; when it is
-    /// complete, flags release the leaders along a binomial tree.
+    /// Each leader adds 1 to a counter in one adapter, which serves one after another. When all have,
+    /// flags release the leaders along a binomial tree.
     NicAtomic,
 }
 
 impl Offload {
-    /// Picoseconds until the last rank is done with an allreduce of `bytes` bytes; 0 bytes are a
-    /// barrier. [`Offload::NicAtomic`] carries no bytes.
+    /// Picoseconds until the last rank is done with an allreduce of `bytes` bytes, or with a barrier for
+    /// 0 bytes. [`Offload::NicAtomic`] transfers no bytes.
     pub fn time(self, setup: &Setup, bytes: u64) -> u64 {
         let (node, network) = (setup.machine.node, setup.machine.network);
         let (nodes, ranks) = (setup.placement.nodes(), setup.placement.per_node());
         let ranks = ranks.min(setup.placement.size());
         let hop = node.send + node.latency + node.recv + bytes * node.byte;
-        // Going up, each level reduces what has come.
+        // On the way up, each level reduces.
         let inside = u64::from(levels(ranks)) * (2 * hop + bytes * node.byte);
         let flag = node.send + network.latency + node.recv;
         let between = match self {
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_take_as_long_for_any_number_of_nodes() {
+    fn the_time_in_switches_does_not_depend_on_the_number_of_nodes() {
         let time = |size| Offload::InNetwork.time(&on(size, 1), 1000);
         assert_eq!(time(2), 80_000 + 650_000 + 1000 * 20 + 120_000);
         assert_eq!(time(2), time(100_000));
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_counts_one_leader_after_another() {
+    fn an_adapter_serves_one_leader_after_another() {
         let time = |size| Offload::NicAtomic.time(&on(size, 1), 0);
         let flag = 50_000 + 650_000 + 50_000;
         assert_eq!(time(2), 2 * flag + 5_000);

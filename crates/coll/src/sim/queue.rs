@@ -1,35 +1,35 @@
-//! Queues of messages and of receives that lie in a slab.
+//! Storage of messages and receives by index, and linked queues of them.
 
 use slab::Slab;
 
-/// No index.
+/// The index that stands for none.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What can stand in a queue.
-pub(super) trait Linked {
-    /// The one behind it.
+/// An entry of a queue.
+pub(super) trait QueueEntry {
+    /// The index of the next entry.
     fn next(&mut self) -> &mut u32;
-    /// What it is found by: the sender's rank and the tag.
+    /// The key of matching: the sender's rank and the tag.
     fn key(&self) -> (u32, u32);
 }
 
-/// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
-/// for, and what most libraries do.
+/// A linked list in the order of arrival, searched from its head, as MPI's matching rules require and
+/// most libraries do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
+pub(super) struct MatchQueue {
     head: u32,
     tail: u32,
     pub(super) len: u32,
 }
 
-impl Queue {
-    pub(super) const EMPTY: Queue = Queue {
+impl MatchQueue {
+    pub(super) const EMPTY: MatchQueue = MatchQueue {
         head: NONE,
         tail: NONE,
         len: 0,
     };
 
-    pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
+    pub(super) fn push<T: QueueEntry>(&mut self, slab: &mut Slab<T>, index: u32) {
         *slab[index as usize].next() = NONE;
         match self.tail {
             NONE => self.head = index,
@@ -39,8 +39,8 @@ impl Queue {
         self.len += 1;
     }
 
-    /// The first entry with the key, and how many entries were looked at.
-    pub(super) fn find<T: Linked>(
+    /// The first entry with the key, and the number of entries visited.
+    pub(super) fn find<T: QueueEntry>(
         &self,
         slab: &mut Slab<T>,
         key: (u32, u32),
@@ -58,7 +58,7 @@ impl Queue {
     }
 
     /// The last entry with the key.
-    pub(super) fn last<T: Linked>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
+    pub(super) fn last<T: QueueEntry>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
         let (mut at, mut last) = (self.head, None);
         while at != NONE {
             let entry = &mut slab[at as usize];
@@ -68,8 +68,8 @@ impl Queue {
         last
     }
 
-    /// Takes the first entry with the key out; and how many entries were looked at.
-    pub(super) fn take<T: Linked>(
+    /// Removes the first entry with the key. Returns it and the number of entries visited.
+    pub(super) fn take<T: QueueEntry>(
         &mut self,
         slab: &mut Slab<T>,
         key: (u32, u32),
@@ -100,11 +100,11 @@ impl Queue {
 mod tests {
     use slab::Slab;
 
-    use super::{Linked, NONE, Queue};
+    use super::{MatchQueue, NONE, QueueEntry};
 
     struct Entry(u32, (u32, u32));
 
-    impl Linked for Entry {
+    impl QueueEntry for Entry {
         fn next(&mut self) -> &mut u32 {
             &mut self.0
         }
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_key_is_found_and_the_walk_is_counted() {
-        let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
+    fn the_first_entry_of_a_key_is_found_and_visits_are_counted() {
+        let (mut slab, mut queue) = (Slab::new(), MatchQueue::EMPTY);
         for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
             let index = slab.insert(Entry(NONE, key)) as u32;
             queue.push(&mut slab, index);

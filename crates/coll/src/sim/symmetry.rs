@@ -1,13 +1,12 @@
-//! Which algorithms look the same from every rank.
+//! The algorithms that [`Setup::by_symmetry`](super::Setup::by_symmetry) can simulate on one node.
 
 use crate::call::Algorithm;
 
-/// Algorithms in which rank `r + m` does what rank `r` does, with all peers `m` higher around the
-/// group, whatever `m` is; or where `m` are the ranks of a node, for those that are told the nodes:
-/// by collective and name.
+/// Algorithms, by collective and name, in which rank `r + m` does what rank `r` does with all peers `m`
+/// higher modulo the ranks, for every `m`; for node-aware ones, where `m` is the ranks per node.
 ///
-/// A test compares each with its plans, rank by rank. An algorithm that is missing here is only
-/// simulated at greater length.
+/// A test compares each of them with its plans, rank by rank. One that is missing here only takes longer
+/// to simulate.
 const SHIFTING: [(&str, &str); 12] = [
     ("barrier", "dissemination"),
     ("barrier", "node-aware"),
@@ -23,7 +22,7 @@ const SHIFTING: [(&str, &str); 12] = [
     ("alltoall", "node-aware"),
 ];
 
-/// Whether one node may stand for all; see [`Setup::by_symmetry`](super::Setup::by_symmetry).
-pub fn shifts(algorithm: Algorithm) -> bool {
+/// Whether one simulated node can represent all; see [`Setup::by_symmetry`](super::Setup::by_symmetry).
+pub fn is_node_symmetric(algorithm: Algorithm) -> bool {
     SHIFTING.contains(&(algorithm.collective().name(), algorithm.name()))
 }

@@ -1,4 +1,4 @@
-//! Calls of a collective with every rank giving the same.
+//! Workloads: calls of a collective in which all ranks contribute the same number of bytes.
 
 use alloc::vec::Vec;
 
@@ -8,8 +8,8 @@ use crate::plan::CallArrays;
 use super::error::Error;
 use super::{Placement, SimReport, Simulation};
 
-/// A collective, the ranks that call it, and what each of them gives: a block of gather, scatter,
-/// allgather, alltoall and reduce_scatter, the whole vector of the others. The root is rank 0.
+/// A collective call of all ranks with equal contributions: one block in gather, scatter, allgather,
+/// alltoall and reduce_scatter, the whole vector in the others. The root is rank 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     collective: Collective,
@@ -20,8 +20,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// `ranks` ranks, at least one, that give `bytes` bytes each. Reductions are of elements of 8
-    /// bytes, where that divides the bytes, else of single ones.
+    /// A call of `ranks` ranks, at least one, that contribute `bytes` bytes each. Reductions have
+    /// elements of 8 bytes if that divides the bytes, else of one byte.
     pub fn new(collective: Collective, ranks: u32, bytes: u64) -> Self {
         let mut work = Workload {
             collective,
@@ -47,17 +47,17 @@ impl Workload {
         self.collective
     }
 
-    /// Number of ranks.
+    /// The number of ranks.
     pub const fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// Bytes that each gives.
+    /// The bytes that each rank contributes.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub const fn element_bytes(&self) -> u64 {
         if self.collective.reduces() && self.bytes.is_multiple_of(8) {
             8
@@ -70,7 +70,7 @@ impl Workload {
         self.bytes / self.element_bytes()
     }
 
-    /// The arrays of the caller.
+    /// The arrays that every rank is given.
     pub fn given(&self) -> CallArrays<'_> {
         CallArrays {
             sends: &self.lengths,
@@ -79,53 +79,42 @@ impl Workload {
         }
     }
 
-    /// What one rank calls; none in collectives of neighbours.
+    /// One rank's call; `None` for neighbourhood collectives.
     pub fn call(&self, rank: u32) -> Option<Call> {
-        let (size, count, element) = (self.ranks, self.count(), self.element_bytes());
-        let all = count * u64::from(size);
-        Some(match self.collective {
-            Collective::Barrier => Call::barrier(rank, size),
-            Collective::Bcast => Call::bcast(rank, size, 0, count),
-            Collective::Gather => Call::gather(rank, size, 0, count),
-            Collective::Gatherv => Call::gatherv(rank, size, 0, count),
-            Collective::Scatter => Call::scatter(rank, size, 0, count),
-            Collective::Scatterv => Call::scatterv(rank, size, 0, count),
-            Collective::Allgather => Call::allgather(rank, size, count),
-            Collective::Allgatherv => Call::allgatherv(rank, size, all),
-            Collective::Alltoall => Call::alltoall(rank, size, count),
-            Collective::Alltoallv => Call::alltoallv(rank, size),
-            Collective::Reduce => Call::reduce(rank, size, 0, count, element),
-            Collective::Allreduce => Call::allreduce(rank, size, count, element),
-            Collective::ReduceScatter => Call::reduce_scatter(rank, size, all, element),
-            Collective::ReduceScatterBlock => {
-                Call::reduce_scatter_block(rank, size, count, element)
+        let count = match self.collective {
+            Collective::Barrier | Collective::Alltoallv => 0,
+            Collective::Allgatherv | Collective::ReduceScatter => {
+                self.count() * u64::from(self.ranks)
             }
-            Collective::Scan => Call::scan(rank, size, count, element),
-            Collective::Exscan => Call::exscan(rank, size, count, element),
-            Collective::NeighborAllgather
-            | Collective::NeighborAllgatherv
-            | Collective::NeighborAlltoall
-            | Collective::NeighborAlltoallv => return None,
-        })
+            _ => self.count(),
+        };
+        let call = Call {
+            collective: self.collective,
+            count,
+            element_bytes: self.element_bytes(),
+            ..Call::barrier(rank, self.ranks)
+        };
+        (!self.collective.is_neighborhood()).then_some(call)
     }
 
-    /// The same of ranks that are placed so, share the memory of their node, and wait for the call's end.
+    /// One rank's call if ranks are placed like this, share the memory of their node and wait for the end
+    /// of the call.
     pub fn blocking_call(&self, rank: u32, place: Placement) -> Option<Call> {
-        let teams = match place.nodes() {
+        let sharing = match place.nodes() {
             1 => SharedMemory::All,
             _ => SharedMemory::OnNodes,
         };
-        self.call(rank).map(|call| call.with_shared_memory(teams))
+        self.call(rank).map(|call| call.with_shared_memory(sharing))
     }
 }
 
 impl<'a> Simulation<'a> {
-    /// Runs an algorithm on the workload, whose ranks are those of the placement. Where the
-    /// parameters do not say which ranks are on one node, the plans are told the placement.
+    /// Runs an algorithm on the workload, whose ranks are those of the placement. Parameters that do not
+    /// name the ranks of a node get those of the placement.
     ///
     /// # Errors
     ///
-    /// When the algorithm does not suit the call, or its plans do not fit together.
+    /// If the algorithm does not support the call, or its plans do not match each other.
     pub fn work(
         self,
         work: &'a Workload,
@@ -133,7 +122,7 @@ impl<'a> Simulation<'a> {
         parameters: &Parameters,
     ) -> Result<SimReport, Error> {
         let place = self.setup.placement;
-        let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
+        let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighborhood);
         call(0)?;
         let parameters = match parameters.per_node {
             0 => Parameters {
@@ -147,7 +136,7 @@ impl<'a> Simulation<'a> {
             .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
     }
 
-    /// The same of the workload's elements and arrays.
+    /// The simulation with the workload's elements and arrays.
     pub(super) fn of(self, work: &'a Workload) -> Self {
         self.element_bytes(work.element_bytes())
             .given(work.given())

@@ -1,18 +1,19 @@
-//! What is claimed, of whom, and on what it is simulated.
+//! The claims: what is compared with what, on which simulated machines, and by which factor ours must be
+//! faster.
 
 use oxmpi_coll::catalog::Algorithm;
 use oxmpi_coll::sim::{Classical, Order};
 
-/// What runs.
+/// What is simulated.
 #[derive(Clone, Copy)]
-pub(crate) enum Run {
-    /// An algorithm of the catalog, with a radix of its own unless it is 0.
+pub(crate) enum Contender {
+    /// An algorithm of the catalog and its radix; 0 stands for its default.
     Plan(Algorithm, u32),
-    /// What other libraries do.
+    /// What other libraries do by default.
     Classical(Classical),
 }
 
-/// Whose signals are flags.
+/// Which side signals by flags in shared memory instead of messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flags {
     None,
@@ -20,35 +21,35 @@ pub(crate) enum Flags {
     Both,
 }
 
-/// Ours against theirs, on what is simulated.
+/// A comparison of one of our algorithms with another library's default.
 pub(crate) struct Claim {
-    pub(crate) what: &'static str,
-    /// What its numbers leave out, in one line.
+    pub(crate) title: &'static str,
+    /// What the simulation leaves out, in one line.
     pub(crate) left_out: &'static str,
-    pub(crate) ours: Run,
-    /// None where the claim is what ours takes.
-    pub(crate) theirs: Option<Run>,
-    pub(crate) cells: &'static [Cell],
+    pub(crate) ours: Contender,
+    /// `None` where the claim states our time only.
+    pub(crate) theirs: Option<Contender>,
+    pub(crate) cells: &'static [ClaimCell],
 }
 
-/// What a pair of numbers is simulated on.
+/// A simulated configuration.
 #[derive(Clone, Copy)]
-pub(crate) struct Cell {
+pub(crate) struct ClaimCell {
     pub(crate) machine: &'static str,
     pub(crate) order: Order,
     pub(crate) ranks: u32,
     pub(crate) bytes: u64,
-    /// Nanoseconds for an entry of a queue.
+    /// The nanoseconds of matching per entry of a queue.
     pub(crate) match_ns: u64,
     pub(crate) flags: Flags,
-    /// Whether a rank copies what comes from its node one message after another.
+    /// Whether a rank copies messages from its own node one after another.
     pub(crate) serial_copies: bool,
-    /// By how much ours is faster at least; none where the cell only shows what the model does to a
-    /// claim.
+    /// The least factor by which ours is faster; `None` where the cell only shows how the model affects
+    /// the claim.
     pub(crate) goal: Option<f64>,
 }
 
-const GEMINI: Cell = Cell {
+const GEMINI: ClaimCell = ClaimCell {
     machine: "gemini",
     order: Order::Block,
     ranks: 12_000,
@@ -59,52 +60,52 @@ const GEMINI: Cell = Cell {
     goal: None,
 };
 
-const BARRIER: Cell = Cell {
+const BARRIER: ClaimCell = ClaimCell {
     ranks: 12_288,
     bytes: 0,
     ..GEMINI
 };
 
-const SLINGSHOT: Cell = Cell {
+const SLINGSHOT: ClaimCell = ClaimCell {
     machine: "slingshot",
     ..BARRIER
 };
 
-/// Of scatterv, and of rings in block placement.
-const THOUSAND: Cell = Cell {
+/// 1,024 ranks, for scatterv and for rings in block placement.
+const THOUSAND: ClaimCell = ClaimCell {
     ranks: 1_024,
     ..GEMINI
 };
 
-const CYCLIC: Cell = Cell {
+const CYCLIC: ClaimCell = ClaimCell {
     order: Order::Cyclic,
     ranks: 512,
     ..GEMINI
 };
 
-const ALLTOALL: Cell = Cell {
+const ALLTOALL: ClaimCell = ClaimCell {
     ranks: 10_000,
     ..GEMINI
 };
 
-const MANY: Cell = Cell {
+const MANY: ClaimCell = ClaimCell {
     ranks: 700_000,
     ..GEMINI
 };
 
-impl Cell {
-    /// Other bytes, where ours is to be so many times faster.
+impl ClaimCell {
+    /// The cell with other bytes and another goal.
     const fn of(self, bytes: u64, goal: f64) -> Self {
-        Cell {
+        ClaimCell {
             bytes,
             goal: Some(goal),
             ..self
         }
     }
 
-    /// Other bytes, where a rank copies one message after another.
+    /// The cell with other bytes, one-by-one copies and no goal.
     const fn serial(self, bytes: u64) -> Self {
-        Cell {
+        ClaimCell {
             bytes,
             serial_copies: true,
             ..self
@@ -112,19 +113,19 @@ impl Cell {
     }
 
     const fn flags(self, flags: Flags) -> Self {
-        Cell { flags, ..self }
+        ClaimCell { flags, ..self }
     }
 }
 
 const GATHERV: Claim = Claim {
-    what: "gatherv: k-nomial tree against all to the root",
-    left_out: "what it costs to post all receives at once, and messages that are refused for want of \
-               memory; both would make theirs slower.",
-    ours: Run::Plan(Algorithm::GathervKnomial, 4),
-    theirs: Some(Run::Classical(Classical::Gatherv)),
+    title: "gatherv: k-nomial tree against linear",
+    left_out: "the cost of posting all receives at once, and messages refused for lack of memory; both would \
+               make theirs slower.",
+    ours: Contender::Plan(Algorithm::GathervKnomial, 4),
+    theirs: Some(Contender::Classical(Classical::Gatherv)),
     cells: &[
         GEMINI.of(8, 95.0),
-        Cell {
+        ClaimCell {
             match_ns: 1,
             ..GEMINI.of(8, 500.0)
         },
@@ -132,10 +133,10 @@ const GATHERV: Claim = Claim {
 };
 
 const BARRIERS: Claim = Claim {
-    what: "barrier: leaders and flags against dissemination with matching",
-    left_out: "noise of the system, which delays rounds, and what it costs to look for a flag that has not come.",
-    ours: Run::Plan(Algorithm::BarrierNodeAware, 6),
-    theirs: Some(Run::Plan(Algorithm::BarrierDissemination, 2)),
+    title: "barrier: leaders and flags against dissemination with matching",
+    left_out: "system noise, which delays rounds, and the cost of polling for a flag.",
+    ours: Contender::Plan(Algorithm::BarrierNodeAware, 6),
+    theirs: Some(Contender::Plan(Algorithm::BarrierDissemination, 2)),
     cells: &[
         BARRIER.flags(Flags::Ours).of(0, 2.0),
         BARRIER.flags(Flags::Both),
@@ -147,32 +148,32 @@ const BARRIERS: Claim = Claim {
 };
 
 const SHORT_ALLGATHER: Claim = Claim {
-    what: "allgather: Bruck in rails against the ring that large totals fall to",
-    left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
-    ours: Run::Plan(Algorithm::AllgatherRailBruck, 3),
-    theirs: Some(Run::Plan(Algorithm::AllgatherRing, 0)),
+    title: "allgather: Bruck in rails against the ring, the default for large totals",
+    left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
+    ours: Contender::Plan(Algorithm::AllgatherRailBruck, 3),
+    theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
     cells: &[GEMINI.of(8, 100.0), GEMINI.serial(8)],
 };
 
 const MANY_LEFT_OUT: &str =
-    "how connections are made, and noise of the system, of which so many ranks have more.";
+    "connection set-up, and system noise, which grows with the number of ranks.";
 
 pub(crate) const CLAIMS: [Claim; 10] = [
     GATHERV,
     Claim {
-        what: "scatterv: k-nomial tree against all from the root",
-        left_out: "messages that are refused for want of memory. A rank's own copies cost a quarter of a byte \
-                   from another rank; at the full price ours gains 23 times.",
-        ours: Run::Plan(Algorithm::ScattervKnomial, 4),
-        theirs: Some(Run::Classical(Classical::Scatterv)),
+        title: "scatterv: k-nomial tree against linear",
+        left_out: "messages refused for lack of memory. A rank's own copies cost a quarter of a byte from \
+                   another rank; at the full cost ours is 23 times faster.",
+        ours: Contender::Plan(Algorithm::ScattervKnomial, 4),
+        theirs: Some(Contender::Classical(Classical::Scatterv)),
         cells: &[THOUSAND.of(8, 30.0)],
     },
     BARRIERS,
     Claim {
-        what: "allgather: rings in rails against one ring",
-        left_out: "the limit of a node's memory, in which all ranks copy at once what comes by the network.",
-        ours: Run::Plan(Algorithm::AllgatherRailRing, 0),
-        theirs: Some(Run::Plan(Algorithm::AllgatherRing, 0)),
+        title: "allgather: rings in rails against one ring",
+        left_out: "the bandwidth of a node's memory, into which all ranks copy data of the network at the same time.",
+        ours: Contender::Plan(Algorithm::AllgatherRailRing, 0),
+        theirs: Some(Contender::Plan(Algorithm::AllgatherRing, 0)),
         cells: &[
             THOUSAND.of(4 << 10, 1.25),
             THOUSAND.of(32 << 10, 1.25),
@@ -190,16 +191,16 @@ pub(crate) const CLAIMS: [Claim; 10] = [
     },
     SHORT_ALLGATHER,
     Claim {
-        what: "allgather: Bruck in rails against Bruck, which MPICH leaves for the ring at such totals",
-        theirs: Some(Run::Plan(Algorithm::AllgatherBruck, 2)),
+        title: "allgather: Bruck in rails against Bruck, which MPICH does not use at such totals",
+        theirs: Some(Contender::Plan(Algorithm::AllgatherBruck, 2)),
         cells: &[GEMINI, GEMINI.serial(8)],
         ..SHORT_ALLGATHER
     },
     Claim {
-        what: "alltoall: from node to node against Bruck",
-        left_out: "the limit of a node's memory, in which ours moves a block up to twice besides.",
-        ours: Run::Plan(Algorithm::AlltoallNodeAware, 0),
-        theirs: Some(Run::Plan(Algorithm::AlltoallBruck, 2)),
+        title: "alltoall: one message per pair of nodes against Bruck",
+        left_out: "the bandwidth of a node's memory, in which ours moves a block up to two times more.",
+        ours: Contender::Plan(Algorithm::AlltoallNodeAware, 0),
+        theirs: Some(Contender::Plan(Algorithm::AlltoallBruck, 2)),
         cells: &[
             ALLTOALL.of(8, 4.0),
             ALLTOALL.of(64, 4.0),
@@ -212,26 +213,26 @@ pub(crate) const CLAIMS: [Claim; 10] = [
         ],
     },
     Claim {
-        what: "barrier of 700,000 ranks",
+        title: "barrier of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
-        ours: Run::Plan(Algorithm::BarrierNodeAware, 4),
-        cells: &[Cell {
+        ours: Contender::Plan(Algorithm::BarrierNodeAware, 4),
+        cells: &[ClaimCell {
             bytes: 0,
             ..MANY.flags(Flags::Ours)
         }],
         ..BARRIERS
     },
     Claim {
-        what: "gatherv of 700,000 ranks",
+        title: "gatherv of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
         theirs: None,
         cells: &[MANY],
         ..GATHERV
     },
     Claim {
-        what: "allreduce of 700,000 ranks",
+        title: "allreduce of 700,000 ranks",
         left_out: MANY_LEFT_OUT,
-        ours: Run::Plan(Algorithm::AllreduceRecursiveDoubling, 0),
+        ours: Contender::Plan(Algorithm::AllreduceRecursiveDoubling, 0),
         theirs: None,
         cells: &[MANY],
     },

@@ -1,5 +1,5 @@
-//! What is claimed of our algorithms against what other libraries do by default, simulated: each
-//! claim holds, and `docs/simulations/claims.md` says what comes out.
+//! Simulates the claims: our algorithms against the defaults of other libraries. Each claim holds, and
+//! `docs/simulations/claims.md` is the table of the results.
 //!
 //! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test claims` writes the page when it
 //! differs: look at it before it is committed.
@@ -10,27 +10,28 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use list::{CLAIMS, Cell, Claim, Flags, Run};
+use list::{CLAIMS, Claim, ClaimCell, Contender, Flags};
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload,
+    is_node_symmetric,
 };
 
-impl Run {
-    /// What it is called.
+impl Contender {
+    /// The name on the page.
     fn name(self) -> String {
         match self {
-            Run::Classical(Classical::Gatherv) => "all to the root at once".to_owned(),
-            Run::Classical(Classical::Scatterv) => "all from the root at once".to_owned(),
-            Run::Plan(algorithm, 0) => format!("`{algorithm}`"),
-            Run::Plan(algorithm, radix) => format!("`{algorithm}`, radix {radix}"),
+            Contender::Classical(Classical::Gatherv) => "all to the root at once".to_owned(),
+            Contender::Classical(Classical::Scatterv) => "all from the root at once".to_owned(),
+            Contender::Plan(algorithm, 0) => format!("`{algorithm}`"),
+            Contender::Plan(algorithm, radix) => format!("`{algorithm}`, radix {radix}"),
         }
     }
 }
 
-impl Cell {
-    /// Picoseconds until the last rank is done.
-    fn time(&self, run: Run, flags: bool) -> u64 {
+impl ClaimCell {
+    /// The picoseconds until the last rank is done.
+    fn time(&self, run: Contender, flags: bool) -> u64 {
         let machine = Machine::named(self.machine).expect("a machine of that name");
         let placement = Placement::new(self.order, self.ranks, machine.per_node);
         let setup = Setup::new(machine, placement)
@@ -38,17 +39,17 @@ impl Cell {
             .with_flags(flags)
             .with_serial_copies(self.serial_copies);
         let report = match run {
-            Run::Classical(classical) => {
+            Contender::Classical(classical) => {
                 Simulation::new(&setup).run_classical(classical, self.bytes)
             }
-            Run::Plan(algorithm, radix) => self.plan(&setup, algorithm, radix),
+            Contender::Plan(algorithm, radix) => self.plan(&setup, algorithm, radix),
         };
-        report.expect("it can be simulated").last()
+        report.expect("the simulator runs the algorithm").last()
     }
 
     fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<SimReport, Error> {
         let setup = match setup.by_symmetry() {
-            Ok(one_node) if shifts(algorithm) => one_node,
+            Ok(one_node) if is_node_symmetric(algorithm) => one_node,
             _ => *setup,
         };
         let work = Workload::new(algorithm.collective(), self.ranks, self.bytes);
@@ -59,13 +60,13 @@ impl Cell {
         Simulation::new(&setup).work(&work, algorithm, &parameters)
     }
 
-    /// The cell's line of the table, and whether the claim holds there.
+    /// The cell's line of the table, and whether the claim's goal is reached.
     fn line(&self, claim: &Claim) -> (String, bool) {
         let ours = self.time(claim.ours, self.flags != Flags::None);
         let theirs = claim
             .theirs
             .map(|run| self.time(run, self.flags == Flags::Both));
-        let got = theirs.map(|theirs| theirs as f64 / ours as f64);
+        let factor = theirs.map(|theirs| theirs as f64 / ours as f64);
         let order = match self.order {
             Order::Block => "block",
             Order::Cyclic => "cyclic",
@@ -91,28 +92,28 @@ impl Cell {
             or_none(theirs.map(micros)),
             micros(ours),
             or_none(self.goal.map(times)),
-            or_none(got.map(times)),
+            or_none(factor.map(times)),
         );
-        (line, self.goal.is_none_or(|goal| got >= Some(goal)))
+        (line, self.goal.is_none_or(|goal| factor >= Some(goal)))
     }
 }
 
 const HEAD: &str = "\
 # Claims
 
-Made by `crates/coll/tests/claims`, which fails where a goal is missed or a number differs. [README.md](README.md) has the
-machines, and what every simulation leaves out; each claim says what is left out besides. A line without a goal shows what
-a part of the model does to a claim. *ns an entry* is what it costs to look at one entry of a queue; *flags*, whose signals
-are flags and match nothing; *copies*, whether a rank copies what comes from its node at once or one by one.
+Made by `crates/coll/tests/claims`, which fails if a goal is missed or a number differs. [README.md](README.md) describes the
+machines and what every simulation leaves out; each claim says what else is left out. A line without a goal shows how a
+part of the model affects the claim. *ns an entry*: the cost of matching per queue entry. *flags*: the side whose signals
+are flags, which are not matched. *copies*: whether a rank copies messages of its own node at once or one by one.
 ";
 
 const COLUMNS: &str = "\
-| machine | placement | ranks | bytes | ns an entry | flags | copies | theirs, us | ours, us | goal, times | got, times |
+| machine | placement | ranks | bytes | ns an entry | flags | copies | theirs, us | ours, us | goal, times | result, times |
 |---|---|---|---|---|---|---|---|---|---|---|
 ";
 
 #[test]
-fn every_claim_holds_and_the_page_says_by_how_much() {
+fn every_claim_holds_and_the_page_is_current() {
     let mut page = HEAD.to_owned();
     let mut missed = String::new();
     for claim in &CLAIMS {
@@ -122,20 +123,20 @@ fn every_claim_holds_and_the_page_says_by_how_much() {
         write!(
             page,
             "\n## {}\n\nOurs: {}.{theirs} Left out: {}\n\n{COLUMNS}",
-            claim.what,
+            claim.title,
             claim.ours.name(),
             claim.left_out
         )
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
         for cell in claim.cells {
             let (line, holds) = cell.line(claim);
             page += &line;
             if !holds {
-                write!(missed, "{}: {line}", claim.what).expect("a string takes all");
+                write!(missed, "{}: {line}", claim.title).expect("writing to a string cannot fail");
             }
         }
     }
-    assert!(missed.is_empty(), "goals that are missed:\n{missed}");
+    assert!(missed.is_empty(), "claims whose goal is missed:\n{missed}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulations/claims.md");
     let there = fs::read_to_string(&path).unwrap_or_default();
     if there != page && env::var_os("OXMPI_BLESS").is_some() {

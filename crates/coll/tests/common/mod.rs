@@ -1,5 +1,5 @@
-//! N ranks on one thread: a driver over an in-process map of queues, and real numbers in the
-//! buffers.
+//! A driver that runs all ranks of a plan on one thread, over in-memory message queues and buffers of
+//! words.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -9,12 +9,12 @@ use std::rc::Rc;
 use oxmpi_coll::exec::{Driver, Execution, Progress};
 use oxmpi_coll::plan::{Buf, CallArrays, Part, Plan, Side};
 
-/// Messages on their way, by sender, receiver and tag.
+/// The messages under way, by sender, receiver and tag.
 type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
 
-/// One rank's end. Elements are words, and reduction appends one word to another: it does not
-/// commute.
-pub(crate) struct End {
+/// One rank with its buffers. An element is a string, and a reduction concatenates: it associates but
+/// does not commute.
+pub(crate) struct TestRank {
     rank: u32,
     queues: Queues,
     pub(crate) input: Vec<String>,
@@ -22,13 +22,13 @@ pub(crate) struct End {
     scratch: Vec<String>,
 }
 
-impl End {
+impl TestRank {
     fn buf(&mut self, buf: Buf) -> &mut Vec<String> {
         match buf {
             Buf::In => &mut self.input,
             Buf::Out => &mut self.output,
             Buf::Scratch => &mut self.scratch,
-            other => panic!("no buffer {other:?}"),
+            unknown => panic!("no buffer {unknown:?}"),
         }
     }
 
@@ -43,7 +43,7 @@ impl End {
         assert_eq!(
             part.len(),
             words.len() as u64,
-            "both ends name the same length"
+            "sender and receiver disagree on the length"
         );
         let mut words = words.into_iter();
         let buf = self.buf(part.buf);
@@ -57,19 +57,24 @@ fn index(block: Range<u64>) -> Range<usize> {
     block.start as usize..block.end as usize
 }
 
-/// A receive that waits for its message.
-pub(crate) struct Waiting {
+/// A receive whose message has not arrived yet.
+pub(crate) struct PendingReceive {
     from: u32,
     tag: u32,
     into: Part,
 }
 
-/// Tickets are receives; sends are done at once, since the queues are unbounded.
-impl Driver for End {
-    type Request = Waiting;
+/// Only receives have tickets: a send completes at once because the queues are unbounded.
+impl Driver for TestRank {
+    type Request = PendingReceive;
     type Error = std::convert::Infallible;
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Waiting>, Self::Error> {
+    fn send(
+        &mut self,
+        to: u32,
+        tag: u32,
+        from: Part,
+    ) -> Result<Option<PendingReceive>, Self::Error> {
         let words = self.read(from);
         self.queues
             .borrow_mut()
@@ -79,8 +84,13 @@ impl Driver for End {
         Ok(None)
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Waiting>, Self::Error> {
-        Ok(Some(Waiting { from, tag, into }))
+    fn recv(
+        &mut self,
+        from: u32,
+        tag: u32,
+        into: Part,
+    ) -> Result<Option<PendingReceive>, Self::Error> {
+        Ok(Some(PendingReceive { from, tag, into }))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<(), Self::Error> {
@@ -100,7 +110,7 @@ impl Driver for End {
         Ok(())
     }
 
-    fn done(&mut self, request: &mut Waiting) -> Result<bool, Self::Error> {
+    fn done(&mut self, request: &mut PendingReceive) -> Result<bool, Self::Error> {
         let key = (request.from, self.rank, request.tag);
         let message = self
             .queues
@@ -115,8 +125,8 @@ impl Driver for End {
     }
 }
 
-/// Runs one plan and its buffers on each rank, in turn, until all are done.
-pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End> {
+/// Runs one plan per rank, each with its input and output buffers, round-robin until every rank is done.
+pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<TestRank> {
     let queues = Queues::default();
     let mut running: Vec<_> = (0..)
         .zip(ranks)
@@ -125,7 +135,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
             let scratch = vec![String::new(); execution.scratch(CallArrays::NOTHING) as usize];
             (
                 execution,
-                End {
+                TestRank {
                     rank,
                     queues: Rc::clone(&queues),
                     input,
@@ -147,10 +157,10 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
         if done == running.len() {
             assert!(
                 queues.borrow().values().all(VecDeque::is_empty),
-                "no message is left over"
+                "a message was never received"
             );
             return running.into_iter().map(|(_, end)| end).collect();
         }
     }
-    panic!("the ranks wait for each other");
+    panic!("the ranks are deadlocked");
 }

@@ -1,11 +1,11 @@
-//! Plans that stand as a list.
+//! Plans given as lists of steps.
 
 use oxmpi_coll::plan::{Acts, Plan, PlanInputs};
 
-/// A step of a script: what it needs, and its acts.
+/// A step of a script: the number of steps that it needs, and its acts.
 pub(crate) type Step = (u32, Acts);
 
-/// A rank's plan, step by step: written by hand, or what it did in a run, when all lengths are known.
+/// A plan given as a list of steps, written by hand or recorded from a run. It learns no lengths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script<'a>(pub(crate) &'a [Step]);
 

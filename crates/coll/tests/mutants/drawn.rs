@@ -1,16 +1,16 @@
-//! Mutants that are drawn from the small cases of an algorithm.
+//! Mutants drawn at random from the small cases of an algorithm.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
 use super::script::{Script, Step};
-use super::spoil::{ALL, Mutant, Spoil, is_same, scripts};
+use super::spoil::{ALL, Mutant, Mutation, is_same, scripts};
 
-/// Mutants of one algorithm.
+/// The mutants drawn per algorithm.
 pub(crate) const MUTANTS: usize = 20;
 
-/// Cases that are small, and give every piece some elements.
+/// Small cases in which every piece has elements.
 pub(crate) fn small(algorithm: Algorithm) -> Vec<Case> {
     let counts = |case: &Case| match case.collective {
         Collective::Barrier => 0,
@@ -30,8 +30,8 @@ pub(crate) fn small(algorithm: Algorithm) -> Vec<Case> {
     whole.collect()
 }
 
-/// The same where blocks are longer than the cutoff, half of them or all, and go straight between
-/// their rank and the root; none where the algorithm has no cutoff.
+/// The small cases with a cutoff below some or all block lengths, so that long blocks go straight between
+/// their rank and the root. Empty if the algorithm has no cutoff.
 pub(crate) fn straight(algorithm: Algorithm) -> Vec<Case> {
     let cut = |case: Case| {
         [0, 3].map(|cutoff| Case {
@@ -49,33 +49,34 @@ pub(crate) fn straight(algorithm: Algorithm) -> Vec<Case> {
     }
 }
 
-/// Whether an act of the step belongs to the road that long blocks take: it is no message of the tree,
-/// which has tag 0.
+/// Whether a message of the step takes a long block straight to or from the root: the tree's messages
+/// have tag 0.
 pub(crate) fn is_straight(acts: &Acts) -> bool {
     let is = |act: &Act| matches!(act, Act::Send { tag, .. } | Act::Recv { tag, .. } if *tag > 0);
     acts.iter().any(is)
 }
 
-/// A mutant of a plan, and where it stands.
-pub(crate) struct Drawn {
+/// A plan of all ranks, and one mutation of one rank's plan.
+pub(crate) struct RandomMutant {
     pub(crate) case: Case,
     plans: Vec<AnyPlan>,
     pub(crate) contract: Contract,
     pub(crate) rank: usize,
-    pub(crate) at: (Spoil, u32, usize),
-    /// What each rank does in the plan.
+    pub(crate) at: (Mutation, u32, usize),
+    /// What each rank does in the unchanged plan.
     pub(crate) scripts: Vec<Vec<Step>>,
 }
 
-impl Drawn {
-    /// A mutant of the algorithm in one of the cases, spoilt in a step that is `wanted`.
+impl RandomMutant {
+    /// Mutant number `index` of the algorithm, in a step that `wanted` accepts. `None` if the draw hits
+    /// no such act or changes nothing.
     fn new(
         algorithm: Algorithm,
         all: &[Case],
         index: u64,
         wanted: fn(&Acts) -> bool,
     ) -> Option<Self> {
-        let seed = draw(named(algorithm), index);
+        let seed = draw(seed_of(algorithm), index);
         let drawn = |salt, below: usize| (draw(seed, salt) % below.max(1) as u64) as usize;
         let case = all[drawn(0, all.len())];
         let (plans, contract) = case.plans(algorithm).expect("the case suits");
@@ -89,7 +90,7 @@ impl Drawn {
             .filter(|acts| wanted(acts))?;
         let at = (ALL[drawn(3, ALL.len())], at as u32, drawn(4, acts.len()));
         let is_whole = acts.is_empty();
-        let mutant = Drawn {
+        let mutant = RandomMutant {
             case,
             plans,
             contract,
@@ -100,13 +101,14 @@ impl Drawn {
         (!is_whole && !is_same(&mutant.scripted())).then_some(mutant)
     }
 
-    /// So many mutants of the algorithm.
+    /// [`MUTANTS`] mutants of the algorithm.
     pub(crate) fn some(
         algorithm: Algorithm,
         all: &[Case],
         wanted: fn(&Acts) -> bool,
-    ) -> impl Iterator<Item = Drawn> {
-        let mutants = (0..4000).filter_map(move |index| Drawn::new(algorithm, all, index, wanted));
+    ) -> impl Iterator<Item = RandomMutant> {
+        let mutants =
+            (0..4000).filter_map(move |index| RandomMutant::new(algorithm, all, index, wanted));
         mutants.take(MUTANTS)
     }
 
@@ -118,7 +120,7 @@ impl Drawn {
         }
     }
 
-    /// The plans of all ranks, spoilt on those for which `spoilt` says so.
+    /// The plans of all ranks, mutated on the ranks that `spoilt` accepts.
     pub(crate) fn plans(&self, spoilt: impl Fn(usize) -> bool) -> Vec<Mutant> {
         let plans = self.plans.iter().enumerate();
         let plan = |(number, &plan)| Mutant {
@@ -129,13 +131,13 @@ impl Drawn {
         plans.map(plan).collect()
     }
 
-    /// Whether the checker notices it.
-    pub(crate) fn is_noticed(&self) -> bool {
+    /// Whether the checker reports a fault.
+    pub(crate) fn is_detected(&self) -> bool {
         check_plans(&self.plans(|number| number == self.rank), &self.contract).is_err()
     }
 }
 
-impl std::fmt::Display for Drawn {
+impl std::fmt::Display for RandomMutant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (rank, (spoil, step, act)) = (self.rank, self.at);
         write!(
@@ -146,8 +148,8 @@ impl std::fmt::Display for Drawn {
     }
 }
 
-/// A number for an algorithm that it keeps when others come into the catalog: FNV-1a of its name.
-fn named(algorithm: Algorithm) -> u64 {
+/// A seed for an algorithm that does not depend on the rest of the catalog: FNV-1a of its name.
+fn seed_of(algorithm: Algorithm) -> u64 {
     let name = algorithm.to_string();
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

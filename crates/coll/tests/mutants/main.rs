@@ -1,11 +1,10 @@
-//! The checker notices when a plan is broken: 20 mutants of each algorithm, drawn from every way to
-//! spoil a step, are noticed or as right as the plan, and so are 20 of each that sends long blocks
-//! straight, in the acts that do that. So are they where few ranks stand for all, and where only some
-//! blocks are followed.
+//! Mutation tests of the checker: 20 random mutants of each algorithm, and 20 more of each that sends
+//! long blocks straight, are reported as faults or are equivalent to the plan. So are they with
+//! equivalent ranks represented by a few, and with only some blocks followed.
 //!
-//! What is as right as the plan is found without the checker, and for each mutant the two must agree.
-//! `equivalent.md` lists those that are, with the reason. `OXMPI_BLESS=1 cargo test -p oxmpi-coll --test
-//! mutants` writes it when it differs: look at it before it is committed.
+//! A slow search that shares no code with the checker decides whether a mutant is equivalent; the two
+//! must agree. `equivalent.md` lists the equivalent ones with the reason. `OXMPI_BLESS=1 cargo test -p
+//! oxmpi-coll --test mutants` writes it when it differs: look at it before it is committed.
 
 mod drawn;
 mod reason;
@@ -18,14 +17,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::{env, fs};
 
-use drawn::{Drawn, MUTANTS, is_straight, small, straight};
+use drawn::{MUTANTS, RandomMutant, is_straight, small, straight};
 use oxmpi_coll::catalog::{Algorithm, Collective};
 use oxmpi_coll::check::{Case, Contract, Ranks, check_plans};
 use oxmpi_coll::plan::Acts;
 use reason::reason;
 use spoil::Mutant;
 
-/// What the page says of mutants, and how many there are.
+/// The text of `equivalent.md`, and the counts that it states.
 #[derive(Default)]
 struct Page {
     lines: String,
@@ -34,14 +33,14 @@ struct Page {
 }
 
 impl Page {
-    /// Sees the mutants of an algorithm noticed but for those, and no others, that are as right as the
-    /// plan; lists these by how they are spoilt and why they are right.
+    /// Asserts that the checker reports exactly those mutants of the algorithm that are not equivalent,
+    /// and adds a line for each kind of mutation and reason.
     fn add(&mut self, name: &str, algorithm: Algorithm, all: &[Case], wanted: fn(&Acts) -> bool) {
         let mut counts = BTreeMap::new();
         let mut drawn = 0;
-        for mutant in Drawn::some(algorithm, all, wanted) {
+        for mutant in RandomMutant::some(algorithm, all, wanted) {
             drawn += 1;
-            let why = match (reason(&mutant), mutant.is_noticed()) {
+            let why = match (reason(&mutant), mutant.is_detected()) {
                 (None, true) => continue,
                 (Some(why), false) => why,
                 (why, noticed) => panic!("{name}, noticed: {noticed}, as right: {why:?}: {mutant}"),
@@ -61,43 +60,46 @@ impl Page {
         let (mutants, equivalent) = (self.mutants, self.equivalent);
         let noticed = mutants - equivalent;
         format!(
-            "# Mutants that are as right as the plan\n\n\
-             Made by `crates/coll/tests/mutants`. Of {mutants} mutants, {MUTANTS} of each algorithm and of each road \
-             of long blocks, the checker\nnotices {noticed}. It accepts these {equivalent}, which do what the plan \
-             promises, for reasons that `reason.rs` finds\nwithout it; the test fails where the two do not agree on \
-             a mutant. `Hasty`: a step waits for no other; `Swapped`: it\nchanges places with the next one; `Side`: \
-             an operand stands on the other side.\n\n\
-             | algorithm | spoilt | mutants | why it is as right |\n|---|---|---|---|\n{}",
+            "# Equivalent mutants\n\n\
+             Made by `crates/coll/tests/mutants`. There are {mutants} mutants: {MUTANTS} of each algorithm, and {MUTANTS} more \
+             of each that sends long blocks\nstraight. The checker reports {noticed} as faults and accepts these \
+             {equivalent}, which are equivalent to the plan for reasons that\n`reason.rs` finds independently; the test \
+             fails if the two disagree. `Hasty`: a step waits for no other step. `Swapped`:\na step is exchanged with \
+             the next one. `Side`: an operand is on the other side.\n\n\
+             | algorithm | mutation | mutants | why it is equivalent |\n|---|---|---|---|\n{}",
             self.lines
         )
     }
 }
 
 #[test]
-fn the_checker_notices_mutants_or_the_list_has_them() {
+fn the_checker_reports_all_mutants_but_the_listed_equivalent_ones() {
     let mut page = Page::default();
     for algorithm in Algorithm::ALL {
         page.add(&algorithm.to_string(), algorithm, &small(algorithm), |_| {
             true
         });
     }
-    let mut roads = 0;
+    let mut with_straight_blocks = 0;
     for algorithm in Algorithm::ALL {
         let all = straight(algorithm);
         if !all.is_empty() {
-            roads += 1;
+            with_straight_blocks += 1;
             let name = format!("{algorithm}, long blocks");
             page.add(&name, algorithm, &all, is_straight);
         }
     }
-    assert!(roads >= 2, "gatherv and scatterv have such a road");
+    assert!(
+        with_straight_blocks >= 2,
+        "gatherv and scatterv send long blocks straight"
+    );
     let (equivalent, mutants) = (page.equivalent, page.mutants);
     assert!(5 * equivalent < mutants, "{equivalent} of {mutants}");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mutants/equivalent.md");
     let text = page.text();
     let there = fs::read_to_string(path).unwrap_or_default();
     if there != text && env::var_os("OXMPI_BLESS").is_some() {
-        fs::write(path, text).expect("the list can be written");
+        fs::write(path, text).expect("equivalent.md can be written");
         return;
     }
     assert_eq!(
@@ -106,7 +108,7 @@ fn the_checker_notices_mutants_or_the_list_has_them() {
     );
 }
 
-/// The small cases of an algorithm in which few ranks can stand for all.
+/// The small cases of an algorithm in which a few ranks can represent all.
 fn alike(algorithm: Algorithm) -> Vec<Case> {
     let equal = |case: Case| Case {
         commutative: true,
@@ -118,14 +120,14 @@ fn alike(algorithm: Algorithm) -> Vec<Case> {
         ..case
     };
     let cases = small(algorithm).into_iter().map(equal);
-    let stand_for_all = |case: &Case| case.check_alike(algorithm).is_some();
-    cases.filter(stand_for_all).collect()
+    let has_representatives = |case: &Case| case.check_by_symmetry(algorithm).is_some();
+    cases.filter(has_representatives).collect()
 }
 
-/// Where one rank is spoilt, it is unlike the others; where all are spoilt in the same way, running
-/// few of them comes to what running all comes to.
+/// A mutant of one rank makes it unlike the others; the same mutation on all ranks has one verdict
+/// whether all ranks run or only the representatives.
 #[test]
-fn the_proof_that_ranks_are_alike_notices_mutants() {
+fn representatives_of_equivalent_ranks_detect_mutants() {
     let (mut unlike, mut noticed, mut kinds) = (0, 0, 0);
     for algorithm in Algorithm::ALL {
         let all = alike(algorithm);
@@ -133,45 +135,42 @@ fn the_proof_that_ranks_are_alike_notices_mutants() {
             continue;
         }
         kinds += 1;
-        for mutant in Drawn::some(algorithm, &all, |_| true) {
-            for who in [Some(mutant.rank), None] {
-                let plans = mutant.plans(|number| who.is_none_or(|who| who == number));
+        for mutant in RandomMutant::some(algorithm, &all, |_| true) {
+            for mutated in [Some(mutant.rank), None] {
+                let plans = mutant.plans(|number| mutated.is_none_or(|rank| rank == number));
                 let few = mutant
                     .case
-                    .check_plans_alike(|rank| Ok(plans[rank as usize]));
+                    .check_plans_by_symmetry(|rank| Ok(plans[rank as usize]));
                 let Some(few) = few else {
-                    unlike += u32::from(who.is_some());
+                    unlike += u32::from(mutated.is_some());
                     continue;
                 };
                 let every = check_plans(&plans, &mutant.contract);
                 assert_eq!(
                     few.as_ref().ok(),
                     every.as_ref().ok(),
-                    "{algorithm}, {who:?}: {few:?}, {every:?}\n{mutant}",
+                    "{algorithm}, {mutated:?}: {few:?}, {every:?}\n{mutant}",
                 );
                 noticed += u32::from(few.is_err());
             }
         }
     }
     println!("{kinds} algorithms: {unlike} made one rank unlike, {noticed} in all ranks noticed");
-    assert!(
-        kinds >= 25,
-        "only {kinds} algorithms have ranks that are alike"
-    );
+    assert!(kinds >= 25, "only {kinds} algorithms have equivalent ranks");
     assert!(unlike > 14 * kinds && noticed > 14 * kinds);
 }
 
-/// What goes wrong with some block is seen by following that block, and so with each of the three that
-/// are followed on many ranks.
+/// A fault that the full check reports is reported when following some single block; most are with three
+/// followed blocks.
 #[test]
-fn following_some_blocks_notices_mutants() {
+fn following_single_blocks_detects_mutants() {
     let (mut noticed, mut by_three) = (0, 0);
     for algorithm in [Collective::Allgather, Collective::Allgatherv]
         .into_iter()
         .flat_map(Collective::algorithms)
     {
         let all = small(algorithm);
-        for mutant in Drawn::some(algorithm, &all, |_| true) {
+        for mutant in RandomMutant::some(algorithm, &all, |_| true) {
             let (size, contract) = (mutant.case.size, &mutant.contract);
             let arrays = mutant.case.arrays();
             let calls = mutant.case.calls(&arrays);
@@ -187,11 +186,11 @@ fn following_some_blocks_notices_mutants() {
             let report = check_plans(&plans, contract);
             assert!(each.iter().all(|one| follow(&plans, one) == report));
             let plans = mutant.plans(|number| number == mutant.rank);
-            let is_noticed = mutant.is_noticed();
+            let is_detected = mutant.is_detected();
             let is_seen = each.iter().any(|one| follow(&plans, one).is_err());
-            assert_eq!(is_noticed, is_seen, "{algorithm}, {mutant}");
+            assert_eq!(is_detected, is_seen, "{algorithm}, {mutant}");
             let three = [0, size / 3, size - 1];
-            noticed += u32::from(is_noticed);
+            noticed += u32::from(is_detected);
             by_three += u32::from(follow(&plans, &three).is_err());
         }
     }

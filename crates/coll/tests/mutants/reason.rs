@@ -1,4 +1,4 @@
-//! Why a mutant is as right as the plan, found in what the ranks do and not by the checker.
+//! Decides, without the checker, whether a mutant is equivalent to the plan, and why.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{Blocks, Task};
 use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
 
-use super::drawn::Drawn;
+use super::drawn::RandomMutant;
 use super::script::Script;
-use super::spoil::{Mutant, Spoil, step};
-use super::waits::Waits;
+use super::spoil::{Mutant, Mutation, step};
+use super::waits::HappensBefore;
 
-/// Why a mutant is as right as the plan; `None`: it is not.
-pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
+/// The reason why a mutant is equivalent to the plan, or `None` if it is not.
+pub(crate) fn reason(drawn: &RandomMutant) -> Option<&'static str> {
     let mutant = drawn.scripted();
     match drawn.at.0 {
-        Spoil::Side => (drawn.case.commutative || drawn.case.exact)
-            .then_some("the operation commutes, so that an operand may stand on either side"),
-        Spoil::Hasty | Spoil::Swapped => {
+        Mutation::Side => (drawn.case.commutative || drawn.case.exact)
+            .then_some("the operation commutes, so the side of an operand does not matter"),
+        Mutation::Hasty | Mutation::Swapped => {
             let mut scripts = drawn.scripts.clone();
             scripts[drawn.rank] = (0..mutant.steps()).map(|i| step(&mutant, i)).collect();
-            let waits = Waits::new(&scripts).filter(Waits::end)?;
+            let waits = HappensBefore::new(&scripts).filter(HappensBefore::end)?;
             let (right, why) = match drawn.case.collective {
                 Collective::Barrier => (
                     waits.enter_first(),
@@ -28,7 +28,7 @@ pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
                 ),
                 _ => (
                     keeps_order(&mutant, drawn) && keeps_room(&mutant),
-                    "a step overtakes only what touches other elements, or messages like its own",
+                    "a step overtakes only steps with other elements, or with equal messages",
                 ),
             };
             right.then_some(why)
@@ -37,9 +37,9 @@ pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
     }
 }
 
-/// Whether of two steps that touch the same elements the later still waits for the earlier, and
-/// messages of a pair of ranks and a tag still start in the same order, unless they are alike.
-fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &Drawn) -> bool {
+/// Whether steps with a data dependency still run in order, and differing messages of one pair of ranks
+/// and tag still start in order.
+fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &RandomMutant) -> bool {
     let (task, collective) = (&drawn.contract.tasks[drawn.rank], drawn.case.collective);
     let acts = |i| step(&mutant.plan, i).1;
     let waits = awaited(mutant);
@@ -48,12 +48,12 @@ fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &Drawn) -> bool {
     pairs.all(|(earlier, later)| {
         let [first, second] = [earlier, later].map(|i| mutant.asked(i));
         let [one, other] = [earlier, later].map(acts);
-        let in_order = first < second || !differ_one_way(&one, &other, collective);
+        let in_order = first < second || !have_differing_messages(&one, &other, collective);
         in_order && (first < waits[second as usize] || are_independent(&one, &other, task))
     })
 }
 
-/// Whether no step finds scratch smaller than in the plan.
+/// Whether every step finds scratch as large as in the plan.
 fn keeps_room(mutant: &Mutant<Script<'_>>) -> bool {
     let plan = &mutant.plan;
     let in_scratch = |&i: &u32| {
@@ -70,8 +70,8 @@ fn keeps_room(mutant: &Mutant<Script<'_>>) -> bool {
     })
 }
 
-/// The steps that learn a length for which there is room in scratch when step `i` starts: room is made
-/// before each step that waits for all others.
+/// The steps that learn a length which scratch has room for when step `i` starts: scratch grows before
+/// each step that waits for all others.
 fn room<P: Plan>(plan: &P, i: u32) -> impl Iterator<Item = u32> {
     let made = (0..=i).rev().find(|&i| step(plan, i).0 == i).unwrap_or(0);
     (0..made).filter(move |&i| {
@@ -80,7 +80,7 @@ fn room<P: Plan>(plan: &P, i: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// For each step the number below which all are done when it starts.
+/// For each step, the number of leading steps that are done when it starts.
 fn awaited<P: Plan>(plan: &P) -> Vec<u32> {
     let needs = (0..plan.steps()).map(|i| step(plan, i).0);
     let most = needs.scan(0, |most, needs| {
@@ -90,9 +90,9 @@ fn awaited<P: Plan>(plan: &P) -> Vec<u32> {
     most.collect()
 }
 
-/// Whether messages of both steps go the same way, and are not alike.
-fn differ_one_way(one: &[Act], other: &[Act], collective: Collective) -> bool {
-    // There a rank sends all its neighbours the same block.
+/// Whether the two steps have messages of one sender, receiver and tag that differ.
+fn have_differing_messages(one: &[Act], other: &[Act], collective: Collective) -> bool {
+    // In these collectives a rank sends the same block to all neighbours.
     let sends_one = matches!(
         collective,
         Collective::NeighborAllgather | Collective::NeighborAllgatherv
@@ -103,12 +103,14 @@ fn differ_one_way(one: &[Act], other: &[Act], collective: Collective) -> bool {
         }
         _ => a == b,
     };
-    let differ = |a: &Act, b: &Act| way(a).is_some() && way(a) == way(b) && !are_alike(a, b);
+    let differ = |a: &Act, b: &Act| {
+        message_key(a).is_some() && message_key(a) == message_key(b) && !are_alike(a, b)
+    };
     one.iter().any(|a| other.iter().any(|b| differ(a, b)))
 }
 
-/// Whether a message is sent, its peer, and its tag; of what ranks do together, the first of them, and no tag.
-fn way(act: &Act) -> Option<(bool, u32, u32)> {
+/// The direction, peer and tag of an act's message; for an intra-node phase its first rank, and no tag.
+fn message_key(act: &Act) -> Option<(bool, u32, u32)> {
     match *act {
         Act::IntraNode(act) => Some((true, act.ranks.first, TAGS)),
         Act::Send { to, tag, .. } => Some((true, to, tag)),
@@ -117,7 +119,7 @@ fn way(act: &Act) -> Option<(bool, u32, u32)> {
     }
 }
 
-/// Whether no act of one step writes what an act of the other reads or writes.
+/// Whether no act of one step writes elements that an act of the other step reads or writes.
 fn are_independent(one: &[Act], other: &[Act], task: &Task) -> bool {
     let meet = |a: Option<Part>, b: Option<Part>| {
         let elements = a
@@ -131,7 +133,7 @@ fn are_independent(one: &[Act], other: &[Act], task: &Task) -> bool {
     !one.iter().any(|a| other.iter().any(|b| clash(a, b)))
 }
 
-/// The elements of a part, each as its buffer's name and its index there.
+/// The elements of a part, as buffer and index.
 fn elements(part: Part, task: &Task) -> BTreeSet<(u8, u64)> {
     let (name, around, block) = match part.buf {
         Buf::In => (0, part.wrap, None),
@@ -156,7 +158,7 @@ fn elements(part: Part, task: &Task) -> BTreeSet<(u8, u64)> {
     turned.collect()
 }
 
-/// The indexes of a part that passes over long blocks, from block `first` on.
+/// The indexes of a part that skips blocks longer than its limit, from block `first` on.
 fn short(blocks: &Blocks, first: u32, part: Part) -> Vec<u64> {
     let start = |block| blocks.start(block);
     let ranges = (first..).map_while(|block| Some(start(block)?..start(block + 1)?));

@@ -1,4 +1,4 @@
-//! Ways to spoil a step of a plan.
+//! The mutations of a plan's step.
 
 use std::cell::RefCell;
 
@@ -8,46 +8,46 @@ use oxmpi_coll::plan::{Act, Acts, IntraNodeOp, Part, Plan, PlanInputs, Side};
 
 use super::script::{Script, Step};
 
-/// How a step is spoilt.
+/// A kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spoil {
-    /// Another peer.
+pub(crate) enum Mutation {
+    /// The act has another peer.
     Peer,
-    /// Another tag.
+    /// The message has another tag.
     Tag,
-    /// One element less.
+    /// The part is one element shorter.
     Shorter,
-    /// One element further on.
+    /// The part starts one element later.
     Shifted,
-    /// The act is left out.
+    /// The act is missing.
     Dropped,
-    /// The operand stands on the other side.
+    /// The operand is on the other side.
     Side,
-    /// The step does not wait for any other.
+    /// The step waits for no other step.
     Hasty,
-    /// The step changes places with the next one.
+    /// The step is exchanged with the next one.
     Swapped,
 }
 
-pub(crate) const ALL: [Spoil; 8] = [
-    Spoil::Peer,
-    Spoil::Tag,
-    Spoil::Shorter,
-    Spoil::Shifted,
-    Spoil::Dropped,
-    Spoil::Side,
-    Spoil::Hasty,
-    Spoil::Swapped,
+pub(crate) const ALL: [Mutation; 8] = [
+    Mutation::Peer,
+    Mutation::Tag,
+    Mutation::Shorter,
+    Mutation::Shifted,
+    Mutation::Dropped,
+    Mutation::Side,
+    Mutation::Hasty,
+    Mutation::Swapped,
 ];
 
-/// A plan that notes what it does.
+/// A plan that records the steps which the checker asks for.
 #[derive(Clone, Copy)]
-struct Noted<'a> {
+struct Recorder<'a> {
     plan: AnyPlan,
     script: &'a RefCell<Vec<Step>>,
 }
 
-impl Plan for Noted<'_> {
+impl Plan for Recorder<'_> {
     fn steps(&self) -> u32 {
         self.plan.steps()
     }
@@ -64,33 +64,33 @@ impl Plan for Noted<'_> {
     }
 }
 
-/// Keeps the acts, but not which steps may be left out: a mutant has all of them, as where two are
-/// exchanged others may be left out.
+/// Keeps the acts and drops the permission to leave steps out: a mutant that exchanges two steps may not
+/// leave out the wrong one.
 fn keep_all(acts: &mut Acts) {
     let whole = core::mem::take(acts);
     whole.iter().for_each(|&act| acts.push(act));
 }
 
-/// What all ranks do.
+/// Runs the plans in the checker and returns what each rank does.
 pub(crate) fn scripts(plans: &[AnyPlan], contract: &Contract) -> Vec<Vec<Step>> {
     let empty = |plan: &AnyPlan| (0..plan.steps()).map(|i| (i, Acts::new())).collect();
     let scripts: Vec<_> = plans.iter().map(empty).map(RefCell::new).collect();
-    let noted = |(&plan, script)| Noted { plan, script };
-    let noted: Vec<_> = plans.iter().zip(&scripts).map(noted).collect();
-    check_plans(&noted, contract).expect("the plan is right before");
+    let recorders = |(&plan, script)| Recorder { plan, script };
+    let recorders: Vec<_> = plans.iter().zip(&scripts).map(recorders).collect();
+    check_plans(&recorders, contract).expect("the unchanged plan is right");
     scripts.into_iter().map(RefCell::into_inner).collect()
 }
 
-/// A plan with one act or step spoilt, if `at` is given.
+/// A plan with one act or step mutated, if `at` is given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mutant<P = AnyPlan> {
     pub(crate) plan: P,
     pub(crate) size: u32,
-    pub(crate) at: Option<(Spoil, u32, usize)>,
+    pub(crate) at: Option<(Mutation, u32, usize)>,
 }
 
 impl<P> Mutant<P> {
-    fn spoil(&self, spoil: Spoil, act: Act) -> Option<Act> {
+    fn spoil(&self, spoil: Mutation, act: Act) -> Option<Act> {
         let next = |peer| (peer + 1) % self.size;
         let shorter = |part: Part| Part {
             count: part.count.saturating_sub(1),
@@ -101,101 +101,101 @@ impl<P> Mutant<P> {
             ..part
         };
         Some(match (spoil, act) {
-            (Spoil::Dropped, _) => return None,
-            (Spoil::Peer, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Dropped, _) => return None,
+            (Mutation::Peer, Act::Send { to, tag, from }) => Act::Send {
                 to: next(to),
                 tag,
                 from,
             },
-            (Spoil::Peer, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Peer, Act::Recv { from, tag, into }) => Act::Recv {
                 from: next(from),
                 tag,
                 into,
             },
-            (Spoil::Peer, Act::Size { from, tag, slot }) => Act::Size {
+            (Mutation::Peer, Act::Size { from, tag, slot }) => Act::Size {
                 from: next(from),
                 tag,
                 slot,
             },
-            (Spoil::Tag, Act::Size { from, tag, slot }) => Act::Size {
+            (Mutation::Tag, Act::Size { from, tag, slot }) => Act::Size {
                 from,
                 tag: tag ^ 1,
                 slot,
             },
-            (Spoil::Shorter, Act::Learn { from, slot }) => Act::Learn {
+            (Mutation::Shorter, Act::Learn { from, slot }) => Act::Learn {
                 from: shorter(from),
                 slot,
             },
-            (Spoil::Shifted, Act::Learn { from, slot }) => Act::Learn {
+            (Mutation::Shifted, Act::Learn { from, slot }) => Act::Learn {
                 from: shifted(from),
                 slot,
             },
-            (Spoil::Tag, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Tag, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag: tag ^ 1,
                 from,
             },
-            (Spoil::Tag, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Tag, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag: tag ^ 1,
                 into,
             },
-            (Spoil::Shorter, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Shorter, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag,
                 from: shorter(from),
             },
-            (Spoil::Shorter, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Shorter, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag,
                 into: shorter(into),
             },
-            (Spoil::Shorter, Act::Copy { from, into }) => Act::Copy {
+            (Mutation::Shorter, Act::Copy { from, into }) => Act::Copy {
                 from: shorter(from),
                 into: shorter(into),
             },
-            (Spoil::Shorter, Act::Reduce { from, into, side }) => Act::Reduce {
+            (Mutation::Shorter, Act::Reduce { from, into, side }) => Act::Reduce {
                 from: shorter(from),
                 into: shorter(into),
                 side,
             },
-            (Spoil::Shifted, Act::Send { to, tag, from }) => Act::Send {
+            (Mutation::Shifted, Act::Send { to, tag, from }) => Act::Send {
                 to,
                 tag,
                 from: shifted(from),
             },
-            (Spoil::Shifted, Act::Recv { from, tag, into }) => Act::Recv {
+            (Mutation::Shifted, Act::Recv { from, tag, into }) => Act::Recv {
                 from,
                 tag,
                 into: shifted(into),
             },
-            (Spoil::Shifted, Act::Copy { from, into }) => Act::Copy {
+            (Mutation::Shifted, Act::Copy { from, into }) => Act::Copy {
                 from,
                 into: shifted(into),
             },
-            (Spoil::Shifted, Act::Reduce { from, into, side }) => Act::Reduce {
+            (Mutation::Shifted, Act::Reduce { from, into, side }) => Act::Reduce {
                 from,
                 into: shifted(into),
                 side,
             },
-            (Spoil::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
+            (Mutation::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
                 root: (act.root + 1) % act.ranks.size,
                 ..act
             }),
-            (Spoil::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
+            (Mutation::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
                 from: shorter(act.from),
                 into: shorter(act.into),
                 ..act
             }),
-            (Spoil::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
+            (Mutation::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
                 let from = shifted(act.from);
                 Act::IntraNode(IntraNodeOp { from, ..act })
             }
-            (Spoil::Shifted, Act::IntraNode(act)) => {
+            (Mutation::Shifted, Act::IntraNode(act)) => {
                 let into = shifted(act.into);
                 Act::IntraNode(IntraNodeOp { into, ..act })
             }
-            (Spoil::Side, Act::Reduce { from, into, side }) => {
+            (Mutation::Side, Act::Reduce { from, into, side }) => {
                 let side = if side == Side::Left {
                     Side::Right
                 } else {
@@ -209,11 +209,11 @@ impl<P> Mutant<P> {
 }
 
 impl<P: Plan> Mutant<P> {
-    /// The plan's step in the place of step `i`; and, as two at most are exchanged, the place of the
-    /// plan's step `i`.
+    /// The step of the plan that runs as step `i`. As at most two steps are exchanged, this is also the
+    /// step as which step `i` of the plan runs.
     pub(crate) fn asked(&self, i: u32) -> u32 {
         match self.at {
-            Some((Spoil::Swapped, step, _))
+            Some((Mutation::Swapped, step, _))
                 if step + 1 < self.steps() && (i == step || i == step + 1) =>
             {
                 2 * step + 1 - i
@@ -247,18 +247,18 @@ impl<P: Plan> Plan for Mutant<P> {
             };
             act.into_iter().for_each(|act| acts.push(act));
         }
-        Some(if spoil == Spoil::Hasty { 0 } else { needs })
+        Some(if spoil == Mutation::Hasty { 0 } else { needs })
     }
 }
 
-/// The acts of a step, and what it needs.
+/// The acts of a step of a script, and the steps that it needs.
 pub(crate) fn step<P: Plan>(plan: &P, i: u32) -> Step {
     let mut acts = Acts::new();
     let needs = plan.step(i, &PlanInputs::NOTHING, &mut acts);
     (needs.expect("a script knows every length"), acts)
 }
 
-/// Whether the mutant does the same as the plan, step by step.
+/// Whether the mutant equals the plan step by step.
 pub(crate) fn is_same(mutant: &Mutant<Script<'_>>) -> bool {
     let same = |one: Step, other: Step| one.0 == other.0 && *one.1 == *other.1;
     (0..mutant.steps()).all(|i| same(step(mutant, i), step(&mutant.plan, i)))

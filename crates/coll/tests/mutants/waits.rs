@@ -1,5 +1,5 @@
-//! What waits for what when all ranks run their scripts: a slow search, which knows nothing of the
-//! checker.
+//! The happens-before relation of all ranks' scripts, computed by an exhaustive search without the
+//! checker's code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,40 +7,41 @@ use oxmpi_coll::plan::Act;
 
 use super::script::Step;
 
-/// An act: its rank, its step, and its place there.
-type Place = (usize, usize, usize);
+/// An act: its rank, step, and index in the step.
+type ActIndex = (usize, usize, usize);
 
+/// An event of a rank's step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Moment {
-    /// A rank's step starts.
+enum StepEvent {
+    /// The step starts.
     Start(usize, usize),
-    /// All acts of a rank's step are done.
+    /// All acts of the step are done.
     End(usize, usize),
 }
 
-/// What the ranks do, and which acts belong to one message.
-pub(crate) struct Waits<'a> {
+/// The scripts of all ranks, and for each act of a message the act at the other rank.
+pub(crate) struct HappensBefore<'a> {
     scripts: &'a [Vec<Step>],
-    others: HashMap<Place, Place>,
+    partners: HashMap<ActIndex, ActIndex>,
 }
 
-/// The acts of the messages from one rank to another with one tag.
+/// The acts of all messages with one sender, receiver and tag, in order.
 #[derive(Default)]
-struct Way {
-    sent: Vec<Place>,
-    received: Vec<Place>,
-    /// Where a length is asked for, and how many messages were received before.
-    sized: Vec<(Place, usize)>,
+struct MessageActs {
+    sent: Vec<ActIndex>,
+    received: Vec<ActIndex>,
+    /// Acts that ask for a length, with the number of receives before them.
+    sized: Vec<(ActIndex, usize)>,
 }
 
-impl<'a> Waits<'a> {
-    /// `None` where a message has one end only.
+impl<'a> HappensBefore<'a> {
+    /// Pairs sends and receives. `None` if a message lacks one of the two.
     pub(crate) fn new(scripts: &'a [Vec<Step>]) -> Option<Self> {
-        let mut ways: HashMap<_, Way> = HashMap::new();
+        let mut messages: HashMap<_, MessageActs> = HashMap::new();
         for (rank, script) in scripts.iter().enumerate() {
             for (step, (_, acts)) in script.iter().enumerate() {
                 for (at, act) in acts.iter().enumerate() {
-                    let place = (rank, step, at);
+                    let act_index = (rank, step, at);
                     let key = match *act {
                         Act::Send { to, tag, .. } => (rank, to as usize, tag),
                         Act::Recv { from, tag, .. } | Act::Size { from, tag, .. } => {
@@ -48,60 +49,60 @@ impl<'a> Waits<'a> {
                         }
                         _ => continue,
                     };
-                    let way = ways.entry(key).or_default();
+                    let message = messages.entry(key).or_default();
                     match act {
-                        Act::Send { .. } => way.sent.push(place),
-                        Act::Recv { .. } => way.received.push(place),
-                        _ => way.sized.push((place, way.received.len())),
+                        Act::Send { .. } => message.sent.push(act_index),
+                        Act::Recv { .. } => message.received.push(act_index),
+                        _ => message.sized.push((act_index, message.received.len())),
                     }
                 }
             }
         }
-        let mut others = HashMap::new();
-        for way in ways.into_values() {
-            if way.sent.len() != way.received.len() {
+        let mut partners = HashMap::new();
+        for message in messages.into_values() {
+            if message.sent.len() != message.received.len() {
                 return None;
             }
-            for (&one, &other) in way.sent.iter().zip(&way.received) {
-                others.extend([(one, other), (other, one)]);
+            for (&one, &other) in message.sent.iter().zip(&message.received) {
+                partners.extend([(one, other), (other, one)]);
             }
-            for (place, number) in way.sized {
-                others.insert(place, *way.sent.get(number)?);
+            for (act_index, number) in message.sized {
+                partners.insert(act_index, *message.sent.get(number)?);
             }
         }
-        Some(Waits { scripts, others })
+        Some(HappensBefore { scripts, partners })
     }
 
-    /// What happens before a moment. `kept`: a message is sent although its receive has not started,
-    /// as the transport keeps it.
-    fn before(&self, moment: Moment, kept: bool) -> Vec<Moment> {
+    /// The events that directly precede `moment`. With `kept`, a send completes before its receive has
+    /// started, as over a transport that buffers.
+    fn before(&self, moment: StepEvent, kept: bool) -> Vec<StepEvent> {
         let (rank, step) = match moment {
-            Moment::Start(rank, step) => {
+            StepEvent::Start(rank, step) => {
                 let needs = self.scripts[rank][step].0 as usize;
-                let needed = (0..needs).map(|other| Moment::End(rank, other));
-                let last = step.checked_sub(1).map(|last| Moment::Start(rank, last));
+                let needed = (0..needs).map(|other| StepEvent::End(rank, other));
+                let last = step.checked_sub(1).map(|last| StepEvent::Start(rank, last));
                 return needed.chain(last).collect();
             }
-            Moment::End(rank, step) => (rank, step),
+            StepEvent::End(rank, step) => (rank, step),
         };
         let acts = self.scripts[rank][step].1.iter().enumerate();
         let other = |(at, act): (usize, &Act)| match act {
             Act::Send { .. } if kept => None,
-            _ => self.others.get(&(rank, step, at)),
+            _ => self.partners.get(&(rank, step, at)),
         };
-        let started = |&(rank, step, _): &Place| Moment::Start(rank, step);
-        let own = [Moment::Start(rank, step)];
+        let started = |&(rank, step, _): &ActIndex| StepEvent::Start(rank, step);
+        let own = [StepEvent::Start(rank, step)];
         acts.filter_map(other).map(started).chain(own).collect()
     }
 
-    fn moments(&self) -> Vec<Moment> {
+    fn moments(&self) -> Vec<StepEvent> {
         let steps = |rank: usize| (0..self.scripts[rank].len()).map(move |step| (rank, step));
         let steps = (0..self.scripts.len()).flat_map(steps);
-        let both = |(rank, step)| [Moment::Start(rank, step), Moment::End(rank, step)];
+        let both = |(rank, step)| [StepEvent::Start(rank, step), StepEvent::End(rank, step)];
         steps.flat_map(both).collect()
     }
 
-    /// Whether nobody waits for ever, over a transport that keeps no message.
+    /// Whether every rank ends over a transport that buffers no message.
     pub(crate) fn end(&self) -> bool {
         let mut left = self.moments();
         let mut happened = HashSet::new();
@@ -121,21 +122,21 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Whether no rank leaves before all have entered, over a transport that keeps messages.
+    /// Whether every rank has entered before any rank leaves, over a transport that buffers messages.
     pub(crate) fn enter_first(&self) -> bool {
         let ranks = 0..self.scripts.len();
         ranks.clone().all(|rank| {
             let before = self.before_leaving(rank);
             ranks
                 .clone()
-                .all(|other| before.contains(&Moment::Start(other, 0)))
+                .all(|other| before.contains(&StepEvent::Start(other, 0)))
         })
     }
 
-    /// What must have happened before a rank leaves.
-    fn before_leaving(&self, rank: usize) -> HashSet<Moment> {
+    /// All events that precede the rank's leaving.
+    fn before_leaving(&self, rank: usize) -> HashSet<StepEvent> {
         let steps = 0..self.scripts[rank].len();
-        let mut open: Vec<_> = steps.map(|step| Moment::End(rank, step)).collect();
+        let mut open: Vec<_> = steps.map(|step| StepEvent::End(rank, step)).collect();
         let mut before = HashSet::new();
         while let Some(moment) = open.pop() {
             if before.insert(moment) {

@@ -1,4 +1,4 @@
-//! Postal trees of whole vectors.
+//! The cost of postal trees of whole vectors.
 
 use super::Tree;
 use crate::cost::Reach;
@@ -6,29 +6,29 @@ use crate::tree::postal::{MOST_CHILDREN, children, delay, rooms};
 
 /// A part of a tree: its root, some of whose children are done.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct PartialTree {
     done: u64,
-    /// When the latest of their messages came.
+    /// The arrival of the latest of their messages.
     last: u64,
-    /// From when to when it waited for one, the last two times.
+    /// The last two intervals in which the root waited for a message.
     waits: [(u64, u64); 2],
 }
 
 impl Tree<'_> {
-    /// The time of a postal tree of all ranks, whose messages all go one way.
+    /// The time of a postal tree of all ranks whose edges are all of one kind.
     pub(super) fn postal(&self) -> u64 {
         let reach = self.model.reach(1);
         let size = self.model.place.size();
         let rooms = rooms(size, self.radix);
         let delay = delay(self.radix);
-        // A root with so many children, each with all that there is room for.
-        let mut full = heapless::Vec::<Part, { MOST_CHILDREN + 1 }>::new();
-        let _ = full.push(Part::default());
+        // A root with this many full children.
+        let mut full = heapless::Vec::<PartialTree, { MOST_CHILDREN + 1 }>::new();
+        let _ = full.push(PartialTree::default());
         for child in 0..rooms.len() {
             let below = full[(child + 1).saturating_sub(delay)].done;
             let _ = full.push(self.with_child(reach, full[child], below));
         }
-        // Each farthest child may be cut short.
+        // Each farthest child may be incomplete.
         let mut farthest = heapless::Vec::<usize, MOST_CHILDREN>::new();
         let mut ranks = size;
         while let Some(child) = children(&rooms, ranks).checked_sub(1) {
@@ -40,23 +40,22 @@ impl Tree<'_> {
         innermost_first.fold(0, cut)
     }
 
-    /// A root with one more child, farther than the others, whose part takes so long.
-    fn with_child(&self, reach: Reach, others: Part, below: u64) -> Part {
+    /// The root with one more, farther child, whose part takes `below`.
+    fn with_child(&self, reach: Reach, others: PartialTree, below: u64) -> PartialTree {
         let (model, bytes) = (self.model, self.bytes(1));
         let with_it = below.saturating_add(self.edge(reach, 1));
         if !self.up || bytes > model.machine.eager {
             let done = with_it.max(others.done.saturating_add(self.gap(reach, 1)));
-            return Part { done, ..others };
+            return PartialTree { done, ..others };
         }
-        // What comes before another one that the root waits for is received meanwhile, and copied in its turn: that takes
-        // none of the time in which it would have nothing to do.
+        // An earlier message is received while the root waits for another one, and copied in its turn.
         let receive = model.receive(reach, bytes);
-        let comes = with_it.saturating_sub(receive.saturating_add(self.work));
-        let taken = match comes < others.last {
+        let arrival = with_it.saturating_sub(receive.saturating_add(self.work));
+        let taken = match arrival < others.last {
             true => {
                 let received = model.ends(reach, bytes).recv;
-                let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(comes));
-                // A flag is looked at when it is asked for.
+                let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(arrival));
+                // A flag is polled only when it is needed.
                 let idle: u64 = match model.is_flag(bytes) {
                     true => 0,
                     false => others.waits.into_iter().map(after).sum(),
@@ -67,12 +66,12 @@ impl Tree<'_> {
             }
             false => receive,
         };
-        let start = others.done.max(comes);
-        Part {
+        let start = others.done.max(arrival);
+        PartialTree {
             done: start.saturating_add(taken).saturating_add(self.work),
-            last: others.last.max(comes),
-            waits: match comes > others.done {
-                true => [others.waits[1], (others.done, comes)],
+            last: others.last.max(arrival),
+            waits: match arrival > others.done {
+                true => [others.waits[1], (others.done, arrival)],
                 false => others.waits,
             },
         }

@@ -1,4 +1,4 @@
-//! Subtrees that do not begin with a node and in which one ends: some of their ranks are on the next node.
+//! The additional cost of subtrees that straddle two nodes.
 
 use core::ops::Range;
 
@@ -8,14 +8,12 @@ use crate::placement::Order;
 use crate::tree::levels_of;
 
 impl Tree<'_> {
-    /// What the children add that are on the next node: the most of the first nodes. On top of the time of a tree
-    /// whose nodes end between subtrees it stands for ends inside one another, too.
+    /// The most time that children on the next node add, over the first nodes.
     pub(super) fn straddling(&self) -> u64 {
         self.longest(|_, added| added)
     }
 
-    /// The longest time until all of such a subtree is done, of the first nodes: it takes longer itself, and nobody waits
-    /// for it whose way does not lead through it.
+    /// The longest time of such a subtree, over the first nodes.
     pub(super) fn straddled(&self) -> u64 {
         self.longest(|ranks, added| {
             let size = (ranks.end - ranks.start) as u32;
@@ -25,7 +23,7 @@ impl Tree<'_> {
         })
     }
 
-    /// The longest time, by its ranks and by what is added to it, of the subtrees where one of the first nodes ends.
+    /// The longest time over subtrees in which one of the first nodes ends.
     fn longest(&self, time: impl Fn(Range<u64>, u64) -> u64) -> u64 {
         let place = self.model.place;
         let (size, node, radix) = (
@@ -61,7 +59,8 @@ impl Tree<'_> {
         all.map(of_end).max().unwrap_or(0)
     }
 
-    /// When what comes down is with a rank: on the way there each rank sends to the children before the next one.
+    /// The time at which a rank has its data: on the way each rank first sends to the children before the
+    /// next one.
     fn comes_to(&self, rank: u64) -> u64 {
         let place = self.model.place;
         let (size, radix) = (u64::from(place.size()), u64::from(self.radix));

@@ -1,14 +1,14 @@
-//! Bcast by a scatter and a ring of blocks that are short: a rank that has its own block passes on what comes, whoever
-//! still waits for the scatter.
+//! The cost of a bcast by scatter and ring with short blocks, where ranks start the ring as soon as they
+//! have their own block.
 
 use super::exchanges::share;
 use super::lines::Line;
-use super::rooted::AtRoot;
+use super::rooted::RootForm;
 use super::{Cost, Model, Reach};
 use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 
-/// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
+/// A scatter of blocks among the first `size` ranks.
 pub(super) fn scattered(
     scatter: Cost,
     (ranks, block): (u32, u64),
@@ -20,9 +20,9 @@ pub(super) fn scattered(
     scatter(&call, parameters, &Model { place, ..*model })
 }
 
-/// A scatter and what its root does in it, and a ring.
+/// The form of a scatter followed by a ring.
 pub(super) fn passed_on(
-    (scatter, root): (Cost, AtRoot),
+    (scatter, root): (Cost, RootForm),
     call: &Call,
     parameters: &Parameters,
     model: &Model,
@@ -45,7 +45,7 @@ pub(super) fn passed_on(
         Order::Cyclic => (0, call.size),
     };
     let tail = |reach| model.hop(reach, block) - model.send(reach, block);
-    // Who is late has much to pass on before the root's own block, which then goes on to the end.
+    // A late rank has many blocks to forward before the root's own block, which then goes on to the end.
     let mut late = 0;
     let mut comes_late = |rank: u32, time: u64| {
         let pace = if rank < before_last_node {
@@ -59,8 +59,8 @@ pub(super) fn passed_on(
     let scatter_call = Call::scatter(0, call.size, 0, block);
     let root = root(&scatter_call, parameters, model, &mut comes_late);
     let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
-    // The root's own block goes all the way as soon as everything is sent. The first rank of the next node gets what comes
-    // before it when the adapter has carried that, and passes it on.
+    // The root's own block travels as soon as everything is sent. The first rank of the next node gets
+    // what precedes it when the adapter has carried that.
     let own = root.sent.saturating_add(along(last));
     let queued = match place.nodes() {
         1 => 0,
@@ -68,13 +68,14 @@ pub(super) fn passed_on(
             .saturating_add(inside.saturating_mul((edge + 1).into()))
             .saturating_add(along(last) - along(edge + 1)),
     };
-    // The others follow when nobody needs anything of the root any more: those below its last child go to that one only.
+    // The others follow once no rank needs the root any more: those below its last child go to that child
+    // only.
     let below = u64::from(call.size - root.last_child);
     let others = (root.done)
         .saturating_add(pace.saturating_mul(below - 1))
         .saturating_add(along(root.last_child - 1));
-    // The latest rank is busy with all that it passes on after its own block; and so is, for longer, the latest at the end
-    // of a node: of the one before the last, or of the root's, from where the last message has farther to go.
+    // The latest rank forwards all that comes after its own block; so does, for longer, the latest one at
+    // the end of a node.
     let near = model.reach(1);
     let passed = |scattered: u64, pace| {
         scattered.saturating_add(all(pace).saturating_sub(model.receive(near, block)))
@@ -93,7 +94,8 @@ pub(super) fn passed_on(
         .max(tail(Reach::Network));
     let of_root = root.sent.saturating_add(tail(near));
     let least = least.max(passed(of_root, pace).saturating_add(beyond));
-    // The ranks before the last node are not later than all are: so often it need not be asked how late they are.
+    // The ranks before the last node are not later than all ranks, so their lateness need not be asked
+    // for as often.
     let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Reach::Network));
     match at_last(all_scattered) > least {
         true => least.max(at_last(scattered(before_last_node).min(all_scattered))),

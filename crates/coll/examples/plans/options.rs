@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the proof.
 
 use std::ops::Range;
 
@@ -6,40 +6,41 @@ use oxmpi_coll::catalog::Algorithm;
 
 use crate::proof::EVERY;
 
-/// [`Asked::most`] with `--beyond`: so all take a minute and a half on two processors, else six minutes and 11 GiB.
+/// [`Options::most_steps`] with `--beyond`. With it all proofs take a minute and a half on two
+/// processors, without it six minutes and 11 GiB.
 const MOST_BEYOND: u64 = 3_000_000;
 
-/// What is asked for.
-pub(crate) struct Asked {
+/// The parsed command line.
+pub(crate) struct Options {
     /// Every one of these numbers of ranks is proved.
     pub every: Range<u32>,
-    /// Whether random ones beyond [`EVERY`] are.
+    /// Whether random numbers of ranks beyond [`EVERY`] are proved, too.
     pub random: bool,
-    /// Steps of all ranks together beyond which half as many ranks are taken of those, and so on.
-    pub most: u64,
-    /// The algorithms by name; all if none is named.
+    /// A random number of ranks is halved while the steps of all its ranks together exceed this.
+    pub most_steps: u64,
+    /// The names of collectives and algorithms to prove; empty stands for all.
     names: Vec<String>,
 }
 
-impl Asked {
-    /// Reads the command line; what is wrong with it is told.
+impl Options {
+    /// Parses the command line, or says what is wrong with it.
     pub(crate) fn of(mut words: Vec<String>) -> Result<Self, String> {
-        let mut asked = Asked {
+        let mut options = Options {
             every: 1..EVERY + 1,
             random: true,
-            most: u64::MAX,
+            most_steps: u64::MAX,
             names: Vec::new(),
         };
         let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
-        let options = match (words.first().map(String::as_str), number) {
+        let consumed = match (words.first().map(String::as_str), number) {
             (Some("--beyond"), _) => {
-                asked.every = 0..0;
-                asked.most = MOST_BEYOND;
+                options.every = 0..0;
+                options.most_steps = MOST_BEYOND;
                 1
             }
             (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
-                asked.every = 1..ranks as u32 + 1;
-                asked.random = false;
+                options.every = 1..ranks as u32 + 1;
+                options.random = false;
                 2
             }
             (Some("--up-to"), _) => {
@@ -47,21 +48,21 @@ impl Asked {
             }
             _ => 0,
         };
-        asked.names = words.split_off(options);
+        options.names = words.split_off(consumed);
         let is_unknown = |name: &&String| !Algorithm::ALL.iter().any(|one| is_named(one, name));
-        match asked.names.iter().find(is_unknown) {
+        match options.names.iter().find(is_unknown) {
             Some(name) => Err(format!("no collective or algorithm has the name `{name}`")),
-            None => Ok(asked),
+            None => Ok(options),
         }
     }
 
-    /// Whether the algorithm is asked for.
+    /// Whether the command line selects the algorithm.
     pub(crate) fn names(&self, algorithm: &Algorithm) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| is_named(algorithm, name))
     }
 }
 
-/// Whether that is the algorithm's name, or its collective's.
+/// Whether `name` is that of the algorithm or of its collective.
 fn is_named(algorithm: &Algorithm, name: &str) -> bool {
     let collective = algorithm.collective().name();
     name == collective || name == format!("{collective}/{}", algorithm.name())

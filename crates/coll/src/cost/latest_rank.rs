@@ -1,36 +1,36 @@
-//! When the rank that is latest is done with rounds in which not all ranks do the same.
+//! The completion time of the latest rank after rounds in which ranks do different things.
 
-/// The latest of the ranks that never waited at an adapter, and of those that did.
+/// The times of the latest rank that never waited at an adapter, and of the latest that did.
 #[derive(Clone, Copy)]
-pub(super) struct Latest {
+pub(super) struct LatestRank {
     steady: u64,
-    /// Until when the adapter is busy whose messages waited for one another in every round so far.
+    /// The time until which an adapter is busy whose messages queued in every round so far.
     queue: u64,
     queued: u64,
-    /// What it adds to each that a way crosses from node to node: who comes late once no longer waits behind
-    /// those that came together.
+    /// The time added per crossing between nodes: a rank that is late once no longer queues behind
+    /// others.
     crossed: Crossings,
     since: Crossings,
-    /// What one of the steady ranks is late by besides.
+    /// The additional lateness of one rank that never waits at an adapter.
     late: u64,
 }
 
-/// What a round takes.
+/// The times of one round.
 pub(super) struct RoundCost {
-    /// If the adapter is free.
+    /// The round's time if the adapter is free.
     pub(super) alone: u64,
-    /// The adapter, for all messages of a node.
+    /// The adapter's time for all messages of a node.
     pub(super) load: u64,
-    /// From when the adapter turns to the last message until its receiver is done with it.
+    /// The time from when the adapter starts the last message until its receiver is done with it.
     pub(super) last: u64,
-    /// What the adapter takes for that one.
+    /// The adapter's time for the last message.
     pub(super) own: u64,
-    /// What a rank has to copy that is late, as its messages came before it asked for them.
+    /// The copies of a late rank, whose messages arrived before it posted receives.
     pub(super) copied: u64,
 }
 
-impl Latest {
-    pub(super) const NONE: Self = Latest {
+impl LatestRank {
+    pub(super) const NONE: Self = LatestRank {
         steady: 0,
         queue: 0,
         queued: 0,
@@ -61,12 +61,12 @@ impl Latest {
         }
     }
 
-    /// Lets all ranks wait for the latest.
+    /// Makes all ranks wait for the latest.
     pub(super) fn meet(&mut self) {
         self.steady = self.steady.max(self.queued);
     }
 
-    /// Adds what a crossing from node to node adds to the round.
+    /// Adds the time that a crossing between nodes adds to the round.
     pub(super) fn cross(&mut self, more: u64) {
         self.crossed.add(more);
         self.since.add(more);
@@ -78,26 +78,25 @@ impl Latest {
         self.queued = self.queued.saturating_add(time);
     }
 
-    /// Lets a rank start late.
+    /// Makes a rank start late.
     pub(super) const fn start(&mut self, late: u64) {
         self.late = self.late.saturating_add(late);
     }
 
-    /// Lets no way cross more often than twice.
+    /// Limits the crossings of a path to two.
     pub(super) const fn cross_twice(&mut self) {
         self.crossed.cross_twice();
         self.since.cross_twice();
     }
 
-    /// When the latest is done, if a way crosses at most so often.
+    /// The completion time of the latest rank, if a path crosses between nodes at most `times` times.
     pub(super) fn time(&self, times: u64) -> u64 {
         let steady = self.steady.saturating_add(self.late);
         let crossing = steady.saturating_add(self.crossed.most(times));
         crossing.max(self.queued.saturating_add(self.since.most(times)))
     }
 
-    /// When a rank is done that was spared some of what others waited for. As long as an adapter is busy after ranks are
-    /// done that never waited for it, all wait for that.
+    /// The completion time of a rank that was spared some of the others' waiting.
     pub(super) fn early(&self, times: u64, spared: u64) -> u64 {
         let waits = self.queue.saturating_sub(self.steady);
         let ahead = spared.saturating_sub(waits);
@@ -105,8 +104,7 @@ impl Latest {
     }
 }
 
-/// What a crossing from one node to the next adds to a round in which some stay, where it adds most: so
-/// often a way crosses at most.
+/// The largest times that crossings between nodes add to rounds in which some ranks stay inside a node.
 #[derive(Clone, Copy)]
 pub(super) struct Crossings([u64; 3]);
 
@@ -119,12 +117,12 @@ impl Crossings {
         }
     }
 
-    /// Lets no way cross more often than to a node and back.
+    /// Limits the crossings of a path to a node and back.
     pub(super) const fn cross_twice(&mut self) {
         self.0[2] = 0;
     }
 
-    /// What so many crossings add at most.
+    /// The most that this many crossings add.
     pub(super) fn most(&self, times: u64) -> u64 {
         let times = usize::try_from(times).unwrap_or(usize::MAX);
         let most = self.0.iter().take(times);

@@ -1,66 +1,17 @@
-//! The checker on plans written by hand: each kind of fault is called by its name, and a right plan
-//! with parts of several blocks is found right.
+//! The checker on plans written by hand: it names each kind of fault, and accepts right plans with parts
+//! of several blocks.
+
+mod scripts;
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{
     Case, Contract, Expected, FaultKind, ProofReport, Ranks, Task, check_plans,
 };
 use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
+use scripts::{IN, OUT, SCRATCH, Script, all, recv, reduce, script, send};
 
-/// One rank's steps: what each needs, and its acts.
-#[derive(Clone, Debug, Default)]
-struct Script {
-    scratch: u64,
-    steps: Vec<(u32, Vec<Act>)>,
-}
-
-impl Plan for Script {
-    fn steps(&self) -> u32 {
-        self.steps.len() as u32
-    }
-
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        self.scratch
-    }
-
-    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let (needs, all) = &self.steps[i as usize];
-        all.iter().for_each(|&act| acts.push(act));
-        Some(*needs)
-    }
-}
-
-/// Steps that each need all before them.
-fn script(scratch: u64, steps: &[&[Act]]) -> Script {
-    let steps = (0..).zip(steps).map(|(i, acts)| (i, acts.to_vec()));
-    Script {
-        scratch,
-        steps: steps.collect(),
-    }
-}
-
-fn send(to: u32, from: Part) -> Act {
-    Act::Send { to, tag: 0, from }
-}
-
-fn recv(from: u32, into: Part) -> Act {
-    Act::Recv { from, tag: 0, into }
-}
-
-fn reduce(from: Part, into: Part, side: Side) -> Act {
-    Act::Reduce { from, into, side }
-}
-
-/// The first `count` elements of a buffer.
-const fn all(buf: Buf, count: u64) -> Part {
-    Part::new(buf, 0, count)
-}
-
-const IN: Part = all(Buf::In, 4);
-const OUT: Part = all(Buf::Out, 4);
-const SCRATCH: Part = all(Buf::Scratch, 4);
-
-/// Four elements on each of two ranks, reduced in order; `wanted` ranks expect the result.
+/// The contract of a reduction of four elements on two ranks, in rank order; `wanted` says which ranks
+/// get the result.
 fn reduced(wanted: [bool; 2]) -> Contract {
     let expected = Expected {
         elements: 0..4,
@@ -87,22 +38,22 @@ fn reduced(wanted: [bool; 2]) -> Contract {
     }
 }
 
-/// What the checker says of rank 0's and rank 1's steps when rank 0 expects the sum.
+/// The fault that the checker reports for the steps of ranks 0 and 1 when rank 0 expects the sum.
 fn fault(zero: Script, one: Script) -> FaultKind {
     check_plans(&[zero, one], &reduced([true, false]))
         .expect_err("the plan is broken")
         .kind
 }
 
-/// Rank 1 sends its input and does no more.
-fn gives() -> Script {
+/// Rank 1's script: it sends its input.
+fn sender() -> Script {
     script(0, &[&[send(0, IN)]])
 }
 
 #[test]
-fn a_right_plan_is_right() {
+fn the_checker_accepts_a_right_plan() {
     let zero = script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, Side::Left)]]);
-    let report = check_plans(&[zero, gives()], &reduced([true, false]));
+    let report = check_plans(&[zero, sender()], &reduced([true, false]));
     assert_eq!(
         report,
         Ok(ProofReport {
@@ -115,14 +66,14 @@ fn a_right_plan_is_right() {
 }
 
 #[test]
-fn messages_that_do_not_meet() {
+fn unmatched_messages() {
     let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
     assert_eq!(
-        fault(takes(recv(0, OUT)), gives()),
+        fault(takes(recv(0, OUT)), sender()),
         FaultKind::Peer { peer: 0 }
     );
     assert_eq!(
-        fault(takes(recv(2, OUT)), gives()),
+        fault(takes(recv(2, OUT)), sender()),
         FaultKind::Peer { peer: 2 }
     );
     let tagged = Act::Recv {
@@ -130,32 +81,36 @@ fn messages_that_do_not_meet() {
         tag: TAGS,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), gives()), FaultKind::Tag { tag: TAGS });
+    assert_eq!(fault(takes(tagged), sender()), FaultKind::Tag { tag: TAGS });
     let tagged = Act::Recv {
         from: 1,
         tag: 1,
         into: OUT,
     };
     assert_eq!(
-        fault(takes(tagged), gives()),
+        fault(takes(tagged), sender()),
         FaultKind::Deadlock { waiting: 2 }
     );
     assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 3))), gives()),
+        fault(takes(tagged), sender()),
+        FaultKind::Deadlock { waiting: 2 }
+    );
+    assert_eq!(
+        fault(takes(recv(1, all(Buf::Out, 3))), sender()),
         FaultKind::Length { from: 4, into: 3 }
     );
     assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 0))), gives()),
-        FaultKind::Empty
+        fault(takes(recv(1, all(Buf::Out, 0))), sender()),
+        FaultKind::EmptyPart
     );
     assert_eq!(
-        fault(takes(recv(1, all(Buf::In, 4))), gives()),
+        fault(takes(recv(1, all(Buf::In, 4))), sender()),
         FaultKind::WritesInput { part: IN }
     );
 }
 
 #[test]
-fn sends_that_wait_for_each_other() {
+fn sends_that_deadlock() {
     let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
     assert_eq!(
         fault(first_sends(1), first_sends(0)),
@@ -164,20 +119,20 @@ fn sends_that_wait_for_each_other() {
 }
 
 #[test]
-fn memory_that_is_not_there() {
+fn accesses_outside_of_buffers_or_to_undefined_elements() {
     let part = all(Buf::Out, 5);
     assert_eq!(
         fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
         { FaultKind::Length { from: 4, into: 5 } }
     );
-    let outside = FaultKind::Outside { part, len: 4 };
+    let outside = FaultKind::OutsideBuffer { part, len: 4 };
     assert_eq!(
         fault(
             script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
-            gives()
+            sender()
         ),
         {
-            FaultKind::Outside {
+            FaultKind::OutsideBuffer {
                 part: all(Buf::In, 5),
                 len: 4,
             }
@@ -186,7 +141,7 @@ fn memory_that_is_not_there() {
     assert_eq!(
         fault(
             script(5, &[&[reduce(part, all(Buf::Scratch, 5), Side::Left)]]),
-            gives()
+            sender()
         ),
         outside
     );
@@ -194,11 +149,11 @@ fn memory_that_is_not_there() {
         buf: Buf::Out,
         element: 0,
     };
-    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), gives()), undefined);
+    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), sender()), undefined);
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
-        fault(script(0, &[&[send(1, below)]]), gives()),
-        FaultKind::Outside {
+        fault(script(0, &[&[send(1, below)]]), sender()),
+        FaultKind::OutsideBuffer {
             part: below,
             len: 4
         }
@@ -206,14 +161,14 @@ fn memory_that_is_not_there() {
 }
 
 #[test]
-fn acts_that_conflict() {
+fn conflicting_acts() {
     let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
     let conflict = |other, one, act| FaultKind::Conflict {
         other,
         acts: Box::new((one, act)),
     };
     assert_eq!(
-        fault(script(0, &[&together]), gives()),
+        fault(script(0, &[&together]), sender()),
         conflict(0, together[0], together[1])
     );
 
@@ -221,14 +176,17 @@ fn acts_that_conflict() {
         scratch: 0,
         steps: vec![(0, vec![together[0]]), (0, vec![together[1]])],
     };
-    assert_eq!(fault(hasty, gives()), conflict(0, together[0], together[1]));
+    assert_eq!(
+        fault(hasty, sender()),
+        conflict(0, together[0], together[1])
+    );
 
     let onto_itself = Act::Copy {
         from: all(Buf::Out, 2),
         into: Part::new(Buf::Out, 1, 2),
     };
     assert_eq!(
-        fault(script(0, &[&[onto_itself]]), gives()),
+        fault(script(0, &[&[onto_itself]]), sender()),
         conflict(0, onto_itself, onto_itself)
     );
 
@@ -236,19 +194,19 @@ fn acts_that_conflict() {
         scratch: 0,
         steps: vec![(1, vec![together[0]])],
     };
-    assert_eq!(fault(too_late, gives()), FaultKind::Needs { needs: 1 });
+    assert_eq!(fault(too_late, sender()), FaultKind::Needs { needs: 1 });
 }
 
 #[test]
-fn results_that_are_wrong() {
+fn wrong_results() {
     let sums = |side| script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, side)]]);
-    let wrong = fault(sums(Side::Right), gives());
+    let wrong = fault(sums(Side::Right), sender());
     assert_eq!(
         wrong.to_string(),
         "ends with ranks 1 0 in element 0 of the output, not with ranks 0-1"
     );
 
-    let kind = fault(script(0, &[&[recv(1, OUT)]]), gives());
+    let kind = fault(script(0, &[&[recv(1, OUT)]]), sender());
     assert_eq!(
         kind,
         FaultKind::Wrong {
@@ -267,15 +225,18 @@ fn results_that_are_wrong() {
             &[reduce(IN, OUT, Side::Left)],
         ],
     );
-    let kind = FaultKind::Twice {
+    let kind = FaultKind::CountedTwice {
         one: Ranks::one(0),
         other: Ranks::range(0..2),
     };
-    assert_eq!(fault(twice, gives()), kind);
+    assert_eq!(fault(twice, sender()), kind);
 
     let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
     let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
-    assert_eq!(fault(mixed, gives()), FaultKind::Mixed { one: 0, other: 2 });
+    assert_eq!(
+        fault(mixed, sender()),
+        FaultKind::MixedElements { one: 0, other: 2 }
+    );
 
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
         from: Part::new(Buf::Scratch, from, 2),
@@ -284,7 +245,7 @@ fn results_that_are_wrong() {
     let sum = reduce(IN, SCRATCH, Side::Left);
     let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
     assert_eq!(
-        fault(misplaced, gives()),
+        fault(misplaced, sender()),
         FaultKind::Misplaced {
             found: 2,
             expected: 0
@@ -292,10 +253,10 @@ fn results_that_are_wrong() {
     );
 }
 
-/// Three ranks end with the same contributions in the same order, but one combines them in another
-/// tree, so that an operation that only nearly associates gives it other bits.
+/// Three ranks combine the same contributions in the same order but in different groupings: an operation
+/// that does not associate exactly gives different bits.
 #[test]
-fn results_with_other_bits() {
+fn results_that_differ_in_bits() {
     let gather = [recv_at(1, 0), recv_at(2, 1)];
     let part = |slot| Part::new(Buf::Scratch, slot, 1);
     let (input, output) = (all(Buf::In, 1), all(Buf::Out, 1));
@@ -365,13 +326,13 @@ fn results_with_other_bits() {
     );
 }
 
-/// Receives one element in a slot of scratch.
+/// Receives one element into a slot of scratch.
 fn recv_at(from: u32, slot: u64) -> Act {
     recv(from, Part::new(Buf::Scratch, slot, 1))
 }
 
 #[test]
-fn a_barrier_that_is_left_early() {
+fn a_barrier_that_a_rank_leaves_early() {
     let task = Task::default();
     let contract = Contract {
         tasks: vec![task; 2],
@@ -385,19 +346,20 @@ fn a_barrier_that_is_left_early() {
         script(0, &[&[send(1, Part::EMPTY)]]),
         script(0, &[&[recv(0, Part::EMPTY)]]),
     ];
-    let fault = check_plans(&one_way, &contract).expect_err("rank 0 hears of nobody");
+    let fault =
+        check_plans(&one_way, &contract).expect_err("rank 0 leaves before rank 1 has entered");
     assert_eq!(
         (fault.rank, fault.kind),
         (
             0,
-            FaultKind::Early {
-                heard: Ranks::one(0)
+            FaultKind::LeftEarly {
+                entered: Ranks::one(0)
             }
         )
     );
 }
 
-/// Rank 1 sends every other element, from high to low; rank 0 puts them in their places.
+/// Rank 1 sends every other element in descending order; rank 0 stores them at their indexes.
 #[test]
 fn parts_of_several_blocks() {
     let odd = Part::new(Buf::In, 3, 1).repeated(2, -2);
@@ -406,7 +368,7 @@ fn parts_of_several_blocks() {
         ..odd
     };
     let takes = |into| script(0, &[&[recv(1, into)]]);
-    let gives = script(0, &[&[send(0, odd)]]);
+    let sender = script(0, &[&[send(0, odd)]]);
     let expected = |element| Expected {
         elements: element..element + 1,
         source: element,
@@ -414,7 +376,7 @@ fn parts_of_several_blocks() {
     };
     let mut contract = reduced([false, false]);
     contract.tasks[0].expected = vec![expected(1), expected(3)];
-    let report = check_plans(&[takes(places), gives.clone()], &contract);
+    let report = check_plans(&[takes(places), sender.clone()], &contract);
     assert_eq!(report.map(|report| report.volume), Ok(2));
 
     let ascending = Part {
@@ -422,7 +384,7 @@ fn parts_of_several_blocks() {
         stride: 2,
         ..places
     };
-    let fault = check_plans(&[takes(ascending), gives], &contract).expect_err("the order is lost");
+    let fault = check_plans(&[takes(ascending), sender], &contract).expect_err("the order is lost");
     assert_eq!(
         fault.kind,
         FaultKind::Misplaced {
@@ -432,8 +394,8 @@ fn parts_of_several_blocks() {
     );
 }
 
-/// Each rank brings both inputs to scratch, its own to element `own`, and reduces them from there in
-/// four steps, which the checker does once where all ranks have them and hold the same.
+/// Each rank gathers both inputs in scratch, its own at element `own`, and reduces them in four local
+/// steps. The checker runs such steps once for all ranks that have the same steps and memory.
 fn gathers(rank: u32, own: u64, last: Side) -> Script {
     let scratch = |first, count| Part::new(Buf::Scratch, first, count);
     let out = |first| Part::new(Buf::Out, first, 2);
@@ -464,7 +426,7 @@ fn gathers(rank: u32, own: u64, last: Side) -> Script {
 }
 
 #[test]
-fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
+fn shared_local_tails_depend_on_the_ranks_memory() {
     let check = |own: [u64; 2], last| {
         let plans = [gathers(0, own[0], Side::Right), gathers(1, own[1], last)];
         check_plans(&plans, &reduced([true, true]))
@@ -479,7 +441,7 @@ fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
     assert_eq!(both.rank, 0);
 }
 
-/// Two steps, of which the first is empty and, on rank 0, tells that the second is as well.
+/// A plan of two steps whose first step is empty and, on rank 0, says that the second is empty, too.
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
     rank: u32,
@@ -505,8 +467,8 @@ impl Plan for Hidden {
 }
 
 #[test]
-fn a_rank_with_steps_that_rank_0_leaves_out_is_unlike_it() {
+fn a_rank_with_steps_that_rank_0_skips_is_unlike_rank_0() {
     let case = Case::new(Collective::Barrier, 5, 0);
-    let checked = case.check_plans_alike(|rank| Ok(Hidden { rank }));
+    let checked = case.check_plans_by_symmetry(|rank| Ok(Hidden { rank }));
     assert!(checked.is_none(), "{checked:?}");
 }
