@@ -35,8 +35,8 @@ use crate::heap::Reach;
 use crate::node::Doorbells;
 use crate::node::collective::arena::{self, Cells, Slots};
 use crate::ring::{
-    Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Stint, TURNS, Words, dialogue_at,
-    words_for,
+    BarrierCount, CpuBoard, ExitFlag, LinkAnnouncer, MappedWords, OpenedLinks, PING_PONG_BUFFERS,
+    RunnableHint, STRIDE, SharedWords, SleepFlag, ping_pong_slot_at, words_for,
 };
 
 pub(crate) const PAGE: usize = 4096;
@@ -371,11 +371,11 @@ impl Segment {
     ///
     /// # Panics
     /// If there is no such rank or place: on a node of more than [`arena::RANKS`] there is none.
-    pub(crate) fn slots(&self, rank: u32, place: usize) -> Slots<Mapped<'_>> {
+    pub(crate) fn slots(&self, rank: u32, place: usize) -> Slots<MappedWords<'_>> {
         let first = arena::slots_at(self.layout.ranks, rank, place);
         let words = self.words(
             self.layout.slots_at() + first * 8,
-            Slots::<Mapped<'_>>::WORDS,
+            Slots::<MappedWords<'_>>::WORDS,
         );
         Slots::new(words)
     }
@@ -396,8 +396,8 @@ impl Segment {
     }
 
     /// Where `rank` says that it sleeps.
-    pub(crate) fn bell(&self, rank: u32) -> Bell<Mapped<'_>> {
-        Bell::new(self.board_words(), rank as usize)
+    pub(crate) fn bell(&self, rank: u32) -> SleepFlag<MappedWords<'_>> {
+        SleepFlag::new(self.board_words(), rank as usize)
     }
 
     /// From now on sleepers of this node are woken by these.
@@ -417,29 +417,29 @@ impl Segment {
     }
 
     /// Who is awake, and where.
-    pub(crate) fn board(&self) -> Board<Mapped<'_>> {
-        Board::new(self.board_words())
+    pub(crate) fn board(&self) -> CpuBoard<MappedWords<'_>> {
+        CpuBoard::new(self.board_words())
     }
 
-    /// Gate number `gate` of `rank`.
-    pub(crate) fn gate(&self, rank: u32, gate: usize) -> Gate<Mapped<'_>> {
+    /// BarrierCount number `gate` of `rank`.
+    pub(crate) fn gate(&self, rank: u32, gate: usize) -> BarrierCount<MappedWords<'_>> {
         assert!(gate < GATES_LEN);
-        Gate::new(self.control(rank), GATES + gate)
+        BarrierCount::new(self.control(rank), GATES + gate)
     }
 
     /// When `rank` worked.
-    pub(crate) fn stint(&self, rank: u32) -> Stint<Mapped<'_>> {
-        Stint::new(self.control(rank), STINT)
+    pub(crate) fn stint(&self, rank: u32) -> RunnableHint<MappedWords<'_>> {
+        RunnableHint::new(self.control(rank), STINT)
     }
 
     /// Where senders knock at `rank`.
-    pub(crate) fn knock(&self, rank: u32) -> Knock<Mapped<'_>> {
-        Knock::new(self.control(rank), OPENED, TABLE)
+    pub(crate) fn knock(&self, rank: u32) -> LinkAnnouncer<MappedWords<'_>> {
+        LinkAnnouncer::new(self.control(rank), OPENED, TABLE)
     }
 
     /// The links opened to `rank`.
-    pub(crate) fn doors(&self, rank: u32) -> Doors<Mapped<'_>> {
-        Doors::new(self.control(rank), OPENED, TABLE)
+    pub(crate) fn doors(&self, rank: u32) -> OpenedLinks<MappedWords<'_>> {
+        OpenedLinks::new(self.control(rank), OPENED, TABLE)
     }
 
     /// The process number that `rank` has written.
@@ -455,8 +455,8 @@ impl Segment {
     }
 
     /// Where `rank` says that it has left.
-    pub(crate) fn exit(&self, rank: u32) -> Exit<Mapped<'_>> {
-        Exit::new(self.control(rank), LEFT)
+    pub(crate) fn exit(&self, rank: u32) -> ExitFlag<MappedWords<'_>> {
+        ExitFlag::new(self.control(rank), LEFT)
     }
 
     pub(crate) fn set_pid(&self, rank: u32, pid: u32) {
@@ -465,20 +465,20 @@ impl Segment {
     }
 
     /// The ring and credits of the link from one rank to another.
-    pub(crate) fn ring(&self, from: u32, to: u32) -> Mapped<'_> {
+    pub(crate) fn ring(&self, from: u32, to: u32) -> MappedWords<'_> {
         let skew = if from > to { SKEW } else { 0 };
         let at = self.layout.links_at() + self.link(from, to) * self.layout.ring_len();
         self.words(at + skew, self.layout.ring_words())
     }
 
     /// The slot that two ranks write in turn; a rank has none with itself.
-    pub(crate) fn dialogue(&self, one: u32, other: u32) -> Option<Mapped<'_>> {
+    pub(crate) fn dialogue(&self, one: u32, other: u32) -> Option<MappedWords<'_>> {
         if one == other {
             return None;
         }
         let ring = self.ring(one.min(other), one.max(other));
         // SAFETY: a ring's words have that slot.
-        Some(unsafe { ring.part(dialogue_at(self.layout.slots), STRIDE) })
+        Some(unsafe { ring.part(ping_pong_slot_at(self.layout.slots), STRIDE) })
     }
 
     /// First byte of the larger buffers of the link from one rank to another, unless they cannot be
@@ -498,7 +498,7 @@ impl Segment {
     }
 
     /// All words of it by which ranks steer, also those that are mapped when they are first needed.
-    pub(crate) fn all(&self) -> Mapped<'_> {
+    pub(crate) fn all(&self) -> MappedWords<'_> {
         if let Backing::Own(_) = self.memory {
             return self.words(0, self.mapping.len() / 8);
         }
@@ -508,16 +508,16 @@ impl Segment {
         let whole = self.whole.get_or_init(map);
         let base = NonNull::new(whole.base()).expect("mapped memory");
         // SAFETY: a whole mapping, which lives as long as `self`, of nothing but words.
-        unsafe { Mapped::new(base.cast(), whole.len() / 8) }
+        unsafe { MappedWords::new(base.cast(), whole.len() / 8) }
     }
 
-    fn board_words(&self) -> Mapped<'_> {
+    fn board_words(&self) -> MappedWords<'_> {
         self.words(self.layout.board_at(), self.layout.ranks as usize)
     }
 
     /// First bytes of the buffers that two ranks write in turn, as `me` counts them; null where they
     /// cannot be mapped.
-    pub(crate) fn turns(&self, me: u32, peer: u32) -> [*mut u8; TURNS] {
+    pub(crate) fn turns(&self, me: u32, peer: u32) -> [*mut u8; PING_PONG_BUFFERS] {
         [(me, peer), (peer, me)].map(|(from, to)| {
             let buffers = self.buffers(from, to);
             buffers.map_or(std::ptr::null_mut(), |buffers| {
@@ -526,7 +526,7 @@ impl Segment {
         })
     }
 
-    fn control(&self, rank: u32) -> Mapped<'_> {
+    fn control(&self, rank: u32) -> MappedWords<'_> {
         assert!(rank < self.layout.ranks);
         let at = rank as usize * self.layout.control_len();
         self.words(at, self.layout.control_words())
@@ -538,11 +538,11 @@ impl Segment {
         from as usize * self.layout.ranks as usize + to as usize
     }
 
-    fn words(&self, at: usize, len: usize) -> Mapped<'_> {
+    fn words(&self, at: usize, len: usize) -> MappedWords<'_> {
         assert!(at.is_multiple_of(8) && at + len * 8 <= self.mapping.len());
         let base = NonNull::new(self.mapping.base().wrapping_add(at)).expect("mapped memory");
         // SAFETY: aligned and inside the mapping by the assertion; the mapping lives as long as
         // `self`, and everything in it is reached by atomics or opaque copies.
-        unsafe { Mapped::new(base.cast(), len) }
+        unsafe { MappedWords::new(base.cast(), len) }
     }
 }

@@ -232,7 +232,7 @@ impl Waiter {
     ///
     /// # Cost
     /// A look at the other ranks; where one of them is awake here, a yield.
-    pub fn make_way(&mut self, gates: &Gates) {
+    pub fn yield_to_colocated(&mut self, gates: &Gates) {
         let is_shared = self.patience.shared && gates.company() != Company::Alone;
         if is_shared && !gates.wariness.has_met_others() {
             // It yields, as a rank that has met nobody is not wary.
@@ -386,7 +386,7 @@ mod tests {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
         affinity::set_current(&affinity::mask([here])).unwrap();
-        let nodes = Node::together(Layout::new(2)).unwrap();
+        let nodes = Node::in_process(Layout::new(2)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ranks: Vec<Gates> = ends.map(|(_, rx): (ShmTx, ShmRx)| rx.gates()).collect();
         ranks.try_into().expect("two ranks")
@@ -398,7 +398,7 @@ mod tests {
         let [me, other] = mates();
         let makes_way = |patience| {
             let mut waiter = Waiter::new(patience);
-            waiter.make_way(&me);
+            waiter.yield_to_colocated(&me);
             waiter.gives_way()
         };
         assert!(!makes_way(Patience::crowded()), "nobody is beside");

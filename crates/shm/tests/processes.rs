@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish};
+use oxmpi_shm::{JoinError, Layout, Node, NodeLeader, Road, RoadWish};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
@@ -33,7 +33,7 @@ fn start(part: &str, name: &str) -> Child {
 
 /// Meets rank 1, which plays `part`.
 fn meet(part: &str) -> (Rank, Child) {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
     let node = host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
     assert_eq!(node.pid(1), child.id());
@@ -256,7 +256,7 @@ fn a_sleeper_is_woken() {
 #[test]
 fn who_is_missing_is_named() {
     let short = Duration::from_millis(50);
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     let error = std::thread::scope(|s| {
         // Who joins is more patient than its leader, or it would be missed as well.
@@ -279,7 +279,7 @@ fn who_is_missing_is_named() {
 
 #[test]
 fn strangers_and_misfits_are_refused() {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     std::thread::scope(|s| {
         s.spawn(|| {
@@ -297,7 +297,7 @@ fn strangers_and_misfits_are_refused() {
         (5, 2, "not one of"),
         (0, 2, "not one of"),
     ] {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let error = std::thread::scope(|s| {
             s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
@@ -315,7 +315,7 @@ fn more_memory_than_there_is_is_refused_with_numbers() {
         buffer: 65_472,
         buffers: 4096,
     };
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let error = host.serve(layout, KEY, WATCHDOG).unwrap_err();
     assert!(
         matches!(error, JoinError::Memory(_) | JoinError::Layout(_)),

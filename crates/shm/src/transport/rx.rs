@@ -19,7 +19,7 @@ use super::gates::Gates;
 use super::link::{In, State};
 use super::tx::{ShmTx, Wait};
 use super::{Expedited, SHORT};
-use crate::ring::{BODY, Corrupt, Doors, Mapped, Place};
+use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
 
 /// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
@@ -49,11 +49,11 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     links: Vec<In>,
     /// The peers whose links are.
     open: Vec<u32>,
-    doors: Doors<Mapped<'static>>,
+    doors: OpenedLinks<MappedWords<'static>>,
     empty: u32,
     /// Whose turn it is, by its place in `open`.
     turn: usize,
-    /// Words that the sending half waited for at the last poll, if they are noted.
+    /// SharedWords that the sending half waited for at the last poll, if they are noted.
     waits: Vec<Wait>,
     noted: bool,
     /// Somebody is about to sleep: the next poll notes them.
@@ -104,9 +104,9 @@ impl<B: Bytes> ShmRx<B> {
     #[cold]
     #[inline(never)]
     fn admit(&mut self) {
-        self.doors.answer();
+        self.doors.acknowledge();
         for link in &mut self.links {
-            if link.state == State::Closed && self.doors.open(link.peer as usize) {
+            if link.state == State::Closed && self.doors.is_open(link.peer as usize) {
                 // SAFETY: the segment is kept beside the links.
                 *link = unsafe { In::new(&self.segment, link.peer, self.me) };
                 self.open.push(link.peer);
@@ -136,10 +136,10 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Gives the slot of the next message back, which is read. True if the sender was told.
     #[inline(always)]
-    fn advance(link: &mut In, tx: &mut ShmTx<B>, slot: &Place<Mapped<'static>>) -> bool {
+    fn advance(link: &mut In, tx: &mut ShmTx<B>, slot: &RingSlot<MappedWords<'static>>) -> bool {
         let told = link.ring.advance(slot);
-        if slot.in_turn() {
-            tx.back(link.peer).ring.take_turn();
+        if slot.is_ping_pong() {
+            tx.back(link.peer).ring.gain_ping_pong();
         }
         if told {
             tx.told(link.peer);
@@ -151,7 +151,7 @@ impl<B: Bytes> ShmRx<B> {
     #[inline(never)]
     fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
-        slot: Place<Mapped<'static>>,
+        slot: RingSlot<MappedWords<'static>>,
         compact: u32,
         envelope: Envelope,
         tx: &mut T,
@@ -200,7 +200,7 @@ impl<B: Bytes> ShmRx<B> {
     fn taken(
         link: &mut In,
         tx: &mut ShmTx<B>,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         envelope: u64,
         len: u32,
     ) -> Short {
@@ -270,7 +270,7 @@ impl<B: Bytes> ShmRx<B> {
 
     fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         head: &Header,
         sink: &mut S,
@@ -297,7 +297,7 @@ impl<B: Bytes> ShmRx<B> {
 
     fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         sink: &mut S,
     ) -> Result<(), Corrupt> {
@@ -460,7 +460,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Whether something came that a poll would hand over.
     fn something(&self) -> bool {
-        self.doors.knocked()
+        self.doors.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(Wait::is_over)
     }
@@ -527,7 +527,7 @@ impl<B: Bytes> ShmRx<B> {
 impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline(always)]
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
-        if self.doors.knocked() {
+        if self.doors.has_new() {
             self.admit();
         }
         let mut n = 0;
@@ -555,7 +555,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         let mut n = 0;
         if self.links[from.0 as usize].state == State::Open {
             n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
-        } else if self.doors.knocked() {
+        } else if self.doors.has_new() {
             self.admit();
         }
         self.after(n, tx, sink)
@@ -574,7 +574,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         if !tx.part().chores {
             let next = match from {
                 Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
-                None if self.doors.knocked() => Next::Other,
+                None if self.doors.has_new() => Next::Other,
                 None => self.take_any(tx.part(), wanted, body),
             };
             match next {
@@ -603,7 +603,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         body: &C,
     ) -> Option<Short> {
         let link = self.links.get_mut(from.0 as usize)?;
-        let slot = link.ring.place();
+        let slot = link.ring.slot();
         let ahead = link.ring.ahead_at(&slot);
         if ahead != WORD {
             let is_plain = |head| Header::plain(head, SHORT as u32).is_some();

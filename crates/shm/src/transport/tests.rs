@@ -15,7 +15,7 @@ use oxmpi_wire::{
 use proptest::prelude::*;
 
 use super::{Gates, SHORT, ShmRx, ShmTx};
-use crate::ring::{Mapped, Words};
+use crate::ring::{MappedWords, SharedWords};
 use crate::segment::{Layout, Segment};
 
 const LAYOUT: Layout = Layout {
@@ -63,7 +63,7 @@ impl Victim {
         for rank in 0..LAYOUT.ranks {
             segment.set_pid(rank, std::process::id());
         }
-        segment.knock(0).knock(1);
+        segment.knock(0).announce(1);
         Self {
             tx: ShmTx::new(segment.clone(), 0),
             rx: ShmRx::new(segment.clone(), 0).unwrap(),
@@ -92,7 +92,7 @@ impl Victim {
     }
 }
 
-fn put(words: Mapped<'_>, at: usize, word: u64) {
+fn put(words: MappedWords<'_>, at: usize, word: u64) {
     assert!(at < words.len());
     // SAFETY: in bounds by the assertion.
     unsafe { words.store(at, word, Ordering::Relaxed) };

@@ -3,14 +3,14 @@
 //! What one side has just read is in its cache, and the lines that the other side reads are dear to
 //! write: on a Zen 4 a message of 64 KiB in a dialogue takes 1.0 us through a window that both write
 //! in turn and 3.9 through one of each direction; far apart 2.7 and 15.6, 1 MiB 22 and 220. So who
-//! has read a window has it next ([`Turns`]). A stream one way comes to an end of them, and its
+//! has read a window has it next ([`PingPongBuffers`]). A stream one way comes to an end of them, and its
 //! messages then go other ways.
 
 use std::ops::Range;
 use std::vec::Vec;
 
 use crate::area::{SHARED, shared_window};
-use crate::ring::{Corrupt, TURNS, Turns};
+use crate::ring::{Corrupt, PING_PONG_BUFFERS, PingPongBuffers};
 
 /// Which windows are this rank's, by peer.
 pub(super) struct Windows {
@@ -21,7 +21,7 @@ pub(super) struct Windows {
 
 #[derive(Clone)]
 struct Pair {
-    turns: [Turns; SHARED / TURNS],
+    turns: [PingPongBuffers; SHARED / PING_PONG_BUFFERS],
     /// Which of those has the window that came last.
     latest: usize,
     /// By window: how many of its bytes this process has pages for.
@@ -31,7 +31,14 @@ struct Pair {
 /// The place of window `i` among its pair's turns, and there. Both sides' counts run from the ends.
 const fn turn(i: usize) -> (usize, usize) {
     let place = if i < SHARED / 2 { i } else { SHARED - 1 - i };
-    (place, if i < SHARED / 2 { 0 } else { TURNS - 1 })
+    (
+        place,
+        if i < SHARED / 2 {
+            0
+        } else {
+            PING_PONG_BUFFERS - 1
+        },
+    )
 }
 
 /// The reverse.
@@ -44,10 +51,10 @@ impl Windows {
     pub(super) fn new(ranks: u32, me: u32) -> Self {
         let pair = |peer| Pair {
             turns: [if peer == me {
-                Turns::none()
+                PingPongBuffers::none()
             } else {
-                Turns::new()
-            }; SHARED / TURNS],
+                PingPongBuffers::new()
+            }; SHARED / PING_PONG_BUFFERS],
             latest: 0,
             present: [0; SHARED],
         };
@@ -82,7 +89,8 @@ impl Windows {
 
     /// Whether `peer` may have a window, by this rank's count: one that is on its way is the peer's.
     pub(super) fn others(&self, peer: u32) -> bool {
-        let others = |turns: &Turns| (0..TURNS).any(|i| turns.check(i).is_ok());
+        let others =
+            |turns: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| turns.check(i).is_ok());
         self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
     }
 

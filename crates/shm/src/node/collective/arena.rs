@@ -12,17 +12,17 @@
 
 use oxmpi_os::memory::Mapping;
 
-use crate::ring::Steps;
+use crate::ring::StepSlots;
 use crate::segment::PAGE;
 
 /// Slots of a place: as many steps may a rank be ahead of another.
 pub(crate) const SLOTS: usize = 16;
 
 /// The slots of one rank and place.
-pub(crate) type Slots<W> = Steps<W, SLOTS>;
+pub(crate) type Slots<W> = StepSlots<W, SLOTS>;
 
 /// Places of a rank.
-pub(crate) const PLACES: usize = 8;
+pub(crate) const MAX_GROUPS: usize = 8;
 
 /// Ranks that a node with places has at most: each looks at all others of its group, and a set of
 /// them is a word.
@@ -54,12 +54,12 @@ pub(crate) const PIECE: usize = 16 << 10;
 /// with 80 KiB a broadcast twice as long.
 pub(crate) const LONG_PIECE: usize = 32 << 10;
 
-/// Words of one rank's slots at all places.
+/// SharedWords of one rank's slots at all places.
 const fn rank_words(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    (PLACES * Slots::<()>::WORDS).next_multiple_of(PAGE / 8)
+    (MAX_GROUPS * Slots::<()>::WORDS).next_multiple_of(PAGE / 8)
 }
 
 /// Bytes of all ranks' slots.
@@ -72,7 +72,7 @@ pub(crate) const fn slots_len(ranks: u32) -> usize {
 /// # Panics
 /// If there is no such rank or place.
 pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
-    assert!(rank < ranks && ranks <= RANKS && place < PLACES);
+    assert!(rank < ranks && ranks <= RANKS && place < MAX_GROUPS);
     rank as usize * rank_words(ranks) + place * Slots::<()>::WORDS
 }
 
@@ -98,7 +98,7 @@ pub(crate) const fn cells_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    ranks as usize * PLACES * share(ranks)
+    ranks as usize * MAX_GROUPS * share(ranks)
 }
 
 /// The cells and dialogues of all ranks, mapped.
@@ -121,8 +121,8 @@ impl Cells {
     /// # Panics
     /// If there is no such rank or place.
     pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
-        assert!(rank < self.ranks && place < PLACES);
-        let at = (rank as usize * PLACES + place) * share(self.ranks);
+        assert!(rank < self.ranks && place < MAX_GROUPS);
+        let at = (rank as usize * MAX_GROUPS + place) * share(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 
@@ -144,13 +144,13 @@ mod tests {
     fn nothing_overlaps_and_all_is_bounded() {
         for ranks in [1, 2, 5, 8, 17, RANKS] {
             let (mut end, words) = (0, Slots::<()>::WORDS);
-            for (rank, place) in (0..ranks).flat_map(|r| (0..PLACES).map(move |p| (r, p))) {
+            for (rank, place) in (0..ranks).flat_map(|r| (0..MAX_GROUPS).map(move |p| (r, p))) {
                 let at = slots_at(ranks, rank, place);
                 assert!(at >= end, "{rank} of {ranks}, place {place}");
                 end = at + words;
             }
             assert!(end * 8 <= slots_len(ranks));
-            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= PLACES * 2 * PLACE_LEN);
+            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= MAX_GROUPS * 2 * PLACE_LEN);
         }
         assert_eq!(
             (cell(2), cell(16), cell(64)),

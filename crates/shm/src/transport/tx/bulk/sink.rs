@@ -14,7 +14,9 @@ use super::single::{Afar, Entry, Space};
 use super::source::{Grant, NO_PIPE, Pipe, piece};
 use super::{BATCH, PIPED, Timed};
 use crate::area::{OFFERS, SHARED};
-use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
+use crate::ring::{
+    BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage, OwnerProgress,
+};
 use crate::transport::control::Id;
 use crate::transport::foreign::Foreign;
 use crate::transport::offered::{Offered, Pushed};
@@ -47,7 +49,7 @@ struct Known {
 struct Claim {
     id: Id,
     peer: u32,
-    offer: Offer<Mapped<'static>>,
+    offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
     /// What to ask for if the road ends.
     name: Name,
@@ -67,7 +69,7 @@ enum Progress {
     Waiting { granted: u64 },
     Draining {
         pipe: Pipe,
-        drain: Drain<Mapped<'static>>,
+        drain: FifoReader<MappedWords<'static>>,
         window: u64,
     },
     /// So many bytes from `from` on are here.
@@ -112,34 +114,34 @@ impl From<Corrupt> for Step {
     }
 }
 
-impl From<Void> for Step {
-    fn from(void: Void) -> Self {
+impl From<ClaimLost> for Step {
+    fn from(void: ClaimLost) -> Self {
         match void {
-            Void::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
-            Void::Corrupt(corrupt) => corrupt.into(),
+            ClaimLost::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
+            ClaimLost::Corrupt(corrupt) => corrupt.into(),
         }
     }
 }
 
 impl Claim {
     /// How far the offer has come while it is used.
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> OfferStage {
         if self.pushed {
-            Stage::Open
+            OfferStage::Open
         } else {
-            Stage::Claimed {
-                how: self.road.code(),
+            OfferStage::Claimed {
+                protocol: self.road.code(),
             }
         }
     }
 
     /// Whether the owner still keeps to it.
-    fn holds(&self) -> Result<(), Void> {
+    fn holds(&self) -> Result<(), ClaimLost> {
         self.offer.holds(self.turn, self.stage())
     }
 
     /// Tells the owner that nothing of the offer is used any more.
-    fn finish(&self) -> Result<(), Void> {
+    fn finish(&self) -> Result<(), ClaimLost> {
         if !self.pushed {
             return self.offer.finish(self.turn, self.road.code());
         }
@@ -545,7 +547,7 @@ impl<B: Bytes> ShmTx<B> {
                     };
                 }
                 match (claim.offer.shared(), *failed) {
-                    (Share::Pieces(n), failed) => match mine.checked_add(n) {
+                    (OwnerProgress::Pieces(n), failed) => match mine.checked_add(n) {
                         Some(done) if done == pieces && failed => Step::Ended,
                         Some(done) if done == pieces => Step::Complete,
                         Some(done) if done < pieces => {
@@ -554,8 +556,8 @@ impl<B: Bytes> ShmTx<B> {
                         }
                         _ => Corrupt("more pieces than there are").into(),
                     },
-                    (Share::Failed, true) => Step::Ended,
-                    (Share::Failed, false) => {
+                    (OwnerProgress::Failed, true) => Step::Ended,
+                    (OwnerProgress::Failed, false) => {
                         // Which pieces are missing is not known: all again, on this side.
                         claim.progress = Progress::Reading {
                             space: *space,
@@ -612,7 +614,7 @@ impl<B: Bytes> ShmTx<B> {
         let (words, at) = (*claim.offer.words(), claim.offer.counters());
         Ok(Progress::Draining {
             pipe: grant.pipe,
-            drain: Drain::new(words, at, claim.len, window),
+            drain: FifoReader::new(words, at, claim.len, window),
             window,
         })
     }
@@ -621,7 +623,7 @@ impl<B: Bytes> ShmTx<B> {
     fn begin_draining(
         &self,
         peer: u32,
-        offer: &Offer<Mapped<'static>>,
+        offer: &BulkOffer<MappedWords<'static>>,
         len: u64,
         pushed: Pushed,
     ) -> Result<Progress, Corrupt> {
@@ -633,7 +635,7 @@ impl<B: Bytes> ShmTx<B> {
         self.windows.check(peer, i)?;
         let window = self.windows.len() as u64;
         let filled = (u64::from(pushed.pages) * Pushed::PAGE).min(len);
-        let drain = Drain::new(*offer.words(), offer.counters(), len, window);
+        let drain = FifoReader::new(*offer.words(), offer.counters(), len, window);
         Ok(Progress::Draining {
             pipe: Pipe::Turn(i),
             drain: drain.begun(filled)?,

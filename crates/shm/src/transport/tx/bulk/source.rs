@@ -22,7 +22,7 @@ use super::PIPED;
 use super::choice::{self, CLASSES, Road, RoadWish};
 use super::single::{Afar, Entry};
 use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
-use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
+use crate::ring::{BulkOffer, Corrupt, FifoWriter, MappedWords, OfferStage, OwnerProgress};
 use crate::transport::foreign::Foreign;
 use crate::transport::offered::{Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
@@ -113,7 +113,7 @@ struct Own {
 struct Source {
     to: u32,
     place: u32,
-    offer: Offer<Mapped<'static>>,
+    offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
     region: Name,
     len: u64,
@@ -128,7 +128,7 @@ struct Source {
 
 struct Filling {
     pipe: Pipe,
-    fill: Fill<Mapped<'static>>,
+    fill: FifoWriter<MappedWords<'static>>,
     window: u64,
     chunk: Chunk,
     streamed: bool,
@@ -200,25 +200,27 @@ impl Source {
     /// The word that says how far its offer has come, as far as the owner knows.
     fn state(&self) -> u64 {
         let stage = match self.claimed {
-            None => Stage::Open,
-            Some(road) => Stage::Claimed { how: road.code() },
+            None => OfferStage::Open,
+            Some(road) => OfferStage::Claimed {
+                protocol: road.code(),
+            },
         };
         stage.word(self.turn)
     }
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Offer `place` of `from` to `to`. It is mapped memory as long as this transport keeps its
+    /// BulkOffer `place` of `from` to `to`. It is mapped memory as long as this transport keeps its
     /// segment.
     pub(super) fn offer_at(
         &self,
         from: u32,
         to: u32,
         place: u32,
-    ) -> Option<Offer<Mapped<'static>>> {
+    ) -> Option<BulkOffer<MappedWords<'static>>> {
         let offer = self.segment.area()?.offer(from, to, place as usize);
         // SAFETY: the segment is kept beside all that uses the words.
-        Some(Offer::new(unsafe { offer.words().detach() }, 0))
+        Some(BulkOffer::new(unsafe { offer.words().detach() }, 0))
     }
 
     /// Offers the bytes of `region` to `to`, once for a region: other peers ask for them. What the
@@ -369,7 +371,13 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    fn filling(&self, pipe: Pipe, offer: &Offer<Mapped<'static>>, len: u64, road: Road) -> Filling {
+    fn filling(
+        &self,
+        pipe: Pipe,
+        offer: &BulkOffer<MappedWords<'static>>,
+        len: u64,
+        road: Road,
+    ) -> Filling {
         let chunk = Chunk::of(len, &self.wish);
         let window = match pipe {
             Pipe::Own(_) => (8 * chunk.last).min(WINDOW as u64),
@@ -378,7 +386,7 @@ impl<B: Bytes> ShmTx<B> {
         };
         Filling {
             pipe,
-            fill: Fill::new(*offer.words(), offer.counters(), len, window),
+            fill: FifoWriter::new(*offer.words(), offer.counters(), len, window),
             window,
             chunk,
             streamed: road == Road::Stream,
@@ -403,18 +411,18 @@ impl<B: Bytes> ShmTx<B> {
             self.end_offer(i);
         } else if offer.withdraw(turn) {
             self.end_offer(i);
-        } else if let Stage::Done { how } = offer.look(turn) {
-            self.end_done(i, how);
+        } else if let OfferStage::Done { protocol } = offer.look(turn) {
+            self.end_done(i, protocol);
         } else {
             self.regions.enter(region);
             self.sources.open[i].released = true;
         }
     }
 
-    /// The claimer of offer `i` has all, by road `how`.
-    fn end_done(&mut self, i: usize, how: u8) {
+    /// The claimer of offer `i` has all, by road `protocol`.
+    fn end_done(&mut self, i: usize, protocol: u8) {
         let source = &mut self.sources.open[i];
-        let road = Road::of_code(how);
+        let road = Road::of_code(protocol);
         if let (Some(road), None) = (road, source.claimed) {
             // It was quicker than this side's look.
             let (to, len) = (source.to, source.len);
@@ -464,15 +472,15 @@ impl<B: Bytes> ShmTx<B> {
                 to, offer, turn, ..
             } = self.sources.open[i];
             let step = match offer.look(turn) {
-                Stage::Open | Stage::Claimed { .. } if last == Some(to) => Ok(false),
-                Stage::Open => self.fill(i, PIPED),
-                Stage::Claimed { how } => self.serve(i, how),
-                Stage::Done { how } => {
-                    self.end_done(i, how);
+                OfferStage::Open | OfferStage::Claimed { .. } if last == Some(to) => Ok(false),
+                OfferStage::Open => self.fill(i, PIPED),
+                OfferStage::Claimed { protocol } => self.serve(i, protocol),
+                OfferStage::Done { protocol } => {
+                    self.end_done(i, protocol);
                     moved += 1;
                     continue;
                 }
-                Stage::Closed => Err(Corrupt("an offer closed by another than its owner")),
+                OfferStage::Closed => Err(Corrupt("an offer closed by another than its owner")),
             };
             match step {
                 Ok(true) => {
@@ -493,9 +501,9 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// Does the owner's part of offer `i`, which was claimed by road `how`.
-    fn serve(&mut self, i: usize, how: u8) -> Result<bool, Corrupt> {
-        let road = Road::of_code(how).ok_or(Corrupt("a claim by no road"))?;
+    /// Does the owner's part of offer `i`, which was claimed by road `protocol`.
+    fn serve(&mut self, i: usize, protocol: u8) -> Result<bool, Corrupt> {
+        let road = Road::of_code(protocol).ok_or(Corrupt("a claim by no road"))?;
         if self.sources.open[i].claimed.is_none() {
             self.claimed(i, road);
         }
@@ -505,7 +513,7 @@ impl<B: Bytes> ShmTx<B> {
         self.fill(i, PIPED)
     }
 
-    /// Offer `i` was claimed.
+    /// BulkOffer `i` was claimed.
     fn claimed(&mut self, i: usize, road: Road) {
         let Source { to, len, offer, .. } = self.sources.open[i];
         self.sources.set_habit(to, len, road);
@@ -648,11 +656,11 @@ impl<B: Bytes> ShmTx<B> {
         bytes.drain(from, now, &mut place);
         if place.result().is_ok() {
             source.shared = Some(done + 1);
-            offer.share(Share::Pieces(done + 1));
+            offer.share(OwnerProgress::Pieces(done + 1));
         } else {
             *entry = Entry::Closed;
             source.shared = None;
-            offer.share(Share::Failed);
+            offer.share(OwnerProgress::Failed);
         }
         true
     }
