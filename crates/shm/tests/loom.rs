@@ -1,7 +1,7 @@
 //! Models of the rings and flags: every interleaving of two or three threads, two preemptions at
 //! most. Nothing spins: who finds nothing goes on, and what is left is looked at after the join.
 //!
-//! SharedWords that the protocol orders are cells here, and the checker reports any race on them.
+//! Words that the protocol orders are cells here, and the checker reports any race on them.
 #![cfg(oxmpi_loom)]
 
 mod model;

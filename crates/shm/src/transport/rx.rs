@@ -53,7 +53,7 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     empty: u32,
     /// Whose turn it is, by its place in `open`.
     turn: usize,
-    /// SharedWords that the sending half waited for at the last poll, if they are noted.
+    /// Words that the sending half waited for at the last poll, if they are noted.
     waits: Vec<Wait>,
     noted: bool,
     /// Somebody is about to sleep: the next poll notes them.

@@ -8,7 +8,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
 use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, words_for};
 
-/// SharedWords of a model; those that a test never touches are not made.
+/// Words of a model; those that a test never touches are not made.
 #[derive(Clone)]
 pub(crate) struct Model {
     // Not the checker's: handing words on must not order them.

@@ -54,7 +54,7 @@ pub(crate) const PIECE: usize = 16 << 10;
 /// with 80 KiB a broadcast twice as long.
 pub(crate) const LONG_PIECE: usize = 32 << 10;
 
-/// SharedWords of one rank's slots at all places.
+/// Words of one rank's slots at all places.
 const fn rank_words(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;

@@ -122,7 +122,7 @@ impl AwaitedSteps {
     /// Tells that `me` rests for this.
     #[inline]
     pub(crate) fn rest(&self, segment: &Segment, me: u32) {
-        segment.slots(me, self.place).rest(self.stage());
+        segment.slots(me, self.place).set_awaited(self.stage());
     }
 
     /// Whether one of `ranks`, bit by bit, was not yet here when it rested last: it may go on where
@@ -133,7 +133,7 @@ impl AwaitedSteps {
         while left != 0 {
             let rank = left.trailing_zeros();
             left &= left - 1;
-            if segment.slots(rank, self.place).rested() < self.stage() {
+            if segment.slots(rank, self.place).awaited() < self.stage() {
                 return true;
             }
         }
