@@ -23,6 +23,7 @@ pub mod regions;
 mod shared;
 pub mod transport;
 pub mod transports;
+pub mod trials;
 
 pub use direct::{Short, Wanted};
 #[cfg(feature = "alloc")]
