@@ -42,7 +42,7 @@ const ATTEMPTS: u32 = 8;
 const CLOSED: u64 = 0;
 const OPEN: u64 = 1;
 const DONE: u64 = 2;
-const CLAIMED: u64 = 3;
+const CLAIMABLE: u64 = 3;
 
 /// How far an offer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub enum Share {
     Failed,
 }
 
-/// Why a claim holds no more.
+/// PlanReason a claim holds no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Void {
     /// The owner has revoked the offer.
@@ -96,7 +96,7 @@ impl Stage {
             Self::Closed => CLOSED,
             Self::Open => OPEN,
             Self::Done { how } => DONE | (how as u64) << 4,
-            Self::Claimed { how } => CLAIMED | (how as u64) << 4,
+            Self::Claimed { how } => CLAIMABLE | (how as u64) << 4,
         };
         (turn as u64) << 32 | low
     }
@@ -171,7 +171,7 @@ impl<W: Words> Offer<W> {
             DONE => Stage::Done {
                 how: (word >> 4) as u8,
             },
-            CLAIMED => Stage::Claimed {
+            CLAIMABLE => Stage::Claimed {
                 how: (word >> 4) as u8,
             },
             _ => Stage::Closed,

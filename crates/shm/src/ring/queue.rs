@@ -39,7 +39,7 @@ pub struct Message {
     pub body: [u64; BODY],
 }
 
-/// Why a message was not sent.
+/// PlanReason a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The ring is full.

@@ -23,7 +23,7 @@ pub struct Steps<W, const SLOTS: usize> {
     words: W,
 }
 
-/// Why a slot is not the one that is waited for.
+/// PlanReason a slot is not the one that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
     /// It is not published yet.

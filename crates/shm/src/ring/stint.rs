@@ -1,7 +1,7 @@
 //! When a rank worked, for those that share its processor.
 //!
 //! Three words of each rank: since when it has worked, or 0 while it gives its processor away; and the last long
-//! stint before, from when to when. To work is not to give way: who blocks in the user's code, or is interrupted by
+//! runnable_hint before, from when to when. To work is not to give way: who blocks in the user's code, or is interrupted by
 //! another program, counts as working, and who has not waited yet tells nothing. So the words are a hint, like the
 //! [`Board`](super::Board).
 
@@ -48,7 +48,7 @@ impl<W: Words> Stint<W> {
     /// The caller gives its processor away at `now`.
     ///
     /// # Cost
-    /// As [`Stint::begin`], and two stores after a long stint.
+    /// As [`Stint::begin`], and two stores after a long runnable_hint.
     #[inline]
     pub fn end(&self, now: u64) {
         let since = self.load(SINCE);
@@ -59,7 +59,7 @@ impl<W: Words> Stint<W> {
         self.store(SINCE, 0);
     }
 
-    /// For how long the rank worked between two times, of which the second is now: in the present stint and the last
+    /// For how long the rank worked between two times, of which the second is now: in the present runnable_hint and the last
     /// long one before, which may overlap where the words were read between two stores.
     #[must_use]
     pub fn within(&self, from: u64, now: u64) -> u64 {
@@ -104,25 +104,32 @@ mod tests {
 
     #[test]
     fn the_present_stint_and_the_last_long_one_are_told() {
-        tested(|stint| {
-            stint.begin(10);
-            assert_eq!(stint.within(0, 50), 40);
-            assert_eq!(stint.within(30, 50), 20);
-            stint.end(60);
-            assert_eq!(stint.within(0, 100), 0, "a short one that is over");
-            stint.begin(1000);
-            stint.end(1000 + LONG);
+        tested(|runnable_hint| {
+            runnable_hint.begin(10);
+            assert_eq!(runnable_hint.within(0, 50), 40);
+            assert_eq!(runnable_hint.within(30, 50), 20);
+            runnable_hint.end(60);
+            assert_eq!(runnable_hint.within(0, 100), 0, "a short one that is over");
+            runnable_hint.begin(1000);
+            runnable_hint.end(1000 + LONG);
             let later = 3 * LONG;
-            assert_eq!(stint.within(0, later), LONG);
-            assert_eq!(stint.within(1000 + LONG / 4, later), LONG - LONG / 4);
-            assert_eq!(stint.within(2 * LONG, later), 0);
-            stint.begin(later);
-            assert_eq!(stint.within(0, later + 7), LONG + 7);
-            stint.end(later + 7);
-            assert_eq!(stint.within(0, later + 7), LONG);
-            stint.begin(2 * later);
-            stint.end(2 * later + LONG + 1);
-            assert_eq!(stint.within(0, 3 * later), LONG + 1, "the last one only");
+            assert_eq!(runnable_hint.within(0, later), LONG);
+            assert_eq!(
+                runnable_hint.within(1000 + LONG / 4, later),
+                LONG - LONG / 4
+            );
+            assert_eq!(runnable_hint.within(2 * LONG, later), 0);
+            runnable_hint.begin(later);
+            assert_eq!(runnable_hint.within(0, later + 7), LONG + 7);
+            runnable_hint.end(later + 7);
+            assert_eq!(runnable_hint.within(0, later + 7), LONG);
+            runnable_hint.begin(2 * later);
+            runnable_hint.end(2 * later + LONG + 1);
+            assert_eq!(
+                runnable_hint.within(0, 3 * later),
+                LONG + 1,
+                "the last one only"
+            );
         });
     }
 
@@ -130,22 +137,22 @@ mod tests {
         /// Whatever a rank has written, it worked for no more than both stints may last.
         #[test]
         fn any_words_tell_some_time(words: [u64; 3], from: u64, now: u64) {
-            tested(|stint| {
+            tested(|runnable_hint| {
                 for (word, value) in words.into_iter().enumerate() {
-                    stint.store(word, value);
+                    runnable_hint.store(word, value);
                 }
                 let longest = now.saturating_sub(from).saturating_mul(2);
-                assert!(stint.within(from, now) <= longest);
+                assert!(runnable_hint.within(from, now) <= longest);
             });
         }
     }
 
     #[test]
     fn nothing_is_told_of_who_never_rested() {
-        tested(|stint| {
-            assert_eq!(stint.within(0, u64::MAX), 0);
-            stint.end(u64::MAX);
-            assert_eq!(stint.within(0, u64::MAX), 0);
+        tested(|runnable_hint| {
+            assert_eq!(runnable_hint.within(0, u64::MAX), 0);
+            runnable_hint.end(u64::MAX);
+            assert_eq!(runnable_hint.within(0, u64::MAX), 0);
         });
     }
 }

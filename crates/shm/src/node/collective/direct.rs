@@ -28,7 +28,7 @@ use super::pieces::Through;
 use super::reduce::{Operands, contiguous};
 use super::run::{Kind, Run};
 use super::team::{Driver, ROOM, Team};
-use crate::transport::{Afar, Entry};
+use crate::transport::{CmaAccess, CmaBytes};
 
 impl Team {
     /// Whether this rank may read and write all others' memory. All must have made their team.
@@ -37,7 +37,7 @@ impl Team {
         let (segment, area) = (&self.segment, self.segment.area());
         let area = area.filter(|_| vm::may_write());
         let spaces = area.and_then(|area| {
-            let spaces = ranks.map(|rank| Entry::default().space(segment, area, rank));
+            let spaces = ranks.map(|rank| CmaAccess::default().process(segment, area, rank));
             spaces.collect()
         });
         self.spaces = spaces;
@@ -74,7 +74,7 @@ impl Team {
             run.fetch((root, 0, at), (output, 0, len))?;
             run.finish(0);
             run.all_tell(root, 1)?;
-            run.driver.make_way();
+            run.driver.yield_to_colocated();
             Ok(())
         }
     }
@@ -211,7 +211,7 @@ impl<D: Driver> Run<'_, D> {
         let mut result = Ok(());
         for done in (0..len).step_by(MOST) {
             let piece = (len - done).min(MOST as u64) as usize;
-            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            let mut afar = CmaBytes::new(&spaces[rank], first.wrapping_add(done), piece);
             bytes.fill(to + done, &mut afar);
             result = result.and(afar.result());
         }

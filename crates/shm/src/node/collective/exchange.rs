@@ -1,9 +1,9 @@
 //! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
 
-use super::arena::SLOTS;
 use super::pieces::{Pieces, Through};
 use super::run::Run;
 use super::team::Driver;
+use crate::segment::arena::SLOTS;
 
 impl<D: Driver> Run<'_, D> {
     /// In `step` only `writer` writes.

@@ -12,7 +12,7 @@ use super::pieces::Through;
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
-use crate::transport::Afar;
+use crate::transport::CmaBytes;
 
 impl Team {
     /// Gives `root` the first `block` bytes of every other rank's `input`, in rank order, in its
@@ -120,7 +120,7 @@ impl Team {
         }
         run.finish(1);
         if me != root {
-            run.driver.make_way();
+            run.driver.yield_to_colocated();
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl<D: Driver> Run<'_, D> {
             }
             let spaces = self.team.spaces.as_ref().expect("all can be reached");
             let piece = (len - done).min(MOST as u64) as usize;
-            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            let mut afar = CmaBytes::new(&spaces[rank], first.wrapping_add(done), piece);
             bytes.drain(from + done, piece, &mut afar);
             result = afar.result();
         }

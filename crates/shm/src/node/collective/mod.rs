@@ -38,7 +38,6 @@
 
 mod allgather;
 mod alltoall;
-pub(crate) mod arena;
 mod awaited;
 mod bcast;
 mod dialogues;
@@ -65,4 +64,4 @@ pub(crate) use succession::Before;
 pub use team::{Driver, Team};
 
 /// Communicators of a rank that can have a team.
-pub const PLACES: usize = arena::PLACES;
+pub const PLACES: usize = crate::segment::arena::PLACES;

@@ -375,7 +375,7 @@ mod tests {
 
     use super::super::awaited::{Awaited, Never};
     use super::*;
-    use crate::segment::{Layout, Segment};
+    use crate::segment::{Segment, SegmentLayout};
 
     /// Bytes of a block.
     const BLOCK: u64 = 1 << 18;
@@ -586,7 +586,7 @@ mod tests {
             Ok(())
         }
 
-        fn make_way(&mut self) {}
+        fn yield_to_colocated(&mut self) {}
 
         fn unreadable(&mut self, rank: u32) -> (u32, Never) {
             unreachable!("nobody reads rank {rank}")
@@ -602,7 +602,7 @@ mod tests {
     #[test]
     fn nobody_goes_on_before_the_chooser_has_looked_at_the_clock() {
         for ranks in 2..=4 {
-            let layout = Layout::new(ranks);
+            let layout = SegmentLayout::new(ranks);
             let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
             let starts = |rank: u32| {
                 let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());

@@ -8,7 +8,7 @@
 //! steps needs all ranks in turns anyway: 1 MiB took 1.15 times as long. Nor is it for two ranks on a processor: with a barrier
 //! after each broadcast those took 1.3 times as long, and without one as long as before.
 
-use super::arena::RANKS;
+use crate::segment::arena::RANKS;
 
 /// Which rank has led after which one. Ranks are numbers on the node.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, LONG_PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::dialogues::Dialogues;
 use super::domains::Domains;
@@ -16,11 +15,12 @@ use super::succession::Succession;
 use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
-use crate::transport::Space;
+use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, PLACES, SLOTS};
+use crate::transport::PeerProcess;
 
 /// What a collective needs of whoever calls it.
 pub trait Driver {
-    /// Why a collective ends early.
+    /// PlanReason a collective ends early.
     type Error;
 
     /// How often to look, with a PAUSE each, before [`Driver::wait`].
@@ -33,9 +33,9 @@ pub trait Driver {
     fn wait(&mut self, awaited: Awaited) -> Result<(), Self::Error>;
 
     /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
-    fn make_way(&mut self);
+    fn yield_to_colocated(&mut self);
 
-    /// Why a collective ends when `rank`, a number on the node, cannot be read any more.
+    /// PlanReason a collective ends when `rank`, a number on the node, cannot be read any more.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
 
     /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
@@ -87,7 +87,7 @@ pub struct Team {
     pub(super) rooms: Box<[Room; 3]>,
 
     /// All members' memory, this rank's own too, where all may read each other's.
-    pub(super) spaces: Option<Box<[Space]>>,
+    pub(super) spaces: Option<Box<[PeerProcess]>>,
     /// Keeps what the members point to.
     pub(super) segment: Arc<Segment>,
 }
@@ -95,7 +95,7 @@ pub struct Team {
 /// One rank of the group, as all see it.
 #[derive(Debug)]
 pub(super) struct Member {
-    pub(super) slots: Slots<Mapped<'static>>,
+    pub(super) slots: CollectiveSlots<Mapped<'static>>,
     /// The first of its cells.
     pub(super) cells: *mut u8,
     /// The first byte that it has for dialogues.
@@ -150,13 +150,13 @@ impl Team {
         if place >= PLACES || on_node > arena::RANKS {
             return None;
         }
-        limit::check(arena::share(on_node) as u64).ok()?;
-        let arena = segment.cells()?;
+        limit::check(arena::rank_len(on_node) as u64).ok()?;
+        let arena = segment.bounce_buffers()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
-            slots: unsafe { segment.slots(rank, place).detach() },
+            slots: unsafe { segment.collective_slots(rank, place).detach() },
             cells: arena.first(rank, place),
-            dialogues: arena.dialogues(rank, place),
+            dialogues: arena.pair_buffers(rank, place),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -171,9 +171,9 @@ impl Team {
             step: 0,
             finished: 0,
             succession: Succession::new(),
-            cell: arena::cell(on_node),
+            cell: arena::bounce_buffer_len(on_node),
             pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
-            dialogues: Dialogues::new(me, members.len(), arena::dialogues(on_node)),
+            dialogues: Dialogues::new(me, members.len(), arena::pair_buffers_len(on_node)),
             mates: 0,
             domains: None,
             roads: Box::new(Roads::new()),
