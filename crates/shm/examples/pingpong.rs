@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
 use oxmpi_shm::ring::{MappedWords, Receiver, Sender, Storage};
-use oxmpi_shm::{Layout, Node, NodeLeader, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Access, Bytes, Envelope, Fault, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote,
     Rma, Rx, Sink, Slot, Take, Token, Tx,
@@ -21,7 +21,7 @@ use oxmpi_wire::{
 
 const KEY: [u8; 16] = [7; 16];
 const TRIPS: u32 = 1000;
-const WINDOW: u32 = 64;
+const FIFO_LEN: u32 = 64;
 const KINDS: [&str; 11] = [
     "bare one line, PAUSE",
     "bare two lines",
@@ -58,7 +58,9 @@ fn main() {
             let node = Node::join(&name, 1, 2, KEY, limit).expect("join");
             End::new(1, node, back.0, there.1).run(rounds);
         });
-        let node = host.serve(Layout::new(2), KEY, limit).expect("serve");
+        let node = host
+            .serve(SegmentLayout::new(2), KEY, limit)
+            .expect("serve");
         let times = End::new(0, node, there.0, back.1).run(rounds);
         print(times);
     });
@@ -190,7 +192,7 @@ impl End {
             6 => self.time(TRIPS, |end| end.frames(64, true)),
             7 => self.time(TRIPS, |end| end.frames(1024, true)),
             8 => self.time(TRIPS / 4, |end| end.frames(8192, true)),
-            9 => self.time(TRIPS / 10, Self::window) * 2.0 / f64::from(WINDOW),
+            9 => self.time(TRIPS / 10, Self::window) * 2.0 / f64::from(FIFO_LEN),
             _ => self.get(1 << 20),
         }
     }
@@ -292,12 +294,12 @@ impl End {
 
     fn window(&mut self) {
         if self.me == 0 {
-            for _ in 0..WINDOW {
+            for _ in 0..FIFO_LEN {
                 self.send(8);
             }
             self.receive(true);
         } else {
-            for _ in 0..WINDOW {
+            for _ in 0..FIFO_LEN {
                 self.receive(true);
             }
             self.send(8);

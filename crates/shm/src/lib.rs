@@ -32,8 +32,6 @@ extern crate std;
 pub mod ring;
 
 #[cfg(feature = "std")]
-mod area;
-#[cfg(feature = "std")]
 pub mod heap;
 #[cfg(feature = "std")]
 pub mod node;
@@ -49,13 +47,13 @@ pub mod wait;
 #[cfg(feature = "std")]
 pub use node::{GatheredNode, JobKey, JoinError, Node, NodeLeader};
 #[cfg(feature = "std")]
-pub use segment::Layout;
+pub use segment::SegmentLayout;
 #[cfg(feature = "std")]
 pub use settings::SETTINGS;
 #[cfg(feature = "std")]
-pub use transport::{Gates, Road, RoadWish, Row, ShmRx, ShmSlot, ShmTx, limits};
+pub use transport::{BulkChoice, BulkPreference, BulkProtocol, ShmRx, ShmSlot, ShmTx, limits};
 #[cfg(feature = "std")]
-pub use wait::{Patience, Waiter};
+pub use wait::{NodeBarriers, WaitPolicy, Waiter};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -6,7 +6,6 @@
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
 pub mod collective;
-mod doorbells;
 mod in_process;
 mod leader_message;
 mod pids;
@@ -24,16 +23,16 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{Channel, Listener, readable};
 use oxmpi_wire::Bytes;
 
-pub(crate) use doorbells::Doorbells;
-
-use crate::heap::{Areas, Facts, Heap, Pages, Plan, Reach, UNIT, Wish};
-use crate::segment::{Layout, Segment, VERSION};
+use crate::heap::{
+    Heap, HeapLimits, HeapMemory, HeapPlan, HeapPreference, PageKind, RankAreas, UNIT,
+};
+use crate::segment::{Doorbells, Segment, SegmentLayout, VERSION};
 use crate::transport::{ShmRx, ShmTx};
 
 /// The secret of one job, known to its ranks only.
 pub type JobKey = [u8; 16];
 
-/// Why ranks of a node did not meet.
+/// PlanReason ranks of a node did not meet.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -54,7 +53,7 @@ pub enum JoinError {
          shm_buffer and shm_buffers, or a higher limit (ulimit -v) would do"
     )]
     Map {
-        /// Size of the segment.
+        /// HeapSize of the segment.
         bytes: usize,
         /// Ranks on the node.
         ranks: u32,
@@ -101,7 +100,7 @@ fn system(step: &'static str) -> impl Fn(io::Error) -> JoinError {
 pub struct NodeLeader {
     listener: Listener,
     name: String,
-    heap: Option<Wish>,
+    heap: Option<HeapPreference>,
 }
 
 impl NodeLeader {
@@ -126,11 +125,11 @@ impl NodeLeader {
         &self.name
     }
 
-    /// With memory that the ranks allocate and all of them reach, as large as `wish` and the limits
+    /// With memory that the ranks allocate and all of them reach, as large as `preference` and the limits
     /// of this process allow; none where the system refuses.
     #[must_use]
-    pub fn with_heap(mut self, wish: Wish) -> Self {
-        self.heap = Some(wish);
+    pub fn with_heap(mut self, preference: HeapPreference) -> Self {
+        self.heap = Some(preference);
         self
     }
 
@@ -138,7 +137,12 @@ impl NodeLeader {
     ///
     /// # Errors
     /// [`JoinError`]; strangers are turned away and do not end the wait.
-    pub fn serve(self, layout: Layout, key: JobKey, limit: Duration) -> Result<Node, JoinError> {
+    pub fn serve(
+        self,
+        layout: SegmentLayout,
+        key: JobKey,
+        limit: Duration,
+    ) -> Result<Node, JoinError> {
         self.gather(layout, key, 0, limit)?.release(&[], limit)
     }
 
@@ -149,14 +153,14 @@ impl NodeLeader {
     /// As [`NodeLeader::serve`].
     pub fn gather(
         self,
-        layout: Layout,
+        layout: SegmentLayout,
         key: JobKey,
         note: u64,
         limit: Duration,
     ) -> Result<GatheredNode, JoinError> {
         let deadline = Instant::now() + limit;
         let with_heap = |node: Node| match self.heap {
-            Some(wish) => node.with_heap(wish),
+            Some(preference) => node.with_heap(preference),
             None => node,
         };
         if layout.ranks == 1 {
@@ -173,7 +177,7 @@ impl NodeLeader {
             layout,
             key,
             memory,
-            heap: node.reach().map(|reach| Arc::clone(reach.heap())),
+            heap: node.rank_areas().map(|reach| Arc::clone(reach.heap())),
         };
         let mut guests: Vec<Guest> = Vec::new();
         let ready = |guests: &[Guest]| guests.iter().filter(|g| g.ready).count();
@@ -273,7 +277,7 @@ impl GatheredNode {
 
 /// What the leader gives to every guest.
 struct Offer {
-    layout: Layout,
+    layout: SegmentLayout,
     key: JobKey,
     memory: Memfd,
     heap: Option<Arc<Heap>>,
@@ -348,7 +352,7 @@ impl Guest {
     }
 }
 
-fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
+fn missing(layout: &SegmentLayout, guests: &[Guest], waited: Duration) -> JoinError {
     let here = |rank: &u32| guests.iter().any(|g| g.ready && g.rank == Some(*rank));
     JoinError::Missing {
         ranks: layout.ranks,
@@ -358,7 +362,7 @@ fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
 }
 
 /// The memory of a segment, where the machine and the limits of this process have room for it.
-fn memory_for(layout: &Layout) -> Result<Memfd, JoinError> {
+fn memory_for(layout: &SegmentLayout) -> Result<Memfd, JoinError> {
     layout.check().map_err(JoinError::Layout)?;
     limit::check(least(layout))?;
     limit::check_file(layout.len() as u64)?;
@@ -371,7 +375,7 @@ fn memory_for(layout: &Layout) -> Result<Memfd, JoinError> {
 }
 
 /// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
-fn least(layout: &Layout) -> u64 {
+fn least(layout: &SegmentLayout) -> u64 {
     u64::from(layout.ranks) * (layout.link_len() as u64 + 4096)
 }
 
@@ -399,7 +403,7 @@ impl Node {
     ///
     /// # Errors
     /// [`JoinError`].
-    pub fn alone(layout: Layout) -> Result<Self, JoinError> {
+    pub fn alone(layout: SegmentLayout) -> Result<Self, JoinError> {
         layout.check().map_err(JoinError::Layout)?;
         limit::check(least(&layout))?;
         Self::mapped(Segment::own(layout), layout, 0)
@@ -412,7 +416,7 @@ impl Node {
     ///
     /// # Cost
     /// Some system calls, and no memory.
-    pub fn probe(layout: Layout) -> Result<(), JoinError> {
+    pub fn probe(layout: SegmentLayout) -> Result<(), JoinError> {
         memory_for(&layout).map(drop)
     }
 
@@ -489,13 +493,13 @@ impl Node {
             let (_, memory) = channel.recv(&mut [0; 1], deadline).map_err(gone)?;
             let memory = memory.ok_or_else(|| leader("sent no heap"))?;
             let memory = Memfd::adopt(memory).map_err(system("the leader's heap"))?;
-            let areas = Areas {
+            let areas = HeapMemory {
                 memory,
                 area,
                 pages,
             };
             let heap = Heap::new(areas, ranks, rank).map_err(system("the leader's heap"))?;
-            node.segment.attach(Reach::all(Arc::new(heap)));
+            node.segment.attach(RankAreas::all(Arc::new(heap)));
         }
         channel.send(&[1], None, deadline).map_err(gone)?;
         let mut go = vec![0; pids::len(ranks)];
@@ -514,23 +518,23 @@ impl Node {
     /// With memory to allocate, as large as wished and allowed, if the system gives any. For a node
     /// of one rank, or for all before they meet: see [`NodeLeader::with_heap`].
     #[must_use]
-    pub fn with_heap(mut self, wish: Wish) -> Self {
+    pub fn with_heap(mut self, preference: HeapPreference) -> Self {
         let ranks = self.ranks();
-        let plan = Plan::new(ranks, wish, &Facts::of_process());
-        let areas = Areas::create(ranks, &plan);
+        let plan = HeapPlan::new(ranks, preference, &HeapLimits::of_this_process());
+        let areas = HeapMemory::create(ranks, &plan);
         let heap = areas.and_then(|areas| Heap::new(areas, ranks, self.rank).ok());
         if let Some(heap) = heap {
-            self.segment.attach(Reach::all(Arc::new(heap)));
+            self.segment.attach(RankAreas::all(Arc::new(heap)));
         }
         self
     }
 
-    /// With the heap of another node: what [`Reach::subset`] gives for the ranks of this one.
+    /// With the heap of another node: what [`RankAreas::subset`] gives for the ranks of this one.
     ///
     /// # Panics
     /// If it is for another number of ranks.
     #[must_use]
-    pub fn with_reach(mut self, reach: Reach) -> Self {
+    pub fn with_reach(mut self, reach: RankAreas) -> Self {
         self.segment.attach(reach);
         self
     }
@@ -551,15 +555,19 @@ impl Node {
 
     /// The memory that this rank may allocate from and all of the node reach, if there is any.
     #[must_use]
-    pub fn reach(&self) -> Option<&Reach> {
-        self.segment.reach()
+    pub fn rank_areas(&self) -> Option<&RankAreas> {
+        self.segment.rank_areas()
     }
 
-    fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
+    fn new(memory: &Memfd, layout: SegmentLayout, rank: u32) -> Result<Self, JoinError> {
         Self::mapped(Segment::map(memory, layout, rank), layout, rank)
     }
 
-    fn mapped(segment: io::Result<Segment>, layout: Layout, rank: u32) -> Result<Self, JoinError> {
+    fn mapped(
+        segment: io::Result<Segment>,
+        layout: SegmentLayout,
+        rank: u32,
+    ) -> Result<Self, JoinError> {
         let segment = segment.map_err(|source| JoinError::Map {
             bytes: layout.len(),
             ranks: layout.ranks,
@@ -594,7 +602,7 @@ impl Node {
         self.segment.pid(rank)
     }
 
-    /// Asks for huge pages. True if the kernel took the wish.
+    /// Asks for huge pages. True if the kernel took the preference.
     #[must_use]
     pub fn ask_huge_pages(&self) -> bool {
         self.segment.ask_huge_pages()
@@ -648,9 +656,9 @@ impl Hello {
 /// What the leader answers, beside the segment.
 struct Welcome {
     key: JobKey,
-    layout: Layout,
+    layout: SegmentLayout,
     /// Bytes of a rank's area of the heap, and of which pages it is. Its memory follows.
-    heap: Option<(u64, Pages)>,
+    heap: Option<(u64, PageKind)>,
 }
 
 impl Welcome {
@@ -660,7 +668,7 @@ impl Welcome {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(&self.key);
         let l = &self.layout;
-        let (area, pages) = self.heap.unwrap_or((0, Pages::Small));
+        let (area, pages) = self.heap.unwrap_or((0, PageKind::Small));
         let (area, pages) = ((area / UNIT) as u32, pages as u32);
         words(
             &mut bytes[16..],
@@ -672,10 +680,10 @@ impl Welcome {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::LEN] = bytes.try_into().ok()?;
         let [version, ranks, slots, buffer, buffers, area, pages] = parsed(&bytes[16..]);
-        let pages = Pages::ALL.into_iter().find(|p| *p as u32 == pages)?;
+        let pages = PageKind::ALL.into_iter().find(|p| *p as u32 == pages)?;
         (version == VERSION).then_some(Self {
             key: *bytes.first_chunk()?,
-            layout: Layout {
+            layout: SegmentLayout {
                 ranks,
                 slots,
                 buffer,

@@ -1,14 +1,14 @@
-//! The settings of the node's transport: the sizes of its [`Layout`], the roads of large messages,
+//! The settings of the node's transport: the sizes of its [`SegmentLayout`], the protocols of large messages,
 //! and the memory that programs allocate.
 
 use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
 };
 
-use crate::area::WINDOW;
-use crate::heap::{PagesWish, Size};
-use crate::segment::Layout;
-use crate::transport::Road;
+use crate::heap::{HeapSize, PagePreference};
+use crate::segment::SegmentLayout;
+use crate::segment::area::FIFO_LEN;
+use crate::transport::BulkProtocol;
 
 /// The rows of the settings table.
 pub const SETTINGS: &[Setting] = &[
@@ -97,13 +97,13 @@ pub const SETTINGS: &[Setting] = &[
         kind: "word",
         level: Level::Tuning,
         short: "how large messages go between ranks of a node",
-        long: "`auto` times each road for each peer and class of sizes, and takes the best one; now \
+        long: "`auto` times each protocol for each peer and class of sizes, and takes the best one; now \
                and then it tries another, since ranks move. `cache` copies through shared memory in \
                the cache, `stream` through shared memory past it; with `single` the receiver copies \
                from the sender's memory (process_vm_readv), with `both` each side copies a part; \
                `direct` copies from memory of `World::alloc`; `buffers` uses the buffers of shorter \
-               messages. A road that is closed, say by the ptrace scope, is replaced by `cache`.",
-        check: |text| road(text).map(drop),
+               messages. A protocol that is closed, say by the ptrace scope, is replaced by `cache`.",
+        check: |text| protocol(text).map(drop),
     },
     Setting {
         name: "shm_chunk",
@@ -148,7 +148,7 @@ const COPIES: &[(&str, &str)] = &[
 ];
 
 const AUTO: Words = Words(&["auto"]);
-const ROADS: Words = Words(&[
+const PROTOCOLS: Words = Words(&[
     "auto", "buffers", "turn", "cache", "stream", "single", "both", "direct",
 ]);
 
@@ -156,11 +156,11 @@ const ROADS: Words = Words(&[
 ///
 /// # Errors
 /// What is none of the words.
-pub fn road(text: &str) -> Result<Option<Road>, Error> {
-    Ok(match ROADS.find(text)? {
+pub fn protocol(text: &str) -> Result<Option<BulkProtocol>, Error> {
+    Ok(match PROTOCOLS.find(text)? {
         0 => None,
-        1 => Some(Road::Buffers),
-        claimed => Some(Road::CLAIMED[claimed - 2]),
+        1 => Some(BulkProtocol::Buffers),
+        claimed => Some(BulkProtocol::CLAIMABLE[claimed - 2]),
     })
 }
 
@@ -177,7 +177,7 @@ pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
         ..error
     };
     match size(text).map_err(wrong)? {
-        bytes if (4 << 10..=WINDOW as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
+        bytes if (4 << 10..=FIFO_LEN as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
         _ => Err(wrong(Error {
             span: Span::whole(text),
             expected: Expected::Text(""),
@@ -192,11 +192,11 @@ const PAGES: Words = Words(&["auto", "pool", "small"]);
 ///
 /// # Errors
 /// What is neither `auto` nor a size.
-pub fn heap(text: &str) -> Result<Size, Error> {
+pub fn heap(text: &str) -> Result<HeapSize, Error> {
     if AUTO.find(text).is_ok() {
-        return Ok(Size::Auto);
+        return Ok(HeapSize::Auto);
     }
-    size(text).map(Size::Bytes).map_err(|error| Error {
+    size(text).map(HeapSize::Bytes).map_err(|error| Error {
         expected: Expected::Text("`auto` or a size"),
         ..error
     })
@@ -206,11 +206,11 @@ pub fn heap(text: &str) -> Result<Size, Error> {
 ///
 /// # Errors
 /// What is none of the words.
-pub fn heap_pages(text: &str) -> Result<PagesWish, Error> {
+pub fn heap_pages(text: &str) -> Result<PagePreference, Error> {
     Ok(match PAGES.find(text)? {
-        0 => PagesWish::Auto,
-        1 => PagesWish::Pool,
-        _ => PagesWish::Small,
+        0 => PagePreference::Auto,
+        1 => PagePreference::Pool,
+        _ => PagePreference::Small,
     })
 }
 
@@ -224,9 +224,9 @@ pub fn slots(text: &str) -> Result<u32, Error> {
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             slots,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.slots)
@@ -242,9 +242,9 @@ pub fn buffer(text: &str) -> Result<u32, Error> {
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             buffer,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.buffer)
@@ -260,15 +260,19 @@ pub fn buffers(text: &str) -> Result<u32, Error> {
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             buffers,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.buffers)
 }
 
-fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout, Error> {
+fn fitting(
+    text: &str,
+    expected: &'static str,
+    layout: SegmentLayout,
+) -> Result<SegmentLayout, Error> {
     match layout.check() {
         Ok(()) => Ok(layout),
         Err(_) => Err(Error {
@@ -282,28 +286,31 @@ fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::RoadWish;
+    use crate::transport::BulkPreference;
 
     #[test]
     fn defaults_are_those_of_the_layout() {
-        let usual = Layout::new(1);
+        let usual = SegmentLayout::new(1);
         for row in SETTINGS {
             (row.check)(row.default).unwrap();
             let value = match row.name {
                 "shm_heap" => {
-                    assert_eq!(heap(row.default), Ok(Size::default()));
+                    assert_eq!(heap(row.default), Ok(HeapSize::default()));
                     continue;
                 }
                 "shm_heap_pages" => {
-                    assert_eq!(heap_pages(row.default), Ok(PagesWish::default()));
+                    assert_eq!(heap_pages(row.default), Ok(PagePreference::default()));
                     continue;
                 }
                 "shm_road" => {
-                    assert_eq!(road(row.default), Ok(RoadWish::default().road));
+                    assert_eq!(
+                        protocol(row.default),
+                        Ok(BulkPreference::default().protocol)
+                    );
                     continue;
                 }
                 "shm_chunk" => {
-                    assert_eq!(chunk(row.default), Ok(RoadWish::default().chunk));
+                    assert_eq!(chunk(row.default), Ok(BulkPreference::default().chunk));
                     continue;
                 }
                 "shm_collectives" => {
@@ -321,10 +328,10 @@ mod tests {
 
     #[test]
     fn words_and_sizes_of_the_heap() {
-        assert_eq!(heap("0"), Ok(Size::Bytes(0)));
-        assert_eq!(heap("3GiB"), Ok(Size::Bytes(3 << 30)));
-        assert_eq!(heap_pages("pool"), Ok(PagesWish::Pool));
-        assert_eq!(heap_pages("small"), Ok(PagesWish::Small));
+        assert_eq!(heap("0"), Ok(HeapSize::Bytes(0)));
+        assert_eq!(heap("3GiB"), Ok(HeapSize::Bytes(3 << 30)));
+        assert_eq!(heap_pages("pool"), Ok(PagePreference::Pool));
+        assert_eq!(heap_pages("small"), Ok(PagePreference::Small));
         for bad in ["", "full", "-1", "3Gx", "99999999999999T"] {
             let error = heap(bad).unwrap_err();
             assert_eq!(
@@ -338,19 +345,19 @@ mod tests {
 
     #[test]
     fn roads_have_their_names() {
-        assert_eq!(road("buffers"), Ok(Some(Road::Buffers)));
-        for claimed in Road::CLAIMED {
-            assert_eq!(road(claimed.name()), Ok(Some(claimed)));
+        assert_eq!(protocol("buffers"), Ok(Some(BulkProtocol::Buffers)));
+        for claimed in BulkProtocol::CLAIMABLE {
+            assert_eq!(protocol(claimed.name()), Ok(Some(claimed)));
         }
         let row = SETTINGS.iter().find(|row| row.name == "shm_road");
         let aliases = row.expect("a row").aliases.iter();
         for (_, ours) in aliases.flat_map(|alias| alias.values) {
-            assert!(road(ours).is_ok(), "{ours}");
+            assert!(protocol(ours).is_ok(), "{ours}");
         }
         assert_eq!(chunk("16KiB"), Ok(Some(16 << 10)));
         for bad in ["", "0", "1K", "129KiB", "1M", "x"] {
             assert!(chunk(bad).is_err(), "{bad:?}");
-            assert!(road(bad).is_err(), "{bad:?}");
+            assert!(protocol(bad).is_err(), "{bad:?}");
         }
     }
 

@@ -12,11 +12,11 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{
     AwaitedSteps, CollectiveDriver, MAX_GROUPS, NeverComes, NodeGroup, Operands,
 };
-use oxmpi_shm::wait::{Patience, Waiter};
-use oxmpi_shm::{Gates, Layout, Node};
+use oxmpi_shm::wait::{WaitPolicy, Waiter};
+use oxmpi_shm::{Node, NodeBarriers, SegmentLayout};
 
 /// Sleeps after the first empty poll.
-const SLEEPER: Patience = Patience {
+const SLEEPER: WaitPolicy = WaitPolicy {
     spin: 0,
     yields: Duration::ZERO,
     shared: false,
@@ -25,7 +25,7 @@ const SLEEPER: Patience = Patience {
 /// A rank's way of waiting, and an operation that does not commute.
 struct Caller<'a> {
     rank: &'a mut Rank,
-    patience: Patience,
+    patience: WaitPolicy,
     looks: u32,
 }
 
@@ -286,10 +286,14 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut NodeGroup, caller: &mut C
 
 #[test]
 fn calls_in_any_order_give_what_they_should() {
-    let ways = [Patience::crowded(), Patience::passive(10, true), SLEEPER];
+    let ways = [
+        WaitPolicy::oversubscribed(),
+        WaitPolicy::passive(10, true),
+        SLEEPER,
+    ];
     for (ranks, patience) in [2, 3, 5, 2, 4, 7].into_iter().zip(ways.into_iter().cycle()) {
-        threads(Layout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.team(3, 0..ranks, me as usize).unwrap();
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.group(3, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
                 patience,
@@ -313,19 +317,19 @@ fn many_ranks_do_with_few_cells() {
         (17, 4, &[]),
         (24, 2, &[]),
     ] {
-        threads(Layout::new(on_node), |me, mut rank| {
+        threads(SegmentLayout::new(on_node), |me, mut rank| {
             let Some(here) = me.checked_sub(on_node - ranks) else {
                 return;
             };
             let (group, size, here) = (on_node - ranks..on_node, ranks as usize, here as usize);
-            let mut team = rank.gates.team(3, group, here).unwrap();
+            let mut team = rank.gates.group(3, group, here).unwrap();
             if let [first, second] = processors {
                 // In order, for operations that do not commute.
                 team.set_processors(&[[*first; 6], [*second; 6]].concat());
             }
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: Patience::passive(10, true),
+                patience: WaitPolicy::passive(10, true),
                 looks: me,
             };
             let mut chance = Chance(ranks.into());
@@ -355,12 +359,12 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
                 rank,
             )
         });
-        threads(Layout::new(ranks as u32), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..ranks as u32, me as usize).unwrap();
+        threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
+            let mut team = rank.gates.group(0, 0..ranks as u32, me as usize).unwrap();
             team.set_processors(processors);
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: Patience::crowded(),
+                patience: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut chance = Chance(ranks as u64);
@@ -403,11 +407,11 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
 #[test]
 fn ranks_read_each_others_memory() {
     for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
-        threads(Layout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: Patience::crowded(),
+                patience: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut chance = Chance(ranks.into());
@@ -449,12 +453,12 @@ fn ranks_read_each_others_memory() {
 #[test]
 fn outputs_past_the_caches_are_right() {
     for ranks in [2, 3, 5] {
-        threads(Layout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
             team.set_cache(0, 1);
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: Patience::crowded(),
+                patience: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut chance = Chance(ranks.into());
@@ -526,12 +530,12 @@ fn nobody_writes_into_a_gather_that_has_failed() {
     const BLOCK: usize = 1 << 20;
     for (turns, ranks) in (0..24).flat_map(|turns| [(turns, 2), (turns, 3)]) {
         let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
-        threads(Layout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
             let mut told = Told {
                 caller: Caller {
                     rank: &mut rank,
-                    patience: Patience::crowded(),
+                    patience: WaitPolicy::oversubscribed(),
                     looks: 0,
                 },
                 failed: &failed,
@@ -635,11 +639,11 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
     let told_so = AtomicU32::new(0);
     for calls in pairs.filter(differ) {
         let failed = AtomicBool::new(false);
-        threads(Layout::new(2), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..2, me as usize).unwrap();
+        threads(SegmentLayout::new(2), |me, mut rank| {
+            let mut team = rank.gates.group(0, 0..2, me as usize).unwrap();
             let caller = Caller {
                 rank: &mut rank,
-                patience: Patience::crowded(),
+                patience: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut told = Told {
@@ -662,8 +666,8 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
 /// Without anything in between, ranks run ahead of each other as far as there is room.
 #[test]
 fn a_row_of_the_same_call_keeps_its_order() {
-    threads(Layout::new(3), |me, mut rank| {
-        let mut team = rank.gates.team(0, 0..3, me as usize).unwrap();
+    threads(SegmentLayout::new(3), |me, mut rank| {
+        let mut team = rank.gates.group(0, 0..3, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -687,10 +691,10 @@ fn a_row_of_the_same_call_keeps_its_order() {
 /// Groups without a common rank use one place, and numbers of ranks are the group's.
 #[test]
 fn groups_share_a_place() {
-    threads(Layout::new(4), |me, mut rank| {
+    threads(SegmentLayout::new(4), |me, mut rank| {
         let group = if me % 2 == 0 { [2, 0] } else { [1, 3] };
         let here = group.iter().position(|&link| link == me).unwrap();
-        let mut team = rank.gates.team(1, group.into_iter(), here).unwrap();
+        let mut team = rank.gates.group(1, group.into_iter(), here).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -705,8 +709,8 @@ fn groups_share_a_place() {
 
 #[test]
 fn a_rank_that_calls_another_one_is_found_out() {
-    threads(Layout::new(2), |me, mut rank| {
-        let mut team = rank.gates.team(0, 0..2, me as usize).unwrap();
+    threads(SegmentLayout::new(2), |me, mut rank| {
+        let mut team = rank.gates.group(0, 0..2, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -734,8 +738,8 @@ fn two_ranks_leave_long_vectors_to_messages() {
 /// On a full node cells are as short as they get.
 #[test]
 fn a_team_of_any_size_reduces_short_elements() {
-    for ranks in [2, 3, 17, Gates::RANKS] {
-        let nodes = Node::in_process(Layout::new(ranks)).unwrap();
+    for ranks in [2, 3, 17, NodeBarriers::RANKS] {
+        let nodes = Node::in_process(SegmentLayout::new(ranks)).unwrap();
         let (_, rx) = nodes
             .into_iter()
             .next()
@@ -743,7 +747,7 @@ fn a_team_of_any_size_reduces_short_elements() {
             .ends::<RawBytes>()
             .unwrap();
         for size in [2, ranks] {
-            let team = rx.gates().team(0, 0..size, 0).unwrap();
+            let team = rx.node_barriers().group(0, 0..size, 0).unwrap();
             assert!(
                 team.reduces(NodeGroup::MAX_ELEMENT),
                 "{size} of {ranks} ranks"
@@ -754,9 +758,9 @@ fn a_team_of_any_size_reduces_short_elements() {
 
 #[test]
 fn there_are_so_many_places_and_no_more() {
-    threads(Layout::new(2), |me, rank| {
+    threads(SegmentLayout::new(2), |me, rank| {
         for place in 0..MAX_GROUPS + 2 {
-            let team = rank.gates.team(place, 0..2, me as usize);
+            let team = rank.gates.group(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < MAX_GROUPS);
             if let Some(team) = team {
                 assert!(team.reduces(8) && team.reduces(24));

@@ -6,7 +6,7 @@ use std::thread;
 
 use common::{KEY, Rank, WATCHDOG};
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
-use oxmpi_shm::{Layout, Node, NodeLeader};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::Sleeper;
 
 const ROUNDS: u32 = 300;
@@ -39,7 +39,7 @@ fn receive(rank: &mut Rank, by_itself: bool) {
 fn whoever_sends_rings() {
     let host = NodeLeader::bind().expect("a door");
     let name = host.name().to_owned();
-    let (layout, start) = (Layout::new(2), std::time::Instant::now());
+    let (layout, start) = (SegmentLayout::new(2), std::time::Instant::now());
     thread::scope(|s| {
         s.spawn(|| {
             let mut one = rank(Node::join(&name, 1, 2, KEY, WATCHDOG).expect("it joins"));
@@ -60,7 +60,7 @@ fn whoever_sends_rings() {
 /// Who is alone has nobody to ring.
 #[test]
 fn a_rank_alone_has_none() {
-    let node = Node::alone(Layout::new(1)).expect("memory");
+    let node = Node::alone(SegmentLayout::new(1)).expect("memory");
     let alone = rank(node);
     assert!(alone.rx.doorbell().is_none());
 }

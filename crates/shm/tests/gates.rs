@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Rank, WATCHDOG, threads};
-use oxmpi_shm::Layout;
-use oxmpi_shm::wait::{Patience, Waiter};
+use oxmpi_shm::SegmentLayout;
+use oxmpi_shm::wait::{WaitPolicy, Waiter};
 
 /// Sleeps after the first empty poll.
-const SLEEPER: Patience = Patience {
+const SLEEPER: WaitPolicy = WaitPolicy {
     spin: 0,
     yields: Duration::ZERO,
     shared: false,
@@ -21,7 +21,7 @@ fn others(ranks: u32, me: u32) -> u64 {
     ((1 << ranks) - 1) & !(1 << me)
 }
 
-fn pass(rank: &mut Rank, gate: usize, others: u64, patience: Patience) {
+fn pass(rank: &mut Rank, gate: usize, others: u64, patience: WaitPolicy) {
     assert!(rank.gates.enter(gate, others));
     let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
     while rank.gates.look(gate, &mut rank.tx) != 0 {
@@ -33,10 +33,14 @@ fn pass(rank: &mut Rank, gate: usize, others: u64, patience: Patience) {
 
 #[test]
 fn nobody_leaves_before_all_have_entered() {
-    let ways = [Patience::crowded(), Patience::passive(10, true), SLEEPER];
+    let ways = [
+        WaitPolicy::oversubscribed(),
+        WaitPolicy::passive(10, true),
+        SLEEPER,
+    ];
     for (ranks, patience) in [1, 2, 3, 5].into_iter().zip(ways.into_iter().cycle()) {
         let entered = AtomicU64::new(0);
-        threads(Layout::new(ranks), |me, mut rank| {
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
             for round in 1..=200 {
                 entered.fetch_add(1, Ordering::Relaxed);
                 pass(&mut rank, 3, others(ranks, me), patience);
@@ -50,19 +54,19 @@ fn nobody_leaves_before_all_have_entered() {
 /// Groups without a common rank use one gate; each is as fast as its own ranks.
 #[test]
 fn groups_pass_the_same_gate() {
-    threads(Layout::new(4), |me, mut rank| {
+    threads(SegmentLayout::new(4), |me, mut rank| {
         let fellow = 1 << (me ^ 1);
         let rounds = if me < 2 { 100 } else { 37 };
         for _ in 0..rounds {
             pass(&mut rank, 0, fellow, SLEEPER);
         }
-        pass(&mut rank, 1, others(4, me), Patience::crowded());
+        pass(&mut rank, 1, others(4, me), WaitPolicy::oversubscribed());
     });
 }
 
 #[test]
 fn one_barrier_at_a_time() {
-    threads(Layout::new(2), |me, mut rank| {
+    threads(SegmentLayout::new(2), |me, mut rank| {
         if me == 1 {
             pass(&mut rank, 0, 1, SLEEPER);
             return;

@@ -437,10 +437,10 @@ fn an_offer_is_claimed_or_withdrawn() {
 /// next, for the owner, who claims what is in it and has it again.
 #[test]
 fn a_window_goes_over_and_back() {
-    const WINDOW: usize = 2 * OFFER_WORDS;
+    const FIFO_LEN: usize = 2 * OFFER_WORDS;
     loom::model(|| {
-        let words = Model::new(WINDOW + 1, |at| {
-            at % OFFER_WORDS < 4 || (8..12).contains(&(at % OFFER_WORDS)) || at == WINDOW
+        let words = Model::new(FIFO_LEN + 1, |at| {
+            at % OFFER_WORDS < 4 || (8..12).contains(&(at % OFFER_WORDS)) || at == FIFO_LEN
         });
         let answering = thread::spawn({
             let words = words.clone();
@@ -455,11 +455,11 @@ fn a_window_goes_over_and_back() {
                 let mut drain = FifoReader::new(words.clone(), came.counters(), 1, 1);
                 if drain.ready(1).unwrap() == 1 {
                     // SAFETY: the checker itself reports a race.
-                    assert_eq!(unsafe { words.get(WINDOW) }, 7);
+                    assert_eq!(unsafe { words.get(FIFO_LEN) }, 7);
                     drain.free(1);
                     came.finish(1, 1).unwrap();
                     // SAFETY: as above.
-                    unsafe { words.set(WINDOW, 8) };
+                    unsafe { words.set(FIFO_LEN, 8) };
                     let mut fill = FifoWriter::new(words.clone(), out.counters(), 1, 1);
                     fill.publish(1);
                     out.open(1, 0);
@@ -473,17 +473,17 @@ fn a_window_goes_over_and_back() {
         let mut fill = FifoWriter::new(words.clone(), out.counters(), 1, 1);
         out.open(1, 0);
         // SAFETY: as above.
-        unsafe { words.set(WINDOW, 7) };
+        unsafe { words.set(FIFO_LEN, 7) };
         fill.publish(1);
         if came.claim(1, 1) {
             let mut drain = FifoReader::new(words.clone(), came.counters(), 1, 1);
             assert_eq!(drain.ready(1), Ok(1));
             // SAFETY: as above.
-            assert_eq!(unsafe { words.get(WINDOW) }, 8);
+            assert_eq!(unsafe { words.get(FIFO_LEN) }, 8);
             drain.free(1);
             came.finish(1, 1).unwrap();
             // SAFETY: as above.
-            unsafe { words.set(WINDOW, 9) };
+            unsafe { words.set(FIFO_LEN, 9) };
         }
         answering.join().unwrap();
     });
@@ -493,12 +493,12 @@ fn a_window_goes_over_and_back() {
 /// says so and writes it next; else the owner does, once the answer has come.
 #[test]
 fn a_pushed_window_is_taken_or_comes_back() {
-    const WINDOW: usize = OFFER_WORDS;
+    const FIFO_LEN: usize = OFFER_WORDS;
     const TOOK: usize = 12;
     loom::model(|| {
         let (there, back) = (Model::ring(2), Model::ring(2));
-        let words = Model::new(WINDOW + 2, |at| {
-            at < 4 || (8..=TOOK).contains(&at) || at >= WINDOW
+        let words = Model::new(FIFO_LEN + 2, |at| {
+            at < 4 || (8..=TOOK).contains(&at) || at >= FIFO_LEN
         });
         let mut side = (
             Sender::new(there.clone(), 2),
@@ -515,7 +515,7 @@ fn a_pushed_window_is_taken_or_comes_back() {
                 let drain = FifoReader::new(words.clone(), came.counters(), 2, 2);
                 let mut drain = drain.begun(1).unwrap();
                 while drain.ready(1).unwrap() == 1 {
-                    let at = WINDOW + drain.drained() as usize;
+                    let at = FIFO_LEN + drain.drained() as usize;
                     // SAFETY: the checker itself reports a race.
                     assert_eq!(unsafe { words.get(at) }, 7);
                     drain.free(1);
@@ -524,7 +524,7 @@ fn a_pushed_window_is_taken_or_comes_back() {
                 if drain.is_empty() {
                     came.took(1);
                     // SAFETY: as above.
-                    unsafe { words.set(WINDOW, 8) };
+                    unsafe { words.set(FIFO_LEN, 8) };
                 }
                 other.0.try_send(drain.is_empty().into(), &[]).unwrap();
             }
@@ -533,20 +533,20 @@ fn a_pushed_window_is_taken_or_comes_back() {
         let mut fill = FifoWriter::new(words.clone(), out.counters(), 2, 2);
         out.open(1, 0);
         // SAFETY: as above.
-        unsafe { words.set(WINDOW, 7) };
+        unsafe { words.set(FIFO_LEN, 7) };
         fill.publish(1);
         side.0.try_send(1, &[]).unwrap();
         // SAFETY: as above.
-        unsafe { words.set(WINDOW + 1, 7) };
+        unsafe { words.set(FIFO_LEN + 1, 7) };
         fill.publish(1);
         if let Some((_, whole)) = side.1.next() {
             assert_eq!(out.is_taken(1), whole == 1);
             if out.is_taken(1) {
                 // SAFETY: as above.
-                assert_eq!(unsafe { words.get(WINDOW) }, 8);
+                assert_eq!(unsafe { words.get(FIFO_LEN) }, 8);
             }
             // SAFETY: as above.
-            unsafe { words.set(WINDOW, 9) };
+            unsafe { words.set(FIFO_LEN, 9) };
         }
         taking.join().unwrap();
     });

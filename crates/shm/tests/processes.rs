@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{JoinError, Layout, Node, NodeLeader, Road, RoadWish};
+use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
@@ -35,7 +35,7 @@ fn start(part: &str, name: &str) -> Child {
 fn meet(part: &str) -> (Rank, Child) {
     let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
-    let node = host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+    let node = host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
     assert_eq!(node.pid(1), child.id());
     (Rank::new(node), child)
 }
@@ -161,10 +161,13 @@ fn a_sleeper_notices_that_its_peer_was_killed() {
 
 #[test]
 fn a_get_from_a_killed_peer_ends() {
-    for road in Road::CLAIMED.into_iter().chain([Road::Buffers]) {
+    for protocol in BulkProtocol::CLAIMABLE
+        .into_iter()
+        .chain([BulkProtocol::Buffers])
+    {
         let (mut rank, mut child) = meet("half-way");
         let mut copy = vec![0; HALF_WAY];
-        let region = start_half_way(&mut rank, &mut copy, road);
+        let region = start_half_way(&mut rank, &mut copy, protocol);
         child.kill().unwrap();
         child.wait().unwrap();
         rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
@@ -177,10 +180,10 @@ fn a_get_from_a_killed_peer_ends() {
 /// Another program in the peer's process is not the peer: its bytes are not read.
 #[test]
 fn a_get_from_a_peer_that_became_another_program_ends() {
-    for road in [Road::Single, Road::Both] {
+    for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
         let (mut rank, mut child) = meet("another-program");
         let mut copy = vec![0; HALF_WAY];
-        let region = start_half_way(&mut rank, &mut copy, road);
+        let region = start_half_way(&mut rank, &mut copy, protocol);
         // Only now, so that the get is half-way.
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         let proc = format!("/proc/{}/comm", child.id());
@@ -202,14 +205,14 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
 /// Bytes of the region that rank 1 offers half-way.
 const HALF_WAY: usize = 64 << 20;
 
-/// Its pieces by the road on which both ranks move some, as long as the transport's `BATCH`. Rank 1 stops before the last: then it is killed half-way,
+/// Its pieces by the protocol on which both ranks move some, as long as the transport's `BATCH`. Rank 1 stops before the last: then it is killed half-way,
 /// however late that is.
 const PIECES: u32 = (HALF_WAY / (256 << 10)) as u32;
 
 /// Begins to get what rank 1 offers.
-fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> Region {
-    rank.tx.set_roads(RoadWish {
-        road: Some(road),
+fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> Region {
+    rank.tx.set_bulk_preference(BulkPreference {
+        protocol: Some(protocol),
         chunk: None,
     });
     rank.until("key", |log| !log.is_empty());
@@ -261,7 +264,7 @@ fn who_is_missing_is_named() {
     let error = std::thread::scope(|s| {
         // Who joins is more patient than its leader, or it would be missed as well.
         s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
-        host.serve(Layout::new(4), KEY, short).unwrap_err()
+        host.serve(SegmentLayout::new(4), KEY, short).unwrap_err()
     });
     let text = error.to_string();
     assert!(
@@ -290,7 +293,7 @@ fn strangers_and_misfits_are_refused() {
             );
             Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();
         });
-        host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+        host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
     });
     for (rank, ranks, says) in [
         (1, 3, "has 3 ranks"),
@@ -301,7 +304,8 @@ fn strangers_and_misfits_are_refused() {
         let name = host.name().to_owned();
         let error = std::thread::scope(|s| {
             s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
-            host.serve(Layout::new(2), KEY, WATCHDOG).unwrap_err()
+            host.serve(SegmentLayout::new(2), KEY, WATCHDOG)
+                .unwrap_err()
         });
         assert!(error.to_string().contains(says), "{error}");
     }
@@ -309,7 +313,7 @@ fn strangers_and_misfits_are_refused() {
 
 #[test]
 fn more_memory_than_there_is_is_refused_with_numbers() {
-    let layout = Layout {
+    let layout = SegmentLayout {
         ranks: 256,
         slots: 65_536,
         buffer: 65_472,

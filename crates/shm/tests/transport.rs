@@ -4,12 +4,12 @@ mod common;
 
 use common::{Event, Rank, bytes, pattern, threads};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::heap::{Size, Wish};
-use oxmpi_shm::{Layout, Node, Road, RoadWish};
+use oxmpi_shm::heap::{HeapPreference, HeapSize};
+use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
 
-fn small(ranks: u32) -> Layout {
-    Layout {
+fn small(ranks: u32) -> SegmentLayout {
+    SegmentLayout {
         ranks,
         slots: 8,
         buffer: 256,
@@ -105,7 +105,7 @@ fn key_of(rank: &mut Rank) -> oxmpi_wire::Key {
 #[test]
 fn get_and_put_move_every_length() {
     for len in [1usize, 7, 255, 256, 257, 5_000, 100_000, 3_000_001] {
-        for layout in [small(2), Layout::new(2)] {
+        for layout in [small(2), SegmentLayout::new(2)] {
             threads(layout, |me, mut rank| {
                 let body = pattern(len, 5);
                 if me == 0 {
@@ -353,7 +353,7 @@ fn many_operations_wait_for_room() {
 #[test]
 fn a_peer_that_nothing_was_sent_to_is_asked_once_there_is_room() {
     const OPERATIONS: u64 = 256;
-    let layout = Layout {
+    let layout = SegmentLayout {
         slots: 512,
         ..small(3)
     };
@@ -413,9 +413,9 @@ fn a_frame_that_is_dropped_sends_nothing() {
     );
 }
 
-fn by(road: Road) -> RoadWish {
-    RoadWish {
-        road: Some(road),
+fn by(protocol: BulkProtocol) -> BulkPreference {
+    BulkPreference {
+        protocol: Some(protocol),
         chunk: None,
     }
 }
@@ -448,9 +448,9 @@ fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
 /// Where an address does not lead to the bytes, the get asks for them.
 #[test]
 fn a_wrong_address_is_found_out() {
-    for road in [Road::Single, Road::Both] {
-        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
-        rank.tx.set_roads(by(road));
+    for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
+        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
+        rank.tx.set_bulk_preference(by(protocol));
         let mut from = pattern(300_000, 1);
         let source = rank
             .tx
@@ -466,7 +466,7 @@ fn a_wrong_address_is_found_out() {
         key = rank.tx.key(&source, Peer(0));
         let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
         key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
-        assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{road:?}");
+        assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{protocol:?}");
     }
 }
 
@@ -474,14 +474,17 @@ fn a_wrong_address_is_found_out() {
 #[test]
 fn many_offers_are_open_at_once() {
     const REGIONS: usize = 80;
-    for road in [
+    for protocol in [
         None,
-        Some(Road::Cache),
-        Some(Road::Stream),
-        Some(Road::Both),
+        Some(BulkProtocol::Copy),
+        Some(BulkProtocol::CopyNt),
+        Some(BulkProtocol::CmaBoth),
     ] {
-        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
-        rank.tx.set_roads(RoadWish { road, chunk: None });
+        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
+        rank.tx.set_bulk_preference(BulkPreference {
+            protocol,
+            chunk: None,
+        });
         let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
         let regions: Vec<_> = bodies
             .iter_mut()
@@ -510,12 +513,12 @@ fn many_offers_are_open_at_once() {
     }
 }
 
-/// A key of memory that is no longer registered reaches nothing, by whatever road.
+/// A key of memory that is no longer registered reaches nothing, by whatever protocol.
 #[test]
 fn a_released_offer_is_refused() {
-    for road in Road::CLAIMED {
-        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
-        rank.tx.set_roads(by(road));
+    for protocol in BulkProtocol::CLAIMABLE {
+        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
+        rank.tx.set_bulk_preference(by(protocol));
         let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
         let source = rank
             .tx
@@ -545,13 +548,15 @@ fn a_released_offer_is_refused() {
 /// What lies in memory that all ranks map is copied from there.
 #[test]
 fn allocated_memory_is_copied_directly() {
-    let wish = Wish {
-        size: Size::Bytes(8 << 20),
-        ..Wish::default()
+    let preference = HeapPreference {
+        size: HeapSize::Bytes(8 << 20),
+        ..HeapPreference::default()
     };
-    let node = Node::alone(Layout::new(1)).unwrap().with_heap(wish);
+    let node = Node::alone(SegmentLayout::new(1))
+        .unwrap()
+        .with_heap(preference);
     let block = node
-        .reach()
+        .rank_areas()
         .expect("a heap")
         .heap()
         .allocate(1 << 20)
@@ -563,20 +568,23 @@ fn allocated_memory_is_copied_directly() {
     // SAFETY: the block outlives the transfers.
     let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
     let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
-    rank.tx.set_roads(by(Road::Direct));
+    rank.tx.set_bulk_preference(by(BulkProtocol::Mapped));
     let key = rank.tx.key(&source, Peer(0));
     assert_eq!(get_whole(&mut rank, &key, body.len()), body);
-    assert!(rank.tx.roads(Peer(0)).is_empty(), "no trial was needed");
-    rank.tx.set_roads(RoadWish::default());
+    assert!(
+        rank.tx.bulk_choices(Peer(0)).is_empty(),
+        "no trial was needed"
+    );
+    rank.tx.set_bulk_preference(BulkPreference::default());
     for _ in 0..40 {
         let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
         let key = rank.tx.key(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     }
-    let rows = rank.tx.roads(Peer(0));
+    let rows = rank.tx.bulk_choices(Peer(0));
     let [row] = rows.as_slice() else {
         panic!("one class of sizes: {rows:?}");
     };
-    let direct = row.seen.iter().find(|seen| seen.0 == Road::Direct);
+    let direct = row.seen.iter().find(|seen| seen.0 == BulkProtocol::Mapped);
     assert!(direct.is_some_and(|seen| seen.2 >= 3), "{row:?}");
 }

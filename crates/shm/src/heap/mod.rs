@@ -13,7 +13,7 @@
 
 mod free;
 mod plan;
-mod reach;
+mod rank_areas;
 
 use std::fmt;
 use std::io;
@@ -28,8 +28,10 @@ use oxmpi_os::memory::{Mapping, Memfd};
 
 use self::free::FreePages;
 
-pub use self::plan::{Facts, Pages, PagesWish, Plan, Size, Why, Wish};
-pub use self::reach::Reach;
+pub use self::plan::{
+    HeapLimits, HeapPlan, HeapPreference, HeapSize, PageKind, PagePreference, PlanReason,
+};
+pub use self::rank_areas::RankAreas;
 
 /// What an area's size is a multiple of, in bytes: a huge page.
 pub const UNIT: u64 = 2 << 20;
@@ -40,27 +42,27 @@ const NAME: &str = "oxmpi-heap";
 /// The areas of all ranks of a node, and the allocator of this rank's own.
 #[derive(Debug)]
 pub struct Heap {
-    areas: Areas,
+    areas: HeapMemory,
     /// Bytes of one page.
     page: u64,
     ranks: u32,
     me: u32,
     free: Mutex<FreePages>,
     /// `None` inside: the system refuses to map them.
-    mapped: OnceLock<Option<Mapped>>,
+    mapped: OnceLock<Option<MappedHeap>>,
 }
 
 /// The areas as this process has them.
 #[derive(Debug)]
-struct Mapped {
+struct MappedHeap {
     mapping: Mapping,
     fork: ForkGuard,
 }
 
-/// Why memory was refused.
+/// PlanReason memory was refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum AllocError {
     /// The area has no room.
     #[error(
         "{wanted} B wanted, {longest} B are free in one piece, {left} B of the {area} B of this \
@@ -97,24 +99,24 @@ pub enum Refusal {
 
 /// The memory of all areas of a node, as one rank hands it to the others.
 #[derive(Debug)]
-pub(crate) struct Areas {
+pub(crate) struct HeapMemory {
     pub(crate) memory: Memfd,
     /// Bytes of one area.
     pub(crate) area: u64,
-    pub(crate) pages: Pages,
+    pub(crate) pages: PageKind,
 }
 
-impl Areas {
+impl HeapMemory {
     /// Makes what `plan` says for `ranks` ranks. `None`: there is to be none, or the system refuses.
-    pub(crate) fn create(ranks: u32, plan: &Plan) -> Option<Self> {
+    pub(crate) fn create(ranks: u32, plan: &HeapPlan) -> Option<Self> {
         let len = usize::try_from(u64::from(ranks) * plan.area).ok()?;
         if len == 0 {
             return None;
         }
-        let pool = (plan.pages == Pages::Pool).then(|| Memfd::create_pooled(NAME, len));
+        let pool = (plan.pages == PageKind::Pool).then(|| Memfd::create_pooled(NAME, len));
         let (memory, pages) = match pool {
-            Some(Ok(memory)) => (memory, Pages::Pool),
-            Some(Err(_)) => (Memfd::create(NAME, len).ok()?, Pages::Asked),
+            Some(Ok(memory)) => (memory, PageKind::Pool),
+            Some(Err(_)) => (Memfd::create(NAME, len).ok()?, PageKind::Asked),
             None => (Memfd::create(NAME, len).ok()?, plan.pages),
         };
         Some(Self {
@@ -127,7 +129,7 @@ impl Areas {
 
 impl Heap {
     /// The areas of `ranks` ranks, of which this is rank `me`.
-    pub(crate) fn new(areas: Areas, ranks: u32, me: u32) -> io::Result<Self> {
+    pub(crate) fn new(areas: HeapMemory, ranks: u32, me: u32) -> io::Result<Self> {
         let (has, area) = (areas.memory.len(), areas.area);
         let len = u64::from(ranks).checked_mul(area);
         if len != Some(has as u64) || area == 0 || !area.is_multiple_of(UNIT) || me >= ranks {
@@ -137,8 +139,8 @@ impl Heap {
             ));
         }
         let page = match areas.pages {
-            Pages::Pool => UNIT,
-            Pages::Asked | Pages::Small => oxmpi_os::memory::page_size(),
+            PageKind::Pool => UNIT,
+            PageKind::Asked | PageKind::Small => oxmpi_os::memory::page_size(),
         };
         Ok(Self {
             areas,
@@ -156,15 +158,15 @@ impl Heap {
     }
 
     /// The areas as this process has them; maps them the first time.
-    fn mapped(&self) -> Option<&Mapped> {
+    fn mapped(&self) -> Option<&MappedHeap> {
         let map = || {
             let mapping = self.areas.memory.map().ok()?;
-            if self.areas.pages == Pages::Asked {
-                // Where the wish is refused, small pages do.
+            if self.areas.pages == PageKind::Asked {
+                // Where the preference is refused, small pages do.
                 let _ = mapping.ask_huge_pages();
             }
             let fork = ForkGuard::new().ok()?;
-            Some(Mapped { mapping, fork })
+            Some(MappedHeap { mapping, fork })
         };
         self.mapped.get_or_init(map).as_ref()
     }
@@ -183,7 +185,7 @@ impl Heap {
 
     /// Of which pages the areas are.
     #[must_use]
-    pub fn pages(&self) -> Pages {
+    pub fn pages(&self) -> PageKind {
         self.areas.pages
     }
 
@@ -202,20 +204,20 @@ impl Heap {
     /// Takes `bytes` zero bytes, at least one, of this rank's area.
     ///
     /// # Errors
-    /// [`Refusal`] with numbers.
+    /// [`AllocError`] with numbers.
     ///
     /// # Cost
     /// Reads what memory the system has left. Whole pages are taken, and each costs a page fault at
     /// its first touch: this is for buffers that live long.
-    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Block, Refusal> {
+    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<HeapBlock, AllocError> {
         limit::check(bytes)?;
-        let Some(Mapped { mapping, .. }) = self.mapped() else {
-            return Err(Refusal::Unreachable(u64::from(self.ranks) * self.area()));
+        let Some(MappedHeap { mapping, .. }) = self.mapped() else {
+            return Err(AllocError::Unreachable(u64::from(self.ranks) * self.area()));
         };
         let pages = bytes.max(1).div_ceil(self.page);
         let first = {
             let mut free = self.free();
-            free.take(pages).ok_or_else(|| Refusal::Full {
+            free.take(pages).ok_or_else(|| AllocError::Full {
                 wanted: bytes,
                 longest: free.longest() * self.page,
                 left: free.left() * self.page,
@@ -224,17 +226,17 @@ impl Heap {
         };
         let at = u64::from(self.me) * self.area() + first * self.page;
         let start = mapping.base().wrapping_add(at as usize);
-        let block = Block {
+        let block = HeapBlock {
             start: NonNull::new(start).expect("mapped memory"),
             first,
             pages,
             heap: Arc::clone(self),
         };
-        if self.pages() == Pages::Pool {
+        if self.pages() == PageKind::Pool {
             // A touch of a page that the pool lacks would kill.
             mapping
                 .populate(at as usize, block.len() as usize)
-                .map_err(|why| Refusal::Pool { wanted: bytes, why })?;
+                .map_err(|why| AllocError::Pool { wanted: bytes, why })?;
         }
         Ok(block)
     }
@@ -265,7 +267,7 @@ impl Heap {
             return None;
         }
         let mapping = &self.mapped()?.mapping;
-        if self.pages() == Pages::Pool {
+        if self.pages() == PageKind::Pool {
             // A wrong offset may name pages that its owner never took, and the pool lacks.
             let first = offset / self.page * self.page;
             let bytes = (offset + len - first).next_multiple_of(self.page);
@@ -293,8 +295,8 @@ impl Heap {
     }
 }
 
-/// Pages of this rank's area that are its holder's alone, given back when it is dropped.
-pub struct Block {
+/// PageKind of this rank's area that are its holder's alone, given back when it is dropped.
+pub struct HeapBlock {
     start: NonNull<u8>,
     first: u64,
     pages: u64,
@@ -303,20 +305,20 @@ pub struct Block {
 
 // SAFETY: the address of pages that belong to no thread; the block never dereferences it, and its
 // heap, which keeps them mapped, is `Send`.
-unsafe impl Send for Block {}
+unsafe impl Send for HeapBlock {}
 // SAFETY: as above; shared use gives copies of the address only.
-unsafe impl Sync for Block {}
+unsafe impl Sync for HeapBlock {}
 
-impl Block {
-    /// First byte, aligned to a page. Mapped and writable as long as the block lives, in the
-    /// process that allocated it: see [`Block::is_here`].
+impl HeapBlock {
+    /// First byte, aligned to a page. MappedHeap and writable as long as the block lives, in the
+    /// process that allocated it: see [`HeapBlock::is_here`].
     #[inline]
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Bytes from [`Block::start`] on: whole pages.
+    /// Bytes from [`HeapBlock::start`] on: whole pages.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.pages * self.heap.page
@@ -339,18 +341,18 @@ impl Block {
     }
 
     #[inline]
-    fn mapped(&self) -> Option<&Mapped> {
+    fn mapped(&self) -> Option<&MappedHeap> {
         self.heap.mapped.get()?.as_ref()
     }
 }
 
-impl fmt::Debug for Block {
+impl fmt::Debug for HeapBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Block({} B at {:?})", self.len(), self.start)
+        write!(f, "HeapBlock({} B at {:?})", self.len(), self.start)
     }
 }
 
-impl Drop for Block {
+impl Drop for HeapBlock {
     fn drop(&mut self) {
         // The pages are the parent's, and a child has not got them.
         let Some(mapped) = self.mapped().filter(|_| self.is_here()) else {

@@ -4,12 +4,12 @@ use super::*;
 
 const RANKS: u32 = 3;
 
-/// Areas of `area` bytes for `ranks` ranks in `len` bytes.
-fn areas(area: u64, len: u64) -> Areas {
-    Areas {
+/// HeapMemory of `area` bytes for `ranks` ranks in `len` bytes.
+fn areas(area: u64, len: u64) -> HeapMemory {
+    HeapMemory {
         memory: Memfd::create("oxmpi-test", len as usize).unwrap(),
         area,
-        pages: Pages::Small,
+        pages: PageKind::Small,
     }
 }
 
@@ -18,17 +18,17 @@ fn two() -> [Arc<Heap>; 2] {
     let memory = areas(UNIT, u64::from(RANKS) * UNIT).memory;
     [1, 2].map(|me| {
         let again = memory.as_fd().try_clone_to_owned().unwrap();
-        let areas = Areas {
+        let areas = HeapMemory {
             memory: Memfd::adopt(again).unwrap(),
             area: UNIT,
-            pages: Pages::Small,
+            pages: PageKind::Small,
         };
         Arc::new(Heap::new(areas, RANKS, me).unwrap())
     })
 }
 
 /// Byte `at` of a block of this process.
-fn byte(block: &Block, at: u64) -> *mut u8 {
+fn byte(block: &HeapBlock, at: u64) -> *mut u8 {
     assert!(at < block.len());
     block.start().as_ptr().wrapping_add(at as usize)
 }
@@ -91,10 +91,10 @@ fn pages_that_the_pool_lacks_are_nowhere() {
     let Ok(memory) = Memfd::create_pooled("oxmpi-test", len as usize) else {
         return; // this kernel has no such pages
     };
-    let areas = Areas {
+    let areas = HeapMemory {
         memory,
         area: UNIT,
-        pages: Pages::Pool,
+        pages: PageKind::Pool,
     };
     let heap = Heap::new(areas, RANKS, 1).unwrap();
     let mut seen = [1];
@@ -103,7 +103,7 @@ fn pages_that_the_pool_lacks_are_nowhere() {
         unsafe { oxmpi_os::copy::from_foreign(place, &mut seen) };
         assert_eq!(seen, [0], "the pool had a page");
     } else if let Err(refused) = Arc::new(heap).allocate(1) {
-        assert!(matches!(refused, Refusal::Pool { .. }), "{refused}");
+        assert!(matches!(refused, AllocError::Pool { .. }), "{refused}");
     }
 }
 
@@ -131,7 +131,7 @@ fn pages_come_back_zero_and_are_taken_again() {
 fn more_than_the_machine_has_is_refused_with_numbers() {
     let [one, _] = two();
     let refused = one.allocate(u64::MAX).unwrap_err();
-    assert!(matches!(refused, Refusal::Memory(_)), "{refused}");
+    assert!(matches!(refused, AllocError::Memory(_)), "{refused}");
     assert_eq!(one.left(), UNIT);
 }
 

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::{JoinError, Node, memory_for};
 use crate::ring::MappedWords;
-use crate::segment::Layout;
+use crate::segment::SegmentLayout;
 
 impl Node {
     /// All ranks of a node whose ranks are threads of this process, or parts of a test: there is
@@ -12,7 +12,7 @@ impl Node {
     ///
     /// # Errors
     /// [`JoinError`].
-    pub fn in_process(layout: Layout) -> Result<Vec<Self>, JoinError> {
+    pub fn in_process(layout: SegmentLayout) -> Result<Vec<Self>, JoinError> {
         let memory = memory_for(&layout)?;
         let nodes = (0..layout.ranks).map(|rank| Self::new(&memory, layout, rank));
         nodes.collect()

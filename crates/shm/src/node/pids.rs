@@ -44,7 +44,7 @@ pub(super) fn are_ours(pids: &[u32], rank: u32, leader: u32) -> bool {
 mod tests {
     use super::*;
     use crate::node::{Node, NodeLeader};
-    use crate::segment::Layout;
+    use crate::segment::SegmentLayout;
     use std::borrow::ToOwned;
     use std::time::Duration;
 
@@ -75,7 +75,7 @@ mod tests {
         let limit = Duration::from_secs(120);
         let nodes = std::thread::scope(|s| {
             let one = s.spawn(|| Node::join(&name, 1, 2, key, limit).unwrap());
-            let zero = host.serve(Layout::new(2), key, limit).unwrap();
+            let zero = host.serve(SegmentLayout::new(2), key, limit).unwrap();
             [zero, one.join().unwrap()]
         });
         nodes[1].segment.set_pid(0, 1);

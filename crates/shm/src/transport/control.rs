@@ -6,25 +6,29 @@ use crate::ring::BODY;
 
 /// Names one operation of the rank that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Id(pub(super) u64);
+pub(super) struct OperationId(pub(super) u64);
 
 /// A frame of the transport's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// Stream me these bytes of your region.
+    /// BufferStream me these bytes of your region.
     Pull {
-        id: Id,
+        id: OperationId,
         from: Name,
         at: u64,
         len: u64,
     },
     /// A chunk of what you pulled; `first` is its first buffer.
-    Data { id: Id, first: u32, len: u32 },
+    Data {
+        id: OperationId,
+        first: u32,
+        len: u32,
+    },
     /// What you pulled cannot be had.
-    Refused { id: Id },
+    Refused { id: OperationId },
     /// A chunk for your region; the first buffer, and whether it is the last chunk.
     Push {
-        id: Id,
+        id: OperationId,
         to: Name,
         at: u64,
         first: u32,
@@ -32,7 +36,7 @@ pub(super) enum Control {
         last: bool,
     },
     /// All that you pushed has arrived, or cannot.
-    Pushed { id: Id, ok: bool },
+    Pushed { id: OperationId, ok: bool },
 }
 
 impl Control {
@@ -58,7 +62,7 @@ impl Control {
     /// The reverse of [`Control::words`], whoever wrote them.
     pub(super) fn parse(words: &[u64; BODY]) -> Option<Self> {
         let [code, id, a, b, c, d, _] = *words;
-        let id = Id(id);
+        let id = OperationId(id);
         let flag = |word| match word {
             0 => Some(false),
             1 => Some(true),
@@ -97,7 +101,7 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let id = Id(7 << 32 | 9);
+        let id = OperationId(7 << 32 | 9);
         let name = Name::of_word(3 << 32 | 4);
         let all = [
             Control::Pull {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use oxmpi_wire::{Bytes, Header, Kind};
 
-use super::foreign::Foreign;
+use super::shared_bytes::SharedBytes;
 use super::{ONE_LINE, SHORT};
 use crate::ring::{
     Corrupt, MappedWords, PING_PONG_BUFFERS, PingPongBuffers, PingPongSlot, Receiver,
@@ -15,20 +15,20 @@ use crate::segment::Segment;
 
 /// What a sender that met `Busy` waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wants {
+pub(super) struct Shortage {
     pub(super) slot: bool,
     pub(super) buffer: bool,
     pub(super) operation: bool,
 }
 
-impl Wants {
+impl Shortage {
     pub(super) fn any(self) -> bool {
         self.slot || self.buffer || self.operation
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum LinkState {
     /// Nothing was sent yet, and the receiver does not look.
     Closed,
     Open,
@@ -39,14 +39,14 @@ pub(super) enum State {
 /// The sending side. What a short message needs lies in its first two lines, and a link is found by a
 /// shift.
 #[repr(C, align(256))]
-pub(super) struct Out {
+pub(super) struct SendLink {
     pub(super) ring: Sender<MappedWords<'static>>,
-    pub(super) bell: SleepFlag<MappedWords<'static>>,
-    /// What the short road takes is shorter than this.
+    pub(super) sleep_flag: SleepFlag<MappedWords<'static>>,
+    /// What the fast path takes is shorter than this.
     pub(super) below: u32,
     pub(super) buffers: SenderCredits,
-    pub(super) state: State,
-    pub(super) wants: Wants,
+    pub(super) state: LinkState,
+    pub(super) shortage: Shortage,
     pub(super) turns: PingPongBuffers,
     in_turn: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
@@ -55,9 +55,9 @@ pub(super) struct Out {
 }
 
 // SAFETY: `area` is shared memory, reached by opaque copies only, and belongs to no thread.
-unsafe impl Send for Out {}
+unsafe impl Send for SendLink {}
 
-impl Out {
+impl SendLink {
     /// The link from `me` to `to`, closed.
     ///
     /// # Safety
@@ -67,7 +67,7 @@ impl Out {
         // SAFETY: alive by the caller's word.
         let words = unsafe { segment.ring(me, to).detach() };
         // SAFETY: as above.
-        let bell = unsafe { segment.bell(to).detach() };
+        let sleep_flag = unsafe { segment.sleep_flag(to).detach() };
         let mut ring = Sender::new(words, layout.slots);
         // SAFETY: as above.
         if let Some(dialogue) = unsafe { dialogue(segment, me, to) } {
@@ -76,11 +76,11 @@ impl Out {
         ring.slots().freeze();
         Self {
             ring,
-            bell,
+            sleep_flag,
             below: 0,
             buffers: SenderCredits::new(layout.buffers, credits(layout.slots)),
-            state: State::Closed,
-            wants: Wants::default(),
+            state: LinkState::Closed,
+            shortage: Shortage::default(),
             turns: if me == to {
                 PingPongBuffers::none()
             } else {
@@ -98,9 +98,9 @@ impl Out {
         let Some(area) = segment.buffers(me, to) else {
             return false;
         };
-        self.in_turn = segment.turns(me, to);
+        self.in_turn = segment.ping_pong_buffers(me, to);
         self.area = area;
-        self.state = State::Open;
+        self.state = LinkState::Open;
         self.ring.slots().unfreeze();
         true
     }
@@ -110,16 +110,16 @@ impl Out {
     #[cold]
     #[inline(never)]
     pub(super) fn look(&mut self) -> bool {
-        self.state == State::Open && self.ring.room() == Ok(true)
+        self.state == LinkState::Open && self.ring.room() == Ok(true)
     }
 
     /// The body's place in the slot under construction.
     #[inline(always)]
-    pub(super) fn short(&mut self, slot: &RingSlot<MappedWords<'static>>) -> Foreign<'_> {
+    pub(super) fn short(&mut self, slot: &RingSlot<MappedWords<'static>>) -> SharedBytes<'_> {
         let at = RingSlot::<MappedWords<'_>>::body(1);
         // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
         // words are aligned.
-        unsafe { Foreign::aligned(slot.words().address(at), SHORT) }
+        unsafe { SharedBytes::aligned(slot.words().address(at), SHORT) }
     }
 
     /// Sends a short message; a slot is free.
@@ -127,7 +127,7 @@ impl Out {
     pub(super) fn put<C: Bytes>(&mut self, head: &Header, body: &C) {
         debug_assert!(head.len as usize <= SHORT && u64::from(head.len) == body.len());
         let Some(word) = body.word() else {
-            // By value: what a call sees by reference would be kept in memory on the short road too.
+            // By value: what a call sees by reference would be kept in memory on the fast path too.
             return self.put_other(head.compact(), head.envelope.packed(), body.clone());
         };
         if self.ring.may_ping_pong() {
@@ -141,7 +141,7 @@ impl Out {
         }
     }
 
-    /// The rest of [`Out::put`] for bodies that are no word.
+    /// The rest of [`SendLink::put`] for bodies that are no word.
     #[inline(never)]
     fn put_other<C: Bytes>(&mut self, compact: u32, envelope: u64, body: C) {
         let len = body.len() as usize;
@@ -183,12 +183,12 @@ impl Out {
     }
 
     /// `len` bytes from the next buffer on, which the caller has seen free.
-    pub(super) fn buffer(&mut self, len: usize) -> Foreign<'_> {
+    pub(super) fn buffer(&mut self, len: usize) -> SharedBytes<'_> {
         let at = self.first() as usize * self.size as usize;
         assert!(at + len <= self.count as usize * self.size as usize);
         // SAFETY: within the link's buffers by the assertion, which are mapped shared memory since the
         // link was opened: no credit of a buffer comes before.
-        unsafe { Foreign::new(self.area.wrapping_add(at), len) }
+        unsafe { SharedBytes::new(self.area.wrapping_add(at), len) }
     }
 
     /// The buffer of the next frame of `len` bytes, longer than a slot's body: its name, and its
@@ -196,19 +196,19 @@ impl Out {
     ///
     /// # Panics
     /// If `len` is longer than a buffer.
-    pub(super) fn frame(&mut self, len: usize) -> (u32, Foreign<'_>) {
+    pub(super) fn frame(&mut self, len: usize) -> (u32, SharedBytes<'_>) {
         assert!(len <= self.size as usize);
         match self.turns.next() {
             Some(turn) => {
                 // SAFETY: a buffer of the pair, which is mapped shared memory.
-                let place = unsafe { Foreign::new(self.in_turn[turn], len) };
+                let place = unsafe { SharedBytes::new(self.in_turn[turn], len) };
                 (self.count + turn as u32, place)
             }
             None => (self.first(), self.buffer(len)),
         }
     }
 
-    /// The buffer that [`Out::frame`] named goes with the message that is published next.
+    /// The buffer that [`SendLink::frame`] named goes with the message that is published next.
     pub(super) fn give(&mut self, buffer: u32) {
         match buffer.checked_sub(self.count) {
             Some(turn) => self.turns.give(turn as usize),
@@ -247,10 +247,10 @@ static NOTHING: [AtomicU64; words_for(1)] = [const { AtomicU64::new(0) }; words_
 
 /// The receiving side. What a short message needs lies in its first line.
 #[repr(C, align(64))]
-pub(super) struct In {
+pub(super) struct ReceiveLink {
     pub(super) ring: Receiver<MappedWords<'static>>,
     pub(super) peer: u32,
-    pub(super) state: State,
+    pub(super) state: LinkState,
     buffers: ReceiverCredits,
     in_turn: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
@@ -258,12 +258,12 @@ pub(super) struct In {
     size: u32,
 }
 
-// SAFETY: as for `Out`.
-unsafe impl Send for In {}
+// SAFETY: as for `SendLink`.
+unsafe impl Send for ReceiveLink {}
 
-impl In {
+impl ReceiveLink {
     /// The link from `from`, which has not opened it, or is lost: `state` says which.
-    pub(super) fn shut(from: u32, state: State) -> Self {
+    pub(super) fn shut(from: u32, state: LinkState) -> Self {
         let base = NonNull::from(&NOTHING).cast();
         // SAFETY: a static's words, valid and aligned, and atomics.
         let words = unsafe { MappedWords::new(base, NOTHING.len()) };
@@ -295,9 +295,9 @@ impl In {
         Self {
             ring,
             peer: from,
-            state: State::Open,
+            state: LinkState::Open,
             buffers: ReceiverCredits::new(layout.buffers, credits(layout.slots)),
-            in_turn: segment.turns(me, from),
+            in_turn: segment.ping_pong_buffers(me, from),
             area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
             count: layout.buffers,
             size: layout.buffer,
@@ -310,15 +310,15 @@ impl In {
         &self,
         slot: &RingSlot<MappedWords<'static>>,
         len: usize,
-    ) -> Foreign<'static> {
+    ) -> SharedBytes<'static> {
         debug_assert!(len <= SHORT);
         let at = RingSlot::<MappedWords<'_>>::body(1);
-        // SAFETY: as in `Out::short`.
-        unsafe { Foreign::aligned(slot.words().address(at), len) }
+        // SAFETY: as in `SendLink::short`.
+        unsafe { SharedBytes::aligned(slot.words().address(at), len) }
     }
 
     /// `len` bytes from buffer `first` on, if that is the buffer whose turn it is and they fit.
-    pub(super) fn buffer(&self, first: u64, len: usize) -> Result<Foreign<'static>, Corrupt> {
+    pub(super) fn buffer(&self, first: u64, len: usize) -> Result<SharedBytes<'static>, Corrupt> {
         let turn = self.buffers.freed() & (self.count - 1);
         let room = (self.count - turn) as usize * self.size as usize;
         if first != u64::from(turn) {
@@ -332,7 +332,7 @@ impl In {
         }
         let at = turn as usize * self.size as usize;
         // SAFETY: within the link's buffers by the check, which are mapped shared memory.
-        Ok(unsafe { Foreign::new(self.area.wrapping_add(at), len) })
+        Ok(unsafe { SharedBytes::new(self.area.wrapping_add(at), len) })
     }
 
     /// `len` bytes of the buffer in turn that the peer calls `buffer`, and what it is called here;
@@ -342,7 +342,7 @@ impl In {
         turns: &PingPongBuffers,
         buffer: u64,
         len: usize,
-    ) -> Result<Option<(usize, Foreign<'static>)>, Corrupt> {
+    ) -> Result<Option<(usize, SharedBytes<'static>)>, Corrupt> {
         let Some(turn) = buffer.checked_sub(self.count.into()) else {
             return Ok(None);
         };
@@ -356,7 +356,7 @@ impl In {
             return Err(Corrupt("a buffer where none can be mapped"));
         }
         // SAFETY: a buffer of the pair, which is mapped shared memory and has `len` bytes.
-        Ok(Some((turn, unsafe { Foreign::new(place, len) })))
+        Ok(Some((turn, unsafe { SharedBytes::new(place, len) })))
     }
 
     /// Frees the buffers that `len` bytes took. True if the sender was told.
@@ -381,7 +381,7 @@ unsafe fn dialogue(
     from: u32,
     to: u32,
 ) -> Option<PingPongSlot<MappedWords<'static>>> {
-    let words = segment.dialogue(from, to)?;
+    let words = segment.ping_pong_slot(from, to)?;
     // SAFETY: alive by the caller's word.
     Some(PingPongSlot::new(unsafe { words.detach() }, from < to))
 }

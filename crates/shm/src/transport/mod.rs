@@ -3,23 +3,23 @@
 //! - A body of up to 112 B travels in its slot (path E0); up to 48 B it takes one line of it.
 //! - A longer one, up to a buffer's size, goes through one of the link's larger buffers, and its
 //!   slot names the buffer (path E1).
-//! - Get (path R0) claims an offer of the owner's and then goes by one of several roads: through a
+//! - Get (path R0) claims an offer of the owner's and then goes by one of several protocols: through a
 //!   pipe, into which the owner copies while the other side copies out, often before it is asked;
 //!   by the kernel's copy between address spaces, on one side or both; or straight from memory that
 //!   both have mapped. Which is fastest is found by trial.
-//! - Put (path R1), and gets for which no other road is left, are streams of chunks through the
+//! - Put (path R1), and gets for which no other protocol is left, are streams of chunks through the
 //!   larger buffers.
 //!
 //! Buffers are used in order, and one chunk may take several that stand side by side. What a peer
 //! writes is checked before it is used: header, buffer, length, key, range.
 
+mod cma;
 mod control;
-pub(crate) mod foreign;
-mod gates;
 mod limits;
 mod link;
-mod offered;
+mod offer_key;
 mod rx;
+pub(crate) mod shared_bytes;
 #[cfg(test)]
 mod tests;
 mod tx;
@@ -27,12 +27,10 @@ mod windows;
 
 use crate::ring::{BODY, WIDE};
 
-pub(crate) use gates::Company;
-pub use gates::Gates;
+pub(crate) use cma::{CmaAccess, CmaBytes, PeerProcess};
 pub use limits::limits;
 pub use rx::ShmRx;
-pub use tx::bulk::choice::{Road, RoadWish, Row};
-pub(crate) use tx::bulk::single::{Afar, Entry, Space};
+pub use tx::bulk::choice::{BulkChoice, BulkPreference, BulkProtocol};
 pub use tx::{ShmSlot, ShmTx};
 
 /// Longest body in a slot, in bytes: its two lines less sequence and envelope.

@@ -14,11 +14,12 @@ use oxmpi_wire::{
 };
 use proptest::prelude::*;
 
-use super::{Gates, SHORT, ShmRx, ShmTx};
+use super::{SHORT, ShmRx, ShmTx};
+use crate::NodeBarriers;
 use crate::ring::{MappedWords, SharedWords};
-use crate::segment::{Layout, Segment};
+use crate::segment::{Segment, SegmentLayout};
 
-const LAYOUT: Layout = Layout {
+const LAYOUT: SegmentLayout = SegmentLayout {
     ranks: 2,
     slots: 4,
     buffer: 128,
@@ -63,7 +64,7 @@ impl Victim {
         for rank in 0..LAYOUT.ranks {
             segment.set_pid(rank, std::process::id());
         }
-        segment.knock(0).announce(1);
+        segment.link_announcer(0).announce(1);
         Self {
             tx: ShmTx::new(segment.clone(), 0),
             rx: ShmRx::new(segment.clone(), 0).unwrap(),
@@ -113,11 +114,17 @@ fn compact(kind: u32, flags: u32, len: u32) -> u32 {
 
 #[test]
 fn a_node_of_many_ranks_has_no_gates() {
-    for (ranks, open) in [(Gates::RANKS, true), (Gates::RANKS + 1, false)] {
-        let layout = Layout { ranks, ..LAYOUT };
+    for (ranks, open) in [
+        (NodeBarriers::RANKS, true),
+        (NodeBarriers::RANKS + 1, false),
+    ] {
+        let layout = SegmentLayout { ranks, ..LAYOUT };
         let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
         let segment = Segment::map(&memory, layout, 0).unwrap();
-        assert_eq!(Gates::new(Arc::new(segment), 0).are_open(), open);
+        assert_eq!(
+            NodeBarriers::new(Arc::new(segment), 0).are_available(),
+            open
+        );
     }
 }
 
@@ -131,9 +138,9 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         (u64::MAX, false),
     ] {
         let mut victim = Victim::new();
-        let mut gates = Gates::new(victim.segment.clone(), 0);
+        let mut gates = NodeBarriers::new(victim.segment.clone(), 0);
         assert!(gates.enter(5, 0b10));
-        victim.segment.gate(1, 5).enter(count);
+        victim.segment.barrier_count(1, 5).enter(count);
         let missing = gates.look(5, &mut victim.tx);
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
@@ -222,7 +229,7 @@ fn credits_that_cannot_be_end_the_link() {
 /// The poll's turn, which a spent budget left at a late link, is still good when few links are left.
 #[test]
 fn links_may_leave_in_the_middle_of_a_round() {
-    let layout = Layout { ranks: 4, ..LAYOUT };
+    let layout = SegmentLayout { ranks: 4, ..LAYOUT };
     let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
     let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
     for rank in 0..layout.ranks {
@@ -239,7 +246,7 @@ fn links_may_leave_in_the_middle_of_a_round() {
         assert_eq!(rx.poll(&mut tx, budget, &mut seen), 1);
     }
     for peer in 1..3 {
-        segment.exit(peer).leave();
+        segment.exit_flag(peer).leave();
     }
     rx.disarm();
     for _ in 0..2 {
@@ -251,7 +258,7 @@ fn links_may_leave_in_the_middle_of_a_round() {
 #[test]
 fn who_naps_between_polls_looks_soon_who_has_left() {
     let mut victim = Victim::new();
-    victim.segment.exit(1).leave();
+    victim.segment.exit_flag(1).leave();
     for _ in 0..100 {
         victim.poll();
         victim.rx.napped();
@@ -275,7 +282,7 @@ fn a_flood_of_pulls_is_bounded() {
 
 /// What the hostile peer does between two polls.
 #[derive(Clone, Debug)]
-enum Step {
+enum ClaimStep {
     Ring(usize, u64),
     Credits(usize, u64),
     Dialogue(usize, u64),
@@ -284,7 +291,7 @@ enum Step {
     Get,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ClaimStep> {
     let word = prop_oneof![
         0..8u64,
         any::<u64>(),
@@ -292,13 +299,13 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let ring = LAYOUT.slots as usize * crate::ring::STRIDE;
     prop_oneof![
-        (0..ring, word.clone()).prop_map(|(at, w)| Step::Ring(at, w)),
-        (0..2usize, 0..12u64).prop_map(|(at, w)| Step::Credits(at, w)),
-        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| Step::Dialogue(at, w)),
+        (0..ring, word.clone()).prop_map(|(at, w)| ClaimStep::Ring(at, w)),
+        (0..2usize, 0..12u64).prop_map(|(at, w)| ClaimStep::Credits(at, w)),
+        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| ClaimStep::Dialogue(at, w)),
         (0..8u32, 0..3u32, 0..300u32, proptest::array::uniform7(word))
-            .prop_map(|(kind, flags, len, body)| Step::Frame(kind, flags, len, body)),
-        (0..=128usize).prop_map(Step::Send),
-        Just(Step::Get),
+            .prop_map(|(kind, flags, len, body)| ClaimStep::Frame(kind, flags, len, body)),
+        (0..=128usize).prop_map(ClaimStep::Send),
+        Just(ClaimStep::Get),
     ]
 }
 
@@ -315,27 +322,27 @@ proptest! {
         let key = victim.tx.key(&regions[0], Peer(1));
         for (n, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Ring(at, word) => victim.write(at, word),
-                Step::Credits(at, word) => {
+                ClaimStep::Ring(at, word) => victim.write(at, word),
+                ClaimStep::Credits(at, word) => {
                     let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
                     put(victim.segment.ring(0, 1), credits + at, word);
                 }
-                Step::Dialogue(at, word) => put(victim.segment.dialogue(0, 1).unwrap(), at, word),
-                Step::Frame(kind, flags, len, body) => {
+                ClaimStep::Dialogue(at, word) => put(victim.segment.ping_pong_slot(0, 1).unwrap(), at, word),
+                ClaimStep::Frame(kind, flags, len, body) => {
                     victim.message(n, compact(kind, flags, len), &body);
                 }
-                Step::Send(len) if len <= SHORT => {
+                ClaimStep::Send(len) if len <= SHORT => {
                     // SAFETY: as above; only read.
                     let body = unsafe { RawBytes::new(key.0.as_ptr().cast_mut(), len.min(32)) };
                     let _ = victim.tx.short(Peer(1), &eager(len.min(32)), &body);
                 }
-                Step::Send(len) => {
+                ClaimStep::Send(len) => {
                     if let Ok(mut slot) = victim.tx.frame(Peer(1), &eager(len), len) {
                         slot.put(&vec![1; len]);
                         slot.send();
                     }
                 }
-                Step::Get => {
+                ClaimStep::Get => {
                     let remote = Remote { key: &key, at: 0, len: 500 };
                     let local = Local { region: &regions[1], at: 3, len: 500 };
                     let _ = victim.tx.get(Peer(1), remote, local, Token(n as u64));

@@ -1,4 +1,4 @@
-//! Windows that this rank writes in turn with each of its peers: the buffers of long messages.
+//! PingPongWindows that this rank writes in turn with each of its peers: the buffers of long messages.
 //!
 //! What one side has just read is in its cache, and the lines that the other side reads are dear to
 //! write: on a Zen 4 a message of 64 KiB in a dialogue takes 1.0 us through a window that both write
@@ -9,31 +9,35 @@
 use std::ops::Range;
 use std::vec::Vec;
 
-use crate::area::{SHARED, shared_window};
 use crate::ring::{Corrupt, PING_PONG_BUFFERS, PingPongBuffers};
+use crate::segment::area::{WINDOWS_PER_PAIR, pair_window_len};
 
 /// Which windows are this rank's, by peer.
-pub(super) struct Windows {
-    pairs: Vec<Pair>,
+pub(super) struct PingPongWindows {
+    pairs: Vec<PairWindows>,
     len: usize,
     me: u32,
 }
 
 #[derive(Clone)]
-struct Pair {
-    turns: [PingPongBuffers; SHARED / PING_PONG_BUFFERS],
+struct PairWindows {
+    turns: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
     /// Which of those has the window that came last.
     latest: usize,
     /// By window: how many of its bytes this process has pages for.
-    present: [usize; SHARED],
+    present: [usize; WINDOWS_PER_PAIR],
 }
 
 /// The place of window `i` among its pair's turns, and there. Both sides' counts run from the ends.
 const fn turn(i: usize) -> (usize, usize) {
-    let place = if i < SHARED / 2 { i } else { SHARED - 1 - i };
+    let place = if i < WINDOWS_PER_PAIR / 2 {
+        i
+    } else {
+        WINDOWS_PER_PAIR - 1 - i
+    };
     (
         place,
-        if i < SHARED / 2 {
+        if i < WINDOWS_PER_PAIR / 2 {
             0
         } else {
             PING_PONG_BUFFERS - 1
@@ -43,24 +47,28 @@ const fn turn(i: usize) -> (usize, usize) {
 
 /// The reverse.
 const fn window(place: usize, turn: usize) -> usize {
-    if turn == 0 { place } else { SHARED - 1 - place }
+    if turn == 0 {
+        place
+    } else {
+        WINDOWS_PER_PAIR - 1 - place
+    }
 }
 
-impl Windows {
+impl PingPongWindows {
     /// Those of rank `me` among so many. It has none with itself.
     pub(super) fn new(ranks: u32, me: u32) -> Self {
-        let pair = |peer| Pair {
+        let pair = |peer| PairWindows {
             turns: [if peer == me {
                 PingPongBuffers::none()
             } else {
                 PingPongBuffers::new()
-            }; SHARED / PING_PONG_BUFFERS],
+            }; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
             latest: 0,
-            present: [0; SHARED],
+            present: [0; WINDOWS_PER_PAIR],
         };
         Self {
             pairs: (0..ranks).map(pair).collect(),
-            len: shared_window(ranks),
+            len: pair_window_len(ranks),
             me,
         }
     }
@@ -72,7 +80,7 @@ impl Windows {
 
     /// What the other side calls window `i`, and the reverse.
     pub(super) const fn across(i: usize) -> usize {
-        SHARED - 1 - i
+        WINDOWS_PER_PAIR - 1 - i
     }
 
     /// The window to write next to `peer`, if there is one, by this rank's count.
@@ -108,7 +116,7 @@ impl Windows {
         *present = end.max(*present);
     }
 
-    /// Window `i`, which [`Windows::next`] has shown, is under way to `peer`.
+    /// Window `i`, which [`PingPongWindows::next`] has shown, is under way to `peer`.
     pub(super) fn give(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
@@ -120,7 +128,7 @@ impl Windows {
     /// # Errors
     /// [`Corrupt`] if there is no such window, or it is this rank's.
     pub(super) fn check(&self, peer: u32, i: usize) -> Result<(), Corrupt> {
-        if i >= SHARED || self.len == 0 {
+        if i >= WINDOWS_PER_PAIR || self.len == 0 {
             return Err(Corrupt("a window that there is not"));
         }
         let (place, turn) = turn(i);
@@ -142,35 +150,45 @@ mod tests {
 
     #[test]
     fn windows_go_to_and_fro() {
-        let (mut a, mut b) = (Windows::new(2, 0), Windows::new(2, 1));
+        let (mut a, mut b) = (PingPongWindows::new(2, 0), PingPongWindows::new(2, 1));
         for round in 0..3 {
             let mut out = Vec::new();
             while let Some(i) = a.next(1) {
                 a.give(1, i);
                 out.push(i);
             }
-            assert_eq!(out.len(), if round == 0 { SHARED / 2 } else { SHARED });
+            assert_eq!(
+                out.len(),
+                if round == 0 {
+                    WINDOWS_PER_PAIR / 2
+                } else {
+                    WINDOWS_PER_PAIR
+                }
+            );
             for i in out {
-                b.check(0, Windows::across(i)).unwrap();
-                b.gain(0, Windows::across(i));
+                b.check(0, PingPongWindows::across(i)).unwrap();
+                b.gain(0, PingPongWindows::across(i));
             }
             while let Some(i) = b.next(0) {
                 b.give(0, i);
-                a.check(1, Windows::across(i)).unwrap();
-                a.gain(1, Windows::across(i));
+                a.check(1, PingPongWindows::across(i)).unwrap();
+                a.gain(1, PingPongWindows::across(i));
             }
         }
     }
 
     #[test]
     fn the_one_that_came_last_goes_first() {
-        let mut side = Windows::new(2, 0);
-        for i in [SHARED - 1, SHARED - 2] {
+        let mut side = PingPongWindows::new(2, 0);
+        for i in [WINDOWS_PER_PAIR - 1, WINDOWS_PER_PAIR - 2] {
             side.check(1, i).unwrap();
             side.gain(1, i);
             assert_eq!(side.next(1), Some(i));
         }
-        assert!(side.check(1, SHARED - 1).is_err() && side.check(1, SHARED).is_err());
+        assert!(
+            side.check(1, WINDOWS_PER_PAIR - 1).is_err()
+                && side.check(1, WINDOWS_PER_PAIR).is_err()
+        );
         assert_eq!(side.next(0), None, "none with itself");
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Gates, Layout, Node, NodeLeader, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
 };
@@ -48,7 +48,7 @@ impl<T> Sink<T> for Log {
 pub(crate) struct Rank {
     pub(crate) tx: ShmTx,
     pub(crate) rx: ShmRx,
-    pub(crate) gates: Gates,
+    pub(crate) gates: NodeBarriers,
     pub(crate) log: Log,
 }
 
@@ -56,7 +56,7 @@ impl Rank {
     pub(crate) fn new(node: Node) -> Self {
         let (tx, rx) = node.ends().unwrap();
         Self {
-            gates: rx.gates(),
+            gates: rx.node_barriers(),
             tx,
             rx,
             log: Log::default(),
@@ -131,7 +131,7 @@ pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
 }
 
 /// A node whose ranks are threads of this process: `work` is each rank's part.
-pub(crate) fn threads(layout: Layout, work: impl Fn(u32, Rank) + Sync) {
+pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
     let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     thread::scope(|s| {

@@ -1,9 +1,9 @@
 //! What a rank waits for in a collective: [`AwaitedSteps`].
 
-use super::arena::{SLOTS, Slots};
 use super::next_root::PredictedRoots;
 use crate::ring::{Corrupt, StepMiss};
 use crate::segment::Segment;
+use crate::segment::arena::{CollectiveSlots, SLOTS};
 
 /// Steps of other ranks that one waits for.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ enum What {
     Finished { step: u64, own: u64 },
 }
 
-/// Why it never comes.
+/// PlanReason it never comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeverComes {
     /// The rank is in a call that differs from this one's.
@@ -122,7 +122,9 @@ impl AwaitedSteps {
     /// Tells that `me` rests for this.
     #[inline]
     pub(crate) fn rest(&self, segment: &Segment, me: u32) {
-        segment.slots(me, self.place).set_awaited(self.stage());
+        segment
+            .collective_slots(me, self.place)
+            .set_awaited(self.stage());
     }
 
     /// Whether one of `ranks`, bit by bit, was not yet here when it rested last: it may go on where
@@ -133,7 +135,7 @@ impl AwaitedSteps {
         while left != 0 {
             let rank = left.trailing_zeros();
             left &= left - 1;
-            if segment.slots(rank, self.place).awaited() < self.stage() {
+            if segment.collective_slots(rank, self.place).awaited() < self.stage() {
                 return true;
             }
         }
@@ -152,15 +154,19 @@ impl AwaitedSteps {
     fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, NeverComes> {
         match self.what {
             What::Finished { step, own } => {
-                let slots = segment.slots(rank, self.place);
+                let slots = segment.collective_slots(rank, self.place);
                 match slots.finished(own) {
                     Ok(finished) => Ok(finished >= step),
                     Err(corrupt) => Err(NeverComes::Corrupt(corrupt)),
                 }
             }
             What::Published { step, mark } => {
-                let slot = Slots::<()>::slot(step);
-                come(segment.slots(rank, self.place).look(slot, step, mark))
+                let slot = CollectiveSlots::<()>::slot(step);
+                come(
+                    segment
+                        .collective_slots(rank, self.place)
+                        .look(slot, step, mark),
+                )
             }
             What::InTurn {
                 step,
@@ -168,8 +174,13 @@ impl AwaitedSteps {
                 both,
                 at,
             } => {
-                let [first, second] = both.map(|rank| segment.slots(rank, self.place));
-                come(Slots::look_ping_pong([&first, &second], at, step, mark))
+                let [first, second] = both.map(|rank| segment.collective_slots(rank, self.place));
+                come(CollectiveSlots::look_ping_pong(
+                    [&first, &second],
+                    at,
+                    step,
+                    mark,
+                ))
             }
         }
     }
@@ -191,24 +202,24 @@ mod tests {
 
     use oxmpi_os::memory::Memfd;
 
-    use super::super::arena::Slots;
     use super::super::group::NodeGroup;
     use super::{AwaitedSteps, NeverComes, SLOTS};
     use crate::ring::SharedWords;
-    use crate::segment::{Layout, Segment};
+    use crate::segment::arena::CollectiveSlots;
+    use crate::segment::{Segment, SegmentLayout};
 
     /// A rank that tells that it is further than it can be lets nobody write what is being read.
     #[test]
     fn what_no_rank_can_have_finished_is_no_room() {
-        let layout = Layout::new(3);
+        let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
         let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
         team.step = 40;
         let most = team.step + SLOTS as u64;
         let told = |rank, step: u64| {
-            let finished = Slots::<()>::WORDS - crate::ring::STRIDE;
-            let slots = segment.slots(rank, 0);
+            let finished = CollectiveSlots::<()>::WORDS - crate::ring::STRIDE;
+            let slots = segment.collective_slots(rank, 0);
             // SAFETY: the last line's word.
             unsafe {
                 slots

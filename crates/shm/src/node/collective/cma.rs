@@ -28,7 +28,7 @@ use super::group::{CollectiveDriver, NodeGroup, ROOM};
 use super::pieces::PayloadPath;
 use super::reduce::{Operands, contiguous};
 use super::run::{CallKind, CollectiveRun};
-use crate::transport::{Afar, Entry};
+use crate::transport::{CmaAccess, CmaBytes};
 
 impl NodeGroup {
     /// Whether this rank may read and write all others' memory. All must have made their team.
@@ -37,7 +37,7 @@ impl NodeGroup {
         let (segment, area) = (&self.segment, self.segment.area());
         let area = area.filter(|_| vm::may_write());
         let spaces = area.and_then(|area| {
-            let spaces = ranks.map(|rank| Entry::default().space(segment, area, rank));
+            let spaces = ranks.map(|rank| CmaAccess::default().process(segment, area, rank));
             spaces.collect()
         });
         self.spaces = spaces;
@@ -211,7 +211,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         let mut result = Ok(());
         for done in (0..len).step_by(MOST) {
             let piece = (len - done).min(MOST as u64) as usize;
-            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            let mut afar = CmaBytes::new(&spaces[rank], first.wrapping_add(done), piece);
             bytes.fill(to + done, &mut afar);
             result = result.and(afar.result());
         }

@@ -1,9 +1,9 @@
 //! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
 
-use super::arena::SLOTS;
 use super::group::CollectiveDriver;
 use super::pieces::{PayloadPath, Pieces};
 use super::run::CollectiveRun;
+use crate::segment::arena::SLOTS;
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// In `step` only `writer` writes.

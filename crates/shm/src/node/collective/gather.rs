@@ -12,7 +12,7 @@ use super::group::{CollectiveDriver, NodeGroup};
 use super::pieces::PayloadPath;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::{CallKind, CollectiveRun};
-use crate::transport::Afar;
+use crate::transport::CmaBytes;
 
 impl NodeGroup {
     /// Gives `root` the first `block` bytes of every other rank's `input`, in rank order, in its
@@ -151,7 +151,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             }
             let spaces = self.team.spaces.as_ref().expect("all can be reached");
             let piece = (len - done).min(MOST as u64) as usize;
-            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            let mut afar = CmaBytes::new(&spaces[rank], first.wrapping_add(done), piece);
             bytes.drain(from + done, piece, &mut afar);
             result = afar.result();
         }

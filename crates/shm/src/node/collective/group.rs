@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, LONG_PIECE, MAX_GROUPS, SLOTS, Slots};
 use super::awaited::AwaitedSteps;
 use super::hierarchical_allreduce::ProcessorGroups;
 use super::next_root::RootPredictor;
@@ -16,11 +15,12 @@ use super::ping_pong_schedule::PingPongSchedule;
 use super::protocol_trials::ProtocolTrials;
 use crate::ring::MappedWords;
 use crate::segment::Segment;
-use crate::transport::Space;
+use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
+use crate::transport::PeerProcess;
 
 /// What a collective needs of whoever calls it.
 pub trait CollectiveDriver {
-    /// Why a collective ends early.
+    /// PlanReason a collective ends early.
     type Error;
 
     /// How often to look, with a PAUSE each, before [`CollectiveDriver::wait`].
@@ -35,7 +35,7 @@ pub trait CollectiveDriver {
     /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
     fn yield_to_colocated(&mut self);
 
-    /// Why a collective ends when `rank`, a number on the node, cannot be read any more.
+    /// PlanReason a collective ends when `rank`, a number on the node, cannot be read any more.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
 
     /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
@@ -87,7 +87,7 @@ pub struct NodeGroup {
     pub(super) rooms: Box<[Room; 3]>,
 
     /// All members' memory, this rank's own too, where all may read each other's.
-    pub(super) spaces: Option<Box<[Space]>>,
+    pub(super) spaces: Option<Box<[PeerProcess]>>,
     /// Keeps what the members point to.
     pub(super) segment: Arc<Segment>,
 }
@@ -95,7 +95,7 @@ pub struct NodeGroup {
 /// One rank of the group, as all see it.
 #[derive(Debug)]
 pub(super) struct Member {
-    pub(super) slots: Slots<MappedWords<'static>>,
+    pub(super) slots: CollectiveSlots<MappedWords<'static>>,
     /// The first of its cells.
     pub(super) cells: *mut u8,
     /// The first byte that it has for dialogues.
@@ -150,13 +150,13 @@ impl NodeGroup {
         if place >= MAX_GROUPS || on_node > arena::RANKS {
             return None;
         }
-        limit::check(arena::share(on_node) as u64).ok()?;
-        let arena = segment.cells()?;
+        limit::check(arena::rank_len(on_node) as u64).ok()?;
+        let arena = segment.bounce_buffers()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
-            slots: unsafe { segment.slots(rank, place).detach() },
+            slots: unsafe { segment.collective_slots(rank, place).detach() },
             cells: arena.first(rank, place),
-            dialogues: arena.dialogues(rank, place),
+            dialogues: arena.pair_buffers(rank, place),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -171,9 +171,9 @@ impl NodeGroup {
             step: 0,
             finished: 0,
             root_predictor: RootPredictor::new(),
-            cell: arena::cell(on_node),
+            cell: arena::bounce_buffer_len(on_node),
             pair: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
-            dialogues: PairBuffers::new(me, members.len(), arena::dialogues(on_node)),
+            dialogues: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
             mates: 0,
             domains: None,
             roads: Box::new(ProtocolTrials::new()),

@@ -38,7 +38,6 @@
 
 mod allgather;
 mod alltoall;
-pub(crate) mod arena;
 mod awaited;
 mod bcast;
 mod cma;
@@ -65,4 +64,4 @@ pub(crate) use next_root::PredictedRoots;
 pub use reduce::Operands;
 
 /// Communicators of a rank that can have a team.
-pub const MAX_GROUPS: usize = arena::MAX_GROUPS;
+pub const MAX_GROUPS: usize = crate::segment::arena::MAX_GROUPS;

@@ -9,7 +9,7 @@
 //! which need all ranks in turn (1 MiB: 1.15 times the time), nor for two ranks on a processor (1.3 times the time with
 //! a barrier after each broadcast).
 
-use super::arena::RANKS;
+use crate::segment::arena::RANKS;
 
 /// Which root followed which root the last time. Ranks are numbers on the node.
 #[derive(Debug)]

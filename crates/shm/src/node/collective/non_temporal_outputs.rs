@@ -13,7 +13,7 @@
 //! root changes; four ranks, 2 MiB, 0.76, 0.81 and 0.66; but two ranks, 2 MiB, where all fits, 1.2, 1.4 and 1.6. Other
 //! numbers of ranks were not measured, nor other processors. A broadcast of what does not fit took 1.02 to 1.4 times as long.
 //!
-//! Why it is not learned, as it is for [cells](super::non_temporal): whichever way most pieces go, the next one goes faster
+//! PlanReason it is not learned, as it is for [cells](super::non_temporal): whichever way most pieces go, the next one goes faster
 //! that way, since those before it have left the caches so.
 
 use super::group::NodeGroup;
@@ -52,11 +52,11 @@ mod tests {
     use oxmpi_os::memory::Memfd;
 
     use super::*;
-    use crate::segment::{Layout, Segment};
+    use crate::segment::{Segment, SegmentLayout};
 
     #[test]
     fn three_quarters_of_a_ranks_part_are_too_much() {
-        let layout = Layout::new(3);
+        let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
         let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");

@@ -5,10 +5,10 @@
 
 use std::boxed::Box;
 
-use super::arena::{LONG_PIECE, PIECE};
 use super::pieces::{LINE, vector};
 use super::ping_pong_schedule::PingPongSchedule;
 use crate::segment::PAGE;
+use crate::segment::arena::{LONG_PIECE, PIECE};
 
 /// The cells of a rank's dialogues with all others.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl PairBuffers {
         }
     }
 
-    /// Where `writer` writes in `step`, one of the last [`SLOTS`](super::arena::SLOTS), for `reader`; one of the two is this rank.
+    /// Where `writer` writes in `step`, one of the last [`SLOTS`](crate::segment::arena::SLOTS), for `reader`; one of the two is this rank.
     #[inline(always)]
     pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> PairBuffer {
         let writes = writer == self.me;
@@ -204,12 +204,12 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::node::collective::arena;
+    use crate::segment::arena;
 
     #[test]
     fn no_two_dialogues_share_a_byte() {
         for (ranks, on_node) in [(2, 2), (2, 64), (3, 3), (4, 8), (8, 8), (5, 64), (64, 64)] {
-            let bytes = arena::dialogues(on_node);
+            let bytes = arena::pair_buffers_len(on_node);
             let of = |me| PairBuffers::new(me, ranks, bytes);
             let mut all: Vec<_> = (0..ranks).map(of).collect();
             let pairs =

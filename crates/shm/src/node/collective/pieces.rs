@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::arena::{LONG_PIECE, Slots};
+use crate::segment::arena::{CollectiveSlots, LONG_PIECE};
 
 /// Where what a rank writes in a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Pieces {
 }
 
 /// Bytes of payload in a slot.
-const INLINE: usize = Slots::<()>::PAYLOAD * 8;
+const INLINE: usize = CollectiveSlots::<()>::PAYLOAD * 8;
 
 /// Bytes of a line: pieces start at one where they can.
 pub(super) const LINE: usize = 64;

@@ -15,7 +15,7 @@
 use std::boxed::Box;
 use std::ops::Range;
 
-use super::arena::SLOTS;
+use crate::segment::arena::SLOTS;
 
 /// The cells of two ranks, or their slots, and who holds them.
 #[derive(Debug)]

@@ -382,7 +382,7 @@ mod tests {
 
     use super::super::awaited::{AwaitedSteps, NeverComes};
     use super::*;
-    use crate::segment::{Layout, Segment};
+    use crate::segment::{Segment, SegmentLayout};
 
     /// Bytes of a block.
     const BLOCK: u64 = 1 << 18;
@@ -624,7 +624,7 @@ mod tests {
     #[test]
     fn nobody_goes_on_before_the_chooser_has_looked_at_the_clock() {
         for ranks in 2..=4 {
-            let layout = Layout::new(ranks);
+            let layout = SegmentLayout::new(ranks);
             let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
             let starts = |rank: u32| {
                 let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::arena::LONG_PIECE;
 use super::group::{CollectiveDriver, NodeGroup, RESULT, ROOM};
 use super::pieces::{PayloadPath, Pieces, share_of};
 use super::reduce::{Operands, contiguous};
 use super::run::{CallKind, CollectiveRun};
+use crate::segment::arena::LONG_PIECE;
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
 /// processor gives way once for that many. Twice as many steps fit the ring.

@@ -5,13 +5,13 @@ use std::hint::spin_loop;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::arena::{SLOTS, Slots};
 use super::awaited::AwaitedSteps;
 use super::group::{CollectiveDriver, NodeGroup};
 use super::non_temporal::{self, BufferStore};
 use super::pieces::PayloadPath;
 use crate::ring::MappedWords;
-use crate::transport::foreign::Foreign;
+use crate::segment::arena::{CollectiveSlots, SLOTS};
+use crate::transport::shared_bytes::SharedBytes;
 
 /// One collective under way. Its steps are counted from 0.
 pub(super) struct CollectiveRun<'a, D> {
@@ -91,7 +91,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     fn mark_of(&self, rank: usize) -> u16 {
         match &self.team.pair {
             None => self.mark,
-            Some(_) => Slots::<()>::ping_pong_mark(self.mark, rank),
+            Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
         }
     }
 
@@ -109,11 +109,11 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         step: u64,
         at: usize,
         len: usize,
-    ) -> Foreign<'_> {
+    ) -> SharedBytes<'_> {
         let (first, room) = match self.through {
             PayloadPath::Slots => return self.in_slot(writer, step, at, len),
             PayloadPath::Bounce => {
-                let cell = Slots::<()>::slot(self.number(step)) * self.team.cell;
+                let cell = CollectiveSlots::<()>::slot(self.number(step)) * self.team.cell;
                 let first = self.team.members[writer].cells.wrapping_add(cell);
                 (first, self.team.cell)
             }
@@ -126,19 +126,25 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         };
         assert!(at + len <= room);
         // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
-        unsafe { Foreign::new(first.wrapping_add(at), len) }
+        unsafe { SharedBytes::new(first.wrapping_add(at), len) }
     }
 
     /// The bytes of the slot that `writer` writes in `step`, from byte `at` on.
     #[inline(always)]
-    pub(super) fn in_slot(&self, writer: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
-        assert!(at + len <= Slots::<()>::PAYLOAD * 8);
+    pub(super) fn in_slot(
+        &self,
+        writer: usize,
+        step: u64,
+        at: usize,
+        len: usize,
+    ) -> SharedBytes<'_> {
+        assert!(at + len <= CollectiveSlots::<()>::PAYLOAD * 8);
         let (slots, slot) = self.slot(writer, step);
         let first = slots
             .words()
-            .address(Slots::<MappedWords<'_>>::payload(slot));
+            .address(CollectiveSlots::<MappedWords<'_>>::payload(slot));
         // SAFETY: within a slot's payload, which is mapped as long as the team lives.
-        unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
+        unsafe { SharedBytes::new(first.cast::<u8>().wrapping_add(at), len) }
     }
 
     /// Whose slot `rank` writes in `step`, and which.
@@ -146,14 +152,14 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     fn place(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
         match &self.team.pair {
-            None => (rank, Slots::<()>::slot(number)),
+            None => (rank, CollectiveSlots::<()>::slot(number)),
             Some(slots) => slots.place(slots.cell(number, rank)),
         }
     }
 
     /// The slots among which is the one that `rank` writes in `step`, and which it is.
     #[inline(always)]
-    fn slot(&self, rank: usize, step: u64) -> (&Slots<MappedWords<'static>>, usize) {
+    fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
         let (owner, slot) = self.place(rank, step);
         (&self.team.members[owner].slots, slot)
     }
@@ -196,7 +202,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         let way = self.way(step, reader, len);
         let mut payload = self.payload((self.team.me, reader), step, at, len);
         if way.streams {
-            bytes.drain(from, len, &mut payload.past_caches());
+            bytes.drain(from, len, &mut payload.non_temporal());
         } else {
             bytes.drain(from, len, &mut payload);
         }
@@ -241,7 +247,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     ) {
         let mut payload = self
             .payload((writer, self.team.me), step, at, len)
-            .past_caches();
+            .non_temporal();
         output.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
@@ -250,9 +256,9 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     pub(super) fn is_free(&mut self, step: u64) -> bool {
         let number = self.number(step);
-        Slots::<()>::is_free(number, self.team.finished) || {
+        CollectiveSlots::<()>::is_free(number, self.team.finished) || {
             self.team.learn();
-            Slots::<()>::is_free(number, self.team.finished)
+            CollectiveSlots::<()>::is_free(number, self.team.finished)
         }
     }
 

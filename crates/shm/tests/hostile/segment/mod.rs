@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::ring::SharedWords;
-use oxmpi_shm::{Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::{Node, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Sleeper, Source, Switches, Tag, Tx,
 };
@@ -25,7 +25,7 @@ use self::script::Script;
 
 const HOSTILE: usize = 2;
 /// As small as can be, so that everything wraps around and runs out of room.
-const LAYOUT: Layout = Layout {
+const LAYOUT: SegmentLayout = SegmentLayout {
     ranks: 4,
     slots: 4,
     buffer: 128,
@@ -327,7 +327,7 @@ impl Play {
             6 => {
                 let body = self.source(len.min(EAGER as usize), 1);
                 let Rank { engine, tx, .. } = &mut self.ranks[at];
-                // Where the road is closed, nothing is sent.
+                // Where the protocol is closed, nothing is sent.
                 let _ = engine.try_eager(tx, Peer(peer), envelope, &body);
                 tx.flush();
             }
@@ -335,7 +335,7 @@ impl Play {
         }
     }
 
-    /// A sound rank looks down the direct road to the hostile one.
+    /// A sound rank looks down the fast path to the hostile one.
     fn direct(&mut self, at: usize, script: &mut Script<'_>) {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
         let source = Source::Peer(Peer(HOSTILE as u32));

@@ -1,16 +1,16 @@
-//! Which road a get takes.
+//! Which protocol a get takes.
 //!
 //! What is fastest depends on the machine, on where the two processors sit at the moment, on the
 //! size, and on whether the bytes are in a cache. So it is not computed: each transfer is timed, and
-//! for each peer and class of sizes an estimate is kept of what each road costs a byte: the least of
+//! for each peer and class of sizes an estimate is kept of what each protocol costs a byte: the least of
 //! its last few transfers, since whatever else the machine does makes them slower only, and mostly the
-//! road that is in use. What came in a window in turn is taken from there at first. Else every road is
+//! protocol that is in use. What came in a window in turn is taken from there at first. Else every protocol is
 //! tried until it gets no better, unless it is hopeless or was so for a neighbouring size. From then
 //! on the best one is taken, and one of the others now and then, twice in a row: so rarely that all
 //! such trials together cost at most one part in a hundred of the time, by the estimates.
 //!
 //! What is best while a message goes the other way too is found apart: then the peer's processor has
-//! work of its own. The lower rank of a pair finds it, and the other one takes the same road, as it does
+//! work of its own. The lower rank of a pair finds it, and the other one takes the same protocol, as it does
 //! where messages go to and fro: what each side takes bears on what the other one sees, so two tables
 //! would chase each other. A window in turn is fast only if both take it.
 //!
@@ -18,35 +18,35 @@
 
 use std::vec::Vec;
 
-/// A road by which the bytes of a get travel.
+/// A protocol by which the bytes of a get travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Road {
+pub enum BulkProtocol {
     /// Through the link's larger buffers, each chunk named by a frame.
     Buffers,
     /// Through a window that both sides write in turn: it is in the sender's cache. Where the sender
     /// has one, it takes the place of the two below.
-    Turn,
+    Slots,
     /// Through a pipe in shared memory, with plain stores: through the cache that both share.
-    Cache,
+    Copy,
     /// Through a pipe, copied in by streaming stores: past the caches.
-    Stream,
+    CopyNt,
     /// The receiver copies from address space to address space.
-    Single,
+    Cma,
     /// Both sides do so, each the next piece that is left.
-    Both,
+    CmaBoth,
     /// The receiver copies from memory of the sender's that it has mapped.
-    Direct,
+    Mapped,
 }
 
-impl Road {
-    /// All roads that a claimer picks from, in the order in which they are tried.
-    pub const CLAIMED: [Self; ROADS] = [
-        Self::Turn,
-        Self::Cache,
-        Self::Stream,
-        Self::Single,
-        Self::Both,
-        Self::Direct,
+impl BulkProtocol {
+    /// All protocols that a claimer picks from, in the order in which they are tried.
+    pub const CLAIMABLE: [Self; PROTOCOLS] = [
+        Self::Slots,
+        Self::Copy,
+        Self::CopyNt,
+        Self::Cma,
+        Self::CmaBoth,
+        Self::Mapped,
     ];
 
     /// Its name, as settings and reports have it.
@@ -54,12 +54,12 @@ impl Road {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Buffers => "buffers",
-            Self::Turn => "turn",
-            Self::Cache => "cache",
-            Self::Stream => "stream",
-            Self::Single => "single",
-            Self::Both => "both",
-            Self::Direct => "direct",
+            Self::Slots => "turn",
+            Self::Copy => "cache",
+            Self::CopyNt => "stream",
+            Self::Cma => "single",
+            Self::CmaBoth => "both",
+            Self::Mapped => "direct",
         }
     }
 
@@ -67,80 +67,80 @@ impl Road {
     pub(in crate::transport) const fn code(self) -> u8 {
         match self {
             Self::Buffers => 0,
-            Self::Turn => 1,
-            Self::Cache => 2,
-            Self::Stream => 3,
-            Self::Single => 4,
-            Self::Both => 5,
-            Self::Direct => 6,
+            Self::Slots => 1,
+            Self::Copy => 2,
+            Self::CopyNt => 3,
+            Self::Cma => 4,
+            Self::CmaBoth => 5,
+            Self::Mapped => 6,
         }
     }
 
-    /// The reverse of [`Road::code`], for roads that are claimed.
+    /// The reverse of [`BulkProtocol::code`], for protocols that are claimed.
     pub(super) fn of_code(code: u8) -> Option<Self> {
         let place = usize::from(code).checked_sub(1)?;
-        Self::CLAIMED.get(place).copied()
+        Self::CLAIMABLE.get(place).copied()
     }
 
     /// Whether the sender copies into shared memory, and the receiver out of it.
-    pub(super) const fn is_copied_twice(self) -> bool {
-        matches!(self, Self::Turn | Self::Cache | Self::Stream)
+    pub(super) const fn is_double_copy(self) -> bool {
+        matches!(self, Self::Slots | Self::Copy | Self::CopyNt)
     }
 
-    /// Its place among [`Road::CLAIMED`].
+    /// Its place among [`BulkProtocol::CLAIMABLE`].
     const fn place(self) -> usize {
         self.code() as usize - 1
     }
 }
 
-/// Number of roads that are claimed.
-const ROADS: usize = 6;
+/// Number of protocols that are claimed.
+const PROTOCOLS: usize = 6;
 
-/// A set of roads.
+/// A set of protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Roads(u8);
+pub(super) struct ProtocolSet(u8);
 
-impl Roads {
-    pub(super) const fn with(self, road: Road) -> Self {
-        Self(self.0 | 1 << road.code())
+impl ProtocolSet {
+    pub(super) const fn with(self, protocol: BulkProtocol) -> Self {
+        Self(self.0 | 1 << protocol.code())
     }
 
-    pub(super) const fn has(self, road: Road) -> bool {
-        self.0 >> road.code() & 1 == 1
+    pub(super) const fn has(self, protocol: BulkProtocol) -> bool {
+        self.0 >> protocol.code() & 1 == 1
     }
 
-    fn iter(self) -> impl Iterator<Item = Road> {
-        Road::CLAIMED
+    fn iter(self) -> impl Iterator<Item = BulkProtocol> {
+        BulkProtocol::CLAIMABLE
             .into_iter()
-            .filter(move |&road| self.has(road))
+            .filter(move |&protocol| self.has(protocol))
     }
 }
 
-/// What the user wants of large messages.
+/// What the user shortage of large messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RoadWish {
-    /// The road, where it is open; `None`: what is best by trial.
-    pub road: Option<Road>,
+pub struct BulkPreference {
+    /// The protocol, where it is open; `None`: what is best by trial.
+    pub protocol: Option<BulkProtocol>,
     /// Bytes of a piece in a pipe; `None`: by the length.
     pub chunk: Option<u32>,
 }
 
 /// What is known of the gets of one class of sizes from one peer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct BulkChoice {
     /// The lengths: from this many bytes ...
     pub from: u64,
     /// ... to this many, both included.
     pub to: u64,
     /// Whether messages go the other way at the same time.
     pub both_ways: bool,
-    /// The road that is taken now.
-    pub road: Road,
-    /// Why.
+    /// The protocol that is taken now.
+    pub protocol: BulkProtocol,
+    /// PlanReason.
     pub why: &'static str,
-    /// Nanoseconds for 1,024 bytes that each road was last seen to cost, and how often it was
+    /// Nanoseconds for 1,024 bytes that each protocol was last seen to cost, and how often it was
     /// taken; `None` where it never was.
-    pub seen: [(Road, Option<f32>, u32); ROADS],
+    pub seen: [(BulkProtocol, Option<f32>, u32); PROTOCOLS],
 }
 
 /// Classes of sizes: each twice the one before; the last one has no end.
@@ -149,7 +149,7 @@ pub(super) const CLASSES: usize = 12;
 /// Shortest length of the second class.
 const FIRST: u64 = 16 << 10;
 
-/// Trials of a road before its estimate counts, at least: the first ones touch pages for the first
+/// Trials of a protocol before its estimate counts, at least: the first ones touch pages for the first
 /// time.
 const TRIALS: u32 = 3;
 
@@ -159,20 +159,20 @@ const MOST_TRIALS: u32 = 12;
 /// A trial that costs less than so much of the least before is followed by more.
 const BETTER: f32 = 0.9;
 
-/// Transfers of a road whose least is its estimate, together with as many before.
+/// Transfers of a protocol whose least is its estimate, together with as many before.
 const LATEST: u32 = 4;
 
-/// A road that costs so many times the best, after [`TRIALS`] or for a neighbouring size, is not tried
+/// A protocol that costs so many times the best, after [`TRIALS`] or for a neighbouring size, is not tried
 /// at first.
 const HOPELESS: f32 = 4.0;
 
-/// Transfers between two trials of other roads, at least.
+/// Transfers between two trials of other protocols, at least.
 const PAUSE: u32 = 16;
 
 /// The part of the time that such trials may cost.
 const SHARE: f32 = 0.01;
 
-/// The same while a road was never tried, and what such a one is taken to cost, of the best.
+/// The same while a protocol was never tried, and what such a one is taken to cost, of the best.
 const FIRST_SHARE: f32 = 0.02;
 const PRESUMED: f32 = 1.5;
 
@@ -187,25 +187,25 @@ fn start(class: usize) -> u64 {
     if class == 0 { 1 } else { FIRST << (class - 1) }
 }
 
-/// What one peer's roads were seen to cost.
+/// What one peer's protocols were seen to cost.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    classes: [Class; CLASSES],
+pub(super) struct CostTable {
+    classes: [SizeClass; CLASSES],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Class {
-    seen: [Estimate; ROADS],
+struct SizeClass {
+    seen: [Estimate; PROTOCOLS],
     /// Nanoseconds that trials may cost by now.
     credit: f32,
     /// Transfers since the last trial.
     since: u32,
     /// Whose turn it is to be tried.
     turn: usize,
-    /// What is tried a second time, since the first one finds the sender prepared for another road.
-    once_more: Option<Road>,
-    /// The road of the last transfer.
-    last: Option<Road>,
+    /// What is tried a second time, since the first one finds the sender prepared for another protocol.
+    once_more: Option<BulkProtocol>,
+    /// The protocol of the last transfer.
+    last: Option<BulkProtocol>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -241,28 +241,29 @@ impl Estimate {
     }
 }
 
-impl Table {
-    /// The road for the next transfer of `len` bytes, one of `open`, which is not empty. `in_turn`: the
+impl CostTable {
+    /// The protocol for the next transfer of `len` bytes, one of `open`, which is not empty. `in_turn`: the
     /// bytes are in a window already.
-    pub(super) fn pick(&mut self, len: u64, open: Roads, in_turn: bool) -> Road {
+    pub(super) fn pick(&mut self, len: u64, open: ProtocolSet, in_turn: bool) -> BulkProtocol {
         let number = class(len);
         self.spare(number, open);
         let class = &mut self.classes[number];
         class.give_up(open);
-        // In a dialogue the others are tried now and then, as below.
-        let dialogue = open.has(Road::Turn) && class.seen[Road::Turn.place()].known();
+        // ReceiveLink a dialogue the others are tried now and then, as below.
+        let dialogue =
+            open.has(BulkProtocol::Slots) && class.seen[BulkProtocol::Slots.place()].known();
         let mut first = open
             .iter()
-            .filter(|&road| !dialogue && (road == Road::Turn) == in_turn)
-            .filter(|road| !class.seen[road.place()].known());
-        if let Some(road) = first.next() {
-            return road;
+            .filter(|&protocol| !dialogue && (protocol == BulkProtocol::Slots) == in_turn)
+            .filter(|protocol| !class.seen[protocol.place()].known());
+        if let Some(protocol) = first.next() {
+            return protocol;
         }
-        let best = class.best(open).expect("some road is open");
-        let is_new = |road: Road| class.seen[road.place()].times == 0;
-        let cost = |road: Road| {
-            let (seen, best) = (&class.seen[road.place()], &class.seen[best.place()]);
-            let presumed = is_new(road) && !seen.hopeless;
+        let best = class.best(open).expect("some protocol is open");
+        let is_new = |protocol: BulkProtocol| class.seen[protocol.place()].times == 0;
+        let cost = |protocol: BulkProtocol| {
+            let (seen, best) = (&class.seen[protocol.place()], &class.seen[best.place()]);
+            let presumed = is_new(protocol) && !seen.hopeless;
             len as f32
                 * if presumed {
                     PRESUMED * best.cost
@@ -270,8 +271,12 @@ impl Table {
                     seen.cost
                 }
         };
-        if let Some(road) = class.once_more.take().filter(|&road| open.has(road)) {
-            return road;
+        if let Some(protocol) = class
+            .once_more
+            .take()
+            .filter(|&protocol| open.has(protocol))
+        {
+            return protocol;
         }
         class.since += 1;
         let share = if open.iter().any(is_new) {
@@ -280,11 +285,11 @@ impl Table {
             SHARE
         };
         class.credit += share * cost(best);
-        let others = open.iter().filter(|&road| road != best).count();
+        let others = open.iter().filter(|&protocol| protocol != best).count();
         if others == 0 || class.since < PAUSE {
             return best;
         }
-        let mut other = open.iter().filter(|&road| road != best);
+        let mut other = open.iter().filter(|&protocol| protocol != best);
         let other = other.nth(class.turn % others).expect("one of them");
         let loss = 2.0 * (cost(other) - cost(best));
         if loss > class.credit {
@@ -298,20 +303,20 @@ impl Table {
     }
 
     /// A transfer of `len` bytes took `nanoseconds`.
-    pub(super) fn learn(&mut self, len: u64, road: Road, nanoseconds: u64) {
+    pub(super) fn learn(&mut self, len: u64, protocol: BulkProtocol, nanoseconds: u64) {
         let class = &mut self.classes[class(len)];
-        let turned = class.last.replace(road) != Some(road);
-        let seen = &mut class.seen[road.place()];
+        let turned = class.last.replace(protocol) != Some(protocol);
+        let seen = &mut class.seen[protocol.place()];
         let cost = nanoseconds as f32 / len.max(1) as f32;
         if turned && seen.known() && cost > seen.cost {
-            return; // the price of turning to another road
+            return; // the price of turning to another protocol
         }
         seen.learn(cost);
     }
 
-    /// Roads that were hopeless for the next smaller size that was tried are not tried for this one.
-    fn spare(&mut self, number: usize, open: Roads) {
-        let fresh = |class: &Class| class.seen.iter().all(|seen| seen.times == 0);
+    /// ProtocolSet that were hopeless for the next smaller size that was tried are not tried for this one.
+    fn spare(&mut self, number: usize, open: ProtocolSet) {
+        let fresh = |class: &SizeClass| class.seen.iter().all(|seen| seen.times == 0);
         if number == 0 || !fresh(&self.classes[number]) {
             return;
         }
@@ -333,20 +338,20 @@ impl Table {
     }
 
     /// What is known, by class; classes that were never used are left out.
-    pub(super) fn rows(&self, both_ways: bool) -> Vec<Row> {
-        let all = Road::CLAIMED
+    pub(super) fn rows(&self, both_ways: bool) -> Vec<BulkChoice> {
+        let all = BulkProtocol::CLAIMABLE
             .into_iter()
-            .fold(Roads::default(), Roads::with);
+            .fold(ProtocolSet::default(), ProtocolSet::with);
         let rows = self
             .classes
             .iter()
             .enumerate()
             .filter_map(|(number, class)| {
-                let road = class.best(all)?;
-                let seen = Road::CLAIMED.map(|road| {
-                    let seen = class.seen[road.place()];
+                let protocol = class.best(all)?;
+                let seen = BulkProtocol::CLAIMABLE.map(|protocol| {
+                    let seen = class.seen[protocol.place()];
                     let cost = (seen.times > 0).then_some(seen.cost * 1024.0);
-                    (road, cost, seen.times)
+                    (protocol, cost, seen.times)
                 });
                 let tried = seen.iter().filter(|seen| seen.2 > 0);
                 let why = if tried.clone().count() == 1 {
@@ -356,7 +361,7 @@ impl Table {
                 } else {
                     "the best by trial"
                 };
-                Some(Row {
+                Some(BulkChoice {
                     from: start(number),
                     to: if number + 1 < CLASSES {
                         start(number + 1) - 1
@@ -364,7 +369,7 @@ impl Table {
                         u64::MAX
                     },
                     both_ways,
-                    road,
+                    protocol,
                     why,
                     seen,
                 })
@@ -373,9 +378,9 @@ impl Table {
     }
 }
 
-impl Class {
-    /// No more trials at first of roads that are hopeless already.
-    fn give_up(&mut self, open: Roads) {
+impl SizeClass {
+    /// No more trials at first of protocols that are hopeless already.
+    fn give_up(&mut self, open: ProtocolSet) {
         let Some(best) = self.best(open) else { return };
         let best = self.seen[best.place()].cost;
         for seen in &mut self.seen {
@@ -383,10 +388,12 @@ impl Class {
         }
     }
 
-    /// The road that costs least by what is known: by transfers of this class, if there were any.
-    fn best(&self, open: Roads) -> Option<Road> {
+    /// The protocol that costs least by what is known: by transfers of this class, if there were any.
+    fn best(&self, open: ProtocolSet) -> Option<BulkProtocol> {
         let least = |known: fn(&Estimate) -> bool| {
-            let known = open.iter().filter(|road| known(&self.seen[road.place()]));
+            let known = open
+                .iter()
+                .filter(|protocol| known(&self.seen[protocol.place()]));
             known.min_by(|a, b| {
                 self.seen[a.place()]
                     .cost
@@ -403,36 +410,53 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn open(roads: &[Road]) -> Roads {
-        roads
+    fn open(protocols: &[BulkProtocol]) -> ProtocolSet {
+        protocols
             .iter()
-            .fold(Roads::default(), |set, &road| set.with(road))
+            .fold(ProtocolSet::default(), |set, &protocol| set.with(protocol))
     }
 
     /// Runs `times` transfers at the given costs, in ns a KiB, and returns how often each was taken
     /// and the time they took over that of the best alone.
-    fn run(table: &mut Table, len: u64, costs: &[(Road, u64)], times: u32) -> ([u32; ROADS], f64) {
-        let roads: Vec<Road> = costs.iter().map(|cost| cost.0).collect();
-        let time = |road: Road| {
-            let cost = costs.iter().find(|cost| cost.0 == road).expect("open").1;
+    fn run(
+        table: &mut CostTable,
+        len: u64,
+        costs: &[(BulkProtocol, u64)],
+        times: u32,
+    ) -> ([u32; PROTOCOLS], f64) {
+        let protocols: Vec<BulkProtocol> = costs.iter().map(|cost| cost.0).collect();
+        let time = |protocol: BulkProtocol| {
+            let cost = costs
+                .iter()
+                .find(|cost| cost.0 == protocol)
+                .expect("open")
+                .1;
             cost * len / 1024
         };
-        let (mut taken, mut spent) = ([0; ROADS], 0);
+        let (mut taken, mut spent) = ([0; PROTOCOLS], 0);
         for _ in 0..times {
-            let road = table.pick(len, open(&roads), roads.contains(&Road::Turn));
-            taken[road.place()] += 1;
-            spent += time(road);
-            table.learn(len, road, time(road));
+            let protocol = table.pick(
+                len,
+                open(&protocols),
+                protocols.contains(&BulkProtocol::Slots),
+            );
+            taken[protocol.place()] += 1;
+            spent += time(protocol);
+            table.learn(len, protocol, time(protocol));
         }
-        let best = roads.iter().map(|&road| time(road)).min().expect("roads");
+        let best = protocols
+            .iter()
+            .map(|&protocol| time(protocol))
+            .min()
+            .expect("protocols");
         (taken, spent as f64 / (best * u64::from(times)) as f64)
     }
 
-    const COSTS: [(Road, u64); 4] = [
-        (Road::Cache, 20),
-        (Road::Stream, 50),
-        (Road::Single, 65),
-        (Road::Both, 40),
+    const COSTS: [(BulkProtocol, u64); 4] = [
+        (BulkProtocol::Copy, 20),
+        (BulkProtocol::CopyNt, 50),
+        (BulkProtocol::Cma, 65),
+        (BulkProtocol::CmaBoth, 40),
     ];
 
     #[test]
@@ -446,16 +470,16 @@ mod tests {
 
     #[test]
     fn codes_there_and_back() {
-        for road in Road::CLAIMED {
-            assert_eq!(Road::of_code(road.code()), Some(road));
+        for protocol in BulkProtocol::CLAIMABLE {
+            assert_eq!(BulkProtocol::of_code(protocol.code()), Some(protocol));
         }
-        assert_eq!(Road::of_code(0), None);
-        assert_eq!(Road::of_code(7), None);
+        assert_eq!(BulkProtocol::of_code(0), None);
+        assert_eq!(BulkProtocol::of_code(7), None);
     }
 
     #[test]
     fn the_best_is_found_and_trials_stay_cheap() {
-        let mut table = Table::default();
+        let mut table = CostTable::default();
         let (taken, _) = run(&mut table, MIB, &COSTS, 12);
         assert_eq!(taken, [0, 3, 3, 3, 3, 0]);
         let (taken, slowdown) = run(&mut table, MIB, &COSTS, 20_000);
@@ -463,20 +487,27 @@ mod tests {
         assert!(taken[1..5].iter().all(|&n| n > 0), "{taken:?}");
         assert!(slowdown < 1.02, "{slowdown}");
         let row = table.rows(false)[0];
-        assert_eq!((row.road, row.why), (Road::Cache, "the best by trial"));
+        assert_eq!(
+            (row.protocol, row.why),
+            (BulkProtocol::Copy, "the best by trial")
+        );
         assert!(row.from <= MIB && MIB <= row.to);
     }
 
     #[test]
     fn a_dialogue_begins_with_the_window_and_tries_others_in_time() {
-        let mut table = Table::default();
-        let costs = [(Road::Turn, 30), (Road::Cache, 60), (Road::Single, 20)];
+        let mut table = CostTable::default();
+        let costs = [
+            (BulkProtocol::Slots, 30),
+            (BulkProtocol::Copy, 60),
+            (BulkProtocol::Cma, 20),
+        ];
         let (taken, _) = run(&mut table, MIB, &costs, 20);
         assert_eq!(taken, [20, 0, 0, 0, 0, 0]);
         let all = open(&costs.map(|cost| cost.0));
         assert_eq!(
             table.pick(MIB, all, false),
-            Road::Turn,
+            BulkProtocol::Slots,
             "nor where it was not yet filled"
         );
         let (taken, _) = run(&mut table, MIB, &costs, 400);
@@ -487,13 +518,13 @@ mod tests {
 
     #[test]
     fn another_placement_is_noticed() {
-        let mut table = Table::default();
+        let mut table = CostTable::default();
         run(&mut table, MIB, &COSTS, 1000);
         let far = [
-            (Road::Cache, 500),
-            (Road::Stream, 52),
-            (Road::Single, 130),
-            (Road::Both, 80),
+            (BulkProtocol::Copy, 500),
+            (BulkProtocol::CopyNt, 52),
+            (BulkProtocol::Cma, 130),
+            (BulkProtocol::CmaBoth, 80),
         ];
         let (taken, _) = run(&mut table, MIB, &far, 100);
         assert!(taken[2] > 70, "{taken:?}");
@@ -503,8 +534,8 @@ mod tests {
 
     #[test]
     fn what_was_hopeless_is_not_tried_for_the_next_size() {
-        let mut table = Table::default();
-        let costs = [(Road::Cache, 500), (Road::Stream, 50)];
+        let mut table = CostTable::default();
+        let costs = [(BulkProtocol::Copy, 500), (BulkProtocol::CopyNt, 50)];
         run(&mut table, MIB, &costs, 50);
         let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
         assert_eq!(taken, [0, 0, 10, 0, 0, 0]);
@@ -513,13 +544,17 @@ mod tests {
     /// The first transfers of a size wait for pages on both sides.
     #[test]
     fn a_slow_start_is_not_held_against_a_road() {
-        let mut table = Table::default();
-        let costs = [(Road::Turn, 30), (Road::Cache, 100), (Road::Both, 150)];
+        let mut table = CostTable::default();
+        let costs = [
+            (BulkProtocol::Slots, 30),
+            (BulkProtocol::Copy, 100),
+            (BulkProtocol::CmaBoth, 150),
+        ];
         run(&mut table, 64 << 10, &costs, 1000);
         let all = open(&costs.map(|cost| cost.0));
         for cost in [700, 650, 35, 30, 31] {
-            assert_eq!(table.pick(MIB, all, true), Road::Turn);
-            table.learn(MIB, Road::Turn, cost * MIB / 1024);
+            assert_eq!(table.pick(MIB, all, true), BulkProtocol::Slots);
+            table.learn(MIB, BulkProtocol::Slots, cost * MIB / 1024);
         }
         let (taken, slowdown) = run(&mut table, MIB, &costs, 2000);
         assert!(taken[0] > 1900 && slowdown < 1.05, "{taken:?} {slowdown}");
@@ -527,24 +562,28 @@ mod tests {
 
     #[test]
     fn one_road_needs_no_table() {
-        let mut table = Table::default();
-        let (taken, slowdown) = run(&mut table, MIB, &[(Road::Single, 65)], 100);
+        let mut table = CostTable::default();
+        let (taken, slowdown) = run(&mut table, MIB, &[(BulkProtocol::Cma, 65)], 100);
         assert_eq!((taken[3], slowdown), (100, 1.0));
         assert_eq!(table.rows(false)[0].why, "no other was tried");
     }
 
     #[test]
     fn a_transfer_that_was_held_up_changes_little() {
-        let mut table = Table::default();
+        let mut table = CostTable::default();
         run(&mut table, MIB, &COSTS, 100);
-        let cost = |table: &Table| table.rows(false)[0].seen[1].1.expect("tried");
+        let cost = |table: &CostTable| table.rows(false)[0].seen[1].1.expect("tried");
         let before = cost(&table);
-        table.learn(MIB, Road::Cache, 20 * MIB / 1024);
-        table.learn(MIB, Road::Cache, 1 << 40);
+        table.learn(MIB, BulkProtocol::Copy, 20 * MIB / 1024);
+        table.learn(MIB, BulkProtocol::Copy, 1 << 40);
         assert!(cost(&table) < 1.5 * before);
         assert_eq!(
-            table.pick(MIB, open(&[Road::Cache, Road::Stream]), false),
-            Road::Cache
+            table.pick(
+                MIB,
+                open(&[BulkProtocol::Copy, BulkProtocol::CopyNt]),
+                false
+            ),
+            BulkProtocol::Copy
         );
     }
 }

@@ -1,22 +1,22 @@
-//! The road through a link's larger buffers: streams of chunks, each named by a frame.
+//! The protocol through a link's larger buffers: streams of chunks, each named by a frame.
 //!
 //! It needs nothing but the link, so it is the way of puts, of parts of a region, and of gets for
-//! which no other road is left.
+//! which no other protocol is left.
 
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::Open;
+use super::OpenOperation;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
-use crate::transport::control::{Control, Id};
-use crate::transport::foreign::Foreign;
+use crate::transport::control::{Control, OperationId};
+use crate::transport::shared_bytes::SharedBytes;
 use crate::transport::tx::ShmTx;
 
 /// Bytes of this rank on their way to a peer.
-pub(in crate::transport) struct Stream {
+pub(in crate::transport) struct BufferStream {
     pub(in crate::transport) peer: u32,
-    id: Id,
+    id: OperationId,
     region: Name,
     at: u64,
     left: u64,
@@ -31,7 +31,7 @@ impl<B: Bytes> ShmTx<B> {
     pub(in crate::transport) fn pulled(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         from: Name,
         at: u64,
         len: u64,
@@ -50,7 +50,7 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn stream(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         region: Name,
         at: u64,
         len: u64,
@@ -60,7 +60,7 @@ impl<B: Bytes> ShmTx<B> {
         let layout = self.segment.layout();
         // About eight chunks, so that copying in and out overlap, of at most half the buffers.
         let chunk = (len / 8 / u64::from(layout.buffer)).clamp(1, u64::from(layout.buffers / 2));
-        self.streams.push(Stream {
+        self.streams.push(BufferStream {
             peer,
             id,
             region,
@@ -76,9 +76,9 @@ impl<B: Bytes> ShmTx<B> {
     pub(in crate::transport) fn arrived(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         len: usize,
-        body: &mut Foreign<'_>,
+        body: &mut SharedBytes<'_>,
     ) -> Result<Option<Token>, Corrupt> {
         let Some(open) = self.operation(id, peer) else {
             return Ok(None); // ended early, for instance by a refusal
@@ -86,7 +86,7 @@ impl<B: Bytes> ShmTx<B> {
         if !open.get || len as u64 > open.left {
             return Err(Corrupt("more bytes than were pulled"));
         }
-        let now = Open {
+        let now = OpenOperation {
             at: open.at + len as u64,
             left: open.left - len as u64,
             ..open
@@ -99,7 +99,7 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(None);
         }
         if let Some(timed) = &now.tried {
-            // What the road that has ended came to, or it would be tried first for ever.
+            // What the protocol that has ended came to, or it would be tried first for ever.
             self.learn(peer, timed);
         }
         Ok(self.close(id).map(|open| open.token))
@@ -109,11 +109,11 @@ impl<B: Bytes> ShmTx<B> {
     pub(in crate::transport) fn pushed(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         to: Name,
         at: u64,
         last: bool,
-        body: &mut Foreign<'_>,
+        body: &mut SharedBytes<'_>,
     ) -> Result<(), Corrupt> {
         let len = body.left() as u64;
         let ok = match self.regions.check(to, Some(Access::Write), at, len) {
@@ -130,7 +130,12 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Operation `id` with `peer` ended, well or not.
-    pub(in crate::transport) fn ended(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
+    pub(in crate::transport) fn ended(
+        &mut self,
+        peer: u32,
+        id: OperationId,
+        result: Result<(), Fault>,
+    ) {
         if self.operation(id, peer).is_none() {
             return; // a second refusal of one put
         }
@@ -140,7 +145,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    pub(in crate::transport) fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
+    pub(in crate::transport) fn drop_streams(&mut self, which: impl Fn(&BufferStream) -> bool) {
         let mut i = 0;
         while i < self.streams.len() {
             if which(&self.streams[i]) {

@@ -1,15 +1,14 @@
 //! Registered memory and bulk transfer.
 //!
-//! A file per road: through the link's buffers ([`frames`]), and for gets of offered bytes what
+//! A file per protocol: through the link's buffers ([`frames`]), and for gets of offered bytes what
 //! their owner does ([`source`]) and what the claimer does ([`sink`]): through a pipe, by the
 //! kernel's copy between address spaces ([`single`]), or straight from memory that both have
-//! mapped. The claimer picks the road ([`choice`]).
+//! mapped. The claimer picks the protocol ([`choice`]).
 
 pub(in crate::transport) mod choice;
+mod claimer;
 mod frames;
-pub(in crate::transport) mod single;
-mod sink;
-mod source;
+mod owner;
 
 use std::time::Instant;
 use std::vec::Vec;
@@ -17,31 +16,31 @@ use std::vec::Vec;
 use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
-use self::choice::{Road, RoadWish, Row};
-use super::{ShmTx, Wait};
+use self::choice::{BulkChoice, BulkPreference, BulkProtocol};
+use super::{ShmTx, WordWait};
 use crate::transport::OPERATIONS;
-use crate::transport::control::{Control, Id};
-use crate::transport::link::Wants;
+use crate::transport::control::{Control, OperationId};
+use crate::transport::link::Shortage;
 
-pub(super) use self::frames::Stream;
-pub(super) use self::sink::Sinks;
-pub(super) use self::source::Sources;
+pub(super) use self::claimer::Claims;
+pub(super) use self::frames::BufferStream;
+pub(super) use self::owner::OwnedOffers;
 
 /// Bytes that are copied before the transport looks around again.
 const BATCH: u64 = 256 << 10;
 
-/// The same of pipes. Where messages go both ways each side copies in and out by turns, and each turn
+/// The same of fifos. Where messages go both ways each side copies in and out by turns, and each turn
 /// costs: on a Zen 4 a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB, and 47 in one.
-const PIPED: u64 = 1 << 20;
+const MAX_COPY: u64 = 1 << 20;
 
 /// A get or put that this rank started.
 pub(in crate::transport) struct Operation {
     pub(in crate::transport) turn: u32,
-    pub(in crate::transport) open: Option<Open>,
+    pub(in crate::transport) open: Option<OpenOperation>,
 }
 
 #[derive(Clone, Copy)]
-pub(in crate::transport) struct Open {
+pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) peer: u32,
     pub(in crate::transport) token: Token,
     pub(in crate::transport) region: Name,
@@ -49,15 +48,15 @@ pub(in crate::transport) struct Open {
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
     pub(in crate::transport) get: bool,
-    /// For a get that goes on through the link's buffers, since the road that it was claimed by has
+    /// For a get that goes on through the link's buffers, since the protocol that it was claimed by has
     /// ended before the bytes were there.
-    tried: Option<Timed>,
+    tried: Option<TimedGet>,
 }
 
-/// A get whose time says what a road costs.
+/// A get whose time says what a protocol costs.
 #[derive(Clone, Copy)]
-struct Timed {
-    road: Road,
+struct TimedGet {
+    protocol: BulkProtocol,
     /// Whether something went the other way.
     both_ways: bool,
     started: Instant,
@@ -65,38 +64,38 @@ struct Timed {
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Sets by which road gets of this rank go, and how large the pieces in a pipe are.
-    pub fn set_roads(&mut self, wish: RoadWish) {
-        self.wish = wish;
+    /// Sets by which protocol gets of this rank go, and how large the pieces in a pipe are.
+    pub fn set_bulk_preference(&mut self, preference: BulkPreference) {
+        self.preference = preference;
     }
 
-    /// By which roads this rank gets bytes of `peer`, by size, and what each was seen to cost.
+    /// By which protocols this rank gets bytes of `peer`, by size, and what each was seen to cost.
     #[must_use]
-    pub fn roads(&self, peer: Peer) -> Vec<Row> {
-        self.sinks.rows(peer.0, &self.wish)
+    pub fn bulk_choices(&self, peer: Peer) -> Vec<BulkChoice> {
+        self.claims.rows(peer.0, &self.preference)
     }
 
     /// Moves bulk bytes on, a piece of each transfer. Returns how many pieces.
     pub(super) fn pump(&mut self) -> u32 {
-        self.pump_streams() + self.pump_sources() + self.pump_sinks()
+        self.pump_streams() + self.pump_offers() + self.pump_claims()
     }
 
     /// Ends what goes on with `peer`, which is lost, but for the operations themselves.
     pub(super) fn drop_bulk(&mut self, peer: u32) {
         self.drop_streams(|stream| stream.peer == peer);
         self.drop_claims(peer);
-        self.drop_sources(peer);
+        self.drop_offers(peer);
     }
 
     /// The words that bulk transfers wait for, beside credits.
-    pub(super) fn bulk_words(&self, waits: &mut Vec<Wait>) {
-        self.source_waits(waits);
-        self.sink_waits(waits);
+    pub(super) fn bulk_words(&self, waits: &mut Vec<WordWait>) {
+        self.offer_waits(waits);
+        self.claim_waits(waits);
     }
 
     /// Whether bulk transfers need [`ShmTx::pump`].
     pub(super) fn bulk_waits(&self) -> bool {
-        !self.streams.is_empty() || self.sources.any() || self.sinks.any()
+        !self.streams.is_empty() || self.offers.any() || self.claims.any()
     }
 
     /// A transfer of `region` ended.
@@ -106,14 +105,18 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    pub(in crate::transport) fn operation(&self, id: Id, peer: u32) -> Option<Open> {
+    pub(in crate::transport) fn operation(
+        &self,
+        id: OperationId,
+        peer: u32,
+    ) -> Option<OpenOperation> {
         let entry = self.operations.get((id.0 >> 32) as usize)?;
         entry
             .open
             .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
     }
 
-    fn open(&mut self, open: Open) -> Id {
+    fn open(&mut self, open: OpenOperation) -> OperationId {
         let place = self.operations.iter().position(|o| o.open.is_none());
         let place = place.unwrap_or_else(|| {
             self.operations.push(Operation {
@@ -126,12 +129,12 @@ impl<B: Bytes> ShmTx<B> {
         entry.turn = entry.turn.wrapping_add(1);
         entry.open = Some(open);
         self.open_operations += 1;
-        let id = Id((place as u64) << 32 | u64::from(entry.turn));
+        let id = OperationId((place as u64) << 32 | u64::from(entry.turn));
         self.regions.enter(open.region);
         id
     }
 
-    pub(in crate::transport) fn close(&mut self, id: Id) -> Option<Open> {
+    pub(in crate::transport) fn close(&mut self, id: OperationId) -> Option<OpenOperation> {
         let open = self.operations[(id.0 >> 32) as usize].open.take()?;
         self.open_operations -= 1;
         self.leave(open.region);
@@ -143,11 +146,11 @@ impl<B: Bytes> ShmTx<B> {
         if self.open_operations < OPERATIONS {
             return Ok(());
         }
-        let wants = Wants {
+        let shortage = Shortage {
             operation: true,
-            ..Wants::default()
+            ..Shortage::default()
         };
-        self.block(peer, wants);
+        self.block(peer, shortage);
         Err(Busy)
     }
 }
@@ -191,7 +194,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         if !self.out[of.0 as usize].ring.ready() {
             self.make_room(of, false)?;
         }
-        let id = self.open(Open {
+        let id = self.open(OpenOperation {
             peer: of.0,
             token,
             region,
@@ -221,7 +224,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             self.finish(token, fault);
             return Ok(());
         }
-        let id = self.open(Open {
+        let id = self.open(OpenOperation {
             peer: to.0,
             token,
             region,
@@ -238,7 +241,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
 
 impl<B: Bytes> ShmTx<B> {
     /// Asks `peer` to stream bytes of its region. False: there is no room to ask.
-    fn pull(&mut self, peer: u32, id: Id, from: Name, at: u64, len: u64) -> bool {
+    fn pull(&mut self, peer: u32, id: OperationId, from: Name, at: u64, len: u64) -> bool {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 

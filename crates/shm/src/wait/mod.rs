@@ -6,9 +6,8 @@
 //! once costs about 1 us. But there a rank that waits long should sleep, and while the others on its
 //! processor do, it has that processor for itself.
 
-mod wariness;
-
-pub(crate) use wariness::Wariness;
+mod backoff;
+mod barriers;
 
 use std::hint::spin_loop;
 use std::thread::yield_now;
@@ -17,7 +16,10 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::{Bytes, Sleeper};
 
-use crate::transport::{Company, Gates, ShmRx};
+use self::barriers::CoLocated;
+use crate::transport::ShmRx;
+
+pub use self::barriers::NodeBarriers;
 
 /// Longest sleep; then the peers' processes are looked at.
 const NAP: Duration = Duration::from_millis(100);
@@ -41,7 +43,7 @@ const FOREIGN: Duration = Duration::from_millis(1);
 
 /// How long a rank does what before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct WaitPolicy {
     /// Empty polls with one PAUSE each.
     pub spin: u32,
     /// How long to yield after those, by one `sched_yield` after each empty poll.
@@ -51,7 +53,7 @@ pub struct Patience {
     pub shared: bool,
 }
 
-impl Patience {
+impl WaitPolicy {
     /// With a processor of its own: about a millisecond of spinning, then yields of about as long.
     #[must_use]
     pub const fn active() -> Self {
@@ -64,7 +66,7 @@ impl Patience {
 
     /// Never yields and never sleeps: for who has asked for it.
     #[must_use]
-    pub const fn endless() -> Self {
+    pub const fn busy() -> Self {
         Self {
             spin: u32::MAX,
             yields: Duration::ZERO,
@@ -72,12 +74,12 @@ impl Patience {
         }
     }
 
-    /// With more ranks than processors: as [`Patience::active`] while no other rank needs the
+    /// With more ranks than processors: as [`WaitPolicy::active`] while no other rank needs the
     /// processor. Else yield at once, and sleep when that has gone on for longer than a turn of long
     /// collectives takes: each turn of a rank that waits longer is taken from one that works. With eight
     /// ranks on two processors a reduce_scatter of 1 MiB took twice as long where ranks slept after 0.2 ms.
     #[must_use]
-    pub const fn crowded() -> Self {
+    pub const fn oversubscribed() -> Self {
         Self {
             spin: 30_000,
             yields: Duration::from_millis(1),
@@ -88,7 +90,7 @@ impl Patience {
     /// With more ranks than processors, some of which are not of this node, so that one does not see
     /// whether they need the processor: yield at once.
     #[must_use]
-    pub const fn beside_strangers() -> Self {
+    pub const fn oversubscribed_unseen() -> Self {
         Self {
             spin: 0,
             yields: Duration::from_millis(1),
@@ -109,7 +111,7 @@ impl Patience {
 
 /// What to do between two polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub enum WaitStep {
     /// One PAUSE of the processor.
     Spin,
     /// Let another thread run.
@@ -121,7 +123,7 @@ pub enum Rest {
 /// One wait, or a row of them.
 #[derive(Clone, Debug)]
 pub struct Waiter {
-    patience: Patience,
+    patience: WaitPolicy,
     empty: u32,
     turns: u32,
     /// When it gave the processor away first, by the [clock].
@@ -137,7 +139,7 @@ pub struct Waiter {
 impl Waiter {
     /// Waits with this patience.
     #[must_use]
-    pub const fn new(patience: Patience) -> Self {
+    pub const fn new(patience: WaitPolicy) -> Self {
         Self {
             patience,
             empty: 0,
@@ -151,7 +153,7 @@ impl Waiter {
 
     /// A poll brought something, or a new wait begins.
     #[inline(always)]
-    pub const fn moved(&mut self) {
+    pub const fn progressed(&mut self) {
         self.empty = 0;
         self.since = None;
         self.wary = false;
@@ -161,13 +163,13 @@ impl Waiter {
     /// since others are awake on it.
     #[inline(always)]
     #[must_use]
-    pub const fn gives_way(&self) -> bool {
+    pub const fn is_yielding(&self) -> bool {
         self.since.is_some() || self.wary || self.beside
     }
 
     /// Whether it spins whatever happens, since somebody has asked for that.
     #[must_use]
-    pub const fn is_endless(&self) -> bool {
+    pub const fn is_busy(&self) -> bool {
         self.patience.spin == u32::MAX
     }
 
@@ -176,12 +178,12 @@ impl Waiter {
     /// # Cost
     /// Nothing while spinning on a processor of its own; on a shared one a look at the other ranks.
     #[inline(always)]
-    pub fn next(&mut self, gates: &Gates) -> Rest {
+    pub fn next(&mut self, gates: &NodeBarriers) -> WaitStep {
         if self.empty < self.spins(gates) {
             self.empty = self.empty.saturating_add(1);
-            Rest::Spin
-        } else if self.is_endless() {
-            Rest::Spin
+            WaitStep::Spin
+        } else if self.is_busy() {
+            WaitStep::Spin
         } else {
             self.give_way(gates)
         }
@@ -189,40 +191,40 @@ impl Waiter {
 
     /// Polls to spin for, as things stand.
     #[inline(always)]
-    fn spins(&mut self, gates: &Gates) -> u32 {
+    fn spins(&mut self, gates: &NodeBarriers) -> u32 {
         if !self.patience.shared {
             return self.patience.spin;
         }
-        let company = gates.company();
-        self.beside = company != Company::Alone;
-        match company {
-            Company::Alone => self.patience.spin,
-            Company::Waiting => self.patience.spin.min(BESIDE),
-            Company::Needed => 0,
+        let co_located = gates.co_located();
+        self.beside = co_located != CoLocated::Alone;
+        match co_located {
+            CoLocated::Alone => self.patience.spin,
+            CoLocated::Waiting => self.patience.spin.min(BESIDE),
+            CoLocated::Needed => 0,
         }
     }
 
     #[inline(never)]
-    fn give_way(&mut self, gates: &Gates) -> Rest {
+    fn give_way(&mut self, gates: &NodeBarriers) -> WaitStep {
         self.gave_way = clock::now();
         if self.patience.shared {
             gates.rests(self.gave_way);
         }
         let Some(since) = self.since else {
-            if self.wary || (self.patience.shared && gates.wariness.begin_wait()) {
+            if self.wary || (self.patience.shared && gates.backoff.begin_wait()) {
                 self.wary = true;
-                return Rest::Sleep;
+                return WaitStep::Sleep;
             }
             self.since = Some(self.gave_way);
             self.turns = 1;
-            return Rest::Yield;
+            return WaitStep::Yield;
         };
         let waited = clock::between(since, self.gave_way);
         if waited < self.patience.yields || (self.turns < TURNS && waited < FOREIGN) {
             self.turns += 1;
-            Rest::Yield
+            WaitStep::Yield
         } else {
-            Rest::Sleep
+            WaitStep::Sleep
         }
     }
 
@@ -232,9 +234,9 @@ impl Waiter {
     ///
     /// # Cost
     /// A look at the other ranks; where one of them is awake here, a yield.
-    pub fn yield_to_colocated(&mut self, gates: &Gates) {
-        let is_shared = self.patience.shared && gates.company() != Company::Alone;
-        if is_shared && !gates.wariness.has_met_others() {
+    pub fn yield_to_colocated(&mut self, gates: &NodeBarriers) {
+        let is_shared = self.patience.shared && gates.co_located() != CoLocated::Alone;
+        if is_shared && !gates.backoff.has_met_others() {
             // It yields, as a rank that has met nobody is not wary.
             self.give_way(gates);
             self.give_turn(gates);
@@ -242,7 +244,7 @@ impl Waiter {
     }
 
     /// Yields. On a shared processor it learns of somebody foreign, where one of the first yields ends late.
-    fn give_turn(&mut self, gates: &Gates) {
+    fn give_turn(&mut self, gates: &NodeBarriers) {
         yield_now();
         if self.patience.shared {
             let now = clock::now();
@@ -251,7 +253,7 @@ impl Waiter {
         }
     }
 
-    fn learn(&mut self, gates: &Gates, now: u64) {
+    fn learn(&mut self, gates: &NodeBarriers, now: u64) {
         let first = self.since.filter(|_| self.turns < TURNS);
         if let Some(since) = first.filter(|&since| clock::between(since, now) >= FOREIGN) {
             self.turns = TURNS;
@@ -261,13 +263,13 @@ impl Waiter {
 
     /// Rests where no peer's message can wake the thread: what would be a sleep until then is a
     /// short one. True if it was: tell the transport by [`ShmRx::napped`].
-    pub fn unwoken(&self, rest: Rest) -> bool {
+    pub fn rest_unwoken(&self, rest: WaitStep) -> bool {
         match rest {
-            Rest::Spin => spin_loop(),
-            Rest::Yield => yield_now(),
-            Rest::Sleep => std::thread::sleep(self.short_nap()),
+            WaitStep::Spin => spin_loop(),
+            WaitStep::Yield => yield_now(),
+            WaitStep::Sleep => std::thread::sleep(self.short_nap()),
         }
-        rest == Rest::Sleep
+        rest == WaitStep::Sleep
     }
 
     /// How long a short sleep is, which prolongs the wait by a part of its time so far.
@@ -282,11 +284,11 @@ impl Waiter {
     /// # Cost
     /// One PAUSE while spinning.
     #[inline(always)]
-    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, gates: &Gates) {
+    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, gates: &NodeBarriers) {
         match self.next(gates) {
-            Rest::Spin => spin_loop(),
-            Rest::Yield => self.give_turn(gates),
-            Rest::Sleep => self.sleep(rx, gates, |rx| rx.nap(NAP)),
+            WaitStep::Spin => spin_loop(),
+            WaitStep::Yield => self.give_turn(gates),
+            WaitStep::Sleep => self.sleep(rx, gates, |rx| rx.nap(NAP)),
         }
     }
 
@@ -297,7 +299,7 @@ impl Waiter {
     pub fn sleep<B: Bytes>(
         &self,
         rx: &mut ShmRx<B>,
-        gates: &Gates,
+        gates: &NodeBarriers,
         nap: impl FnOnce(&mut ShmRx<B>),
     ) {
         if rx.arm() {
@@ -313,7 +315,7 @@ impl Waiter {
             if self.wary {
                 // In full, whoever worked beside: judged as late yields are, four ranks stayed wary for longer, and took
                 // 1.3 to 3 times as long beside a busy program.
-                gates.wariness.lose(clock::between(self.gave_way, now));
+                gates.backoff.lose(clock::between(self.gave_way, now));
             }
         }
     }
@@ -326,18 +328,18 @@ mod tests {
     use oxmpi_os::affinity;
 
     use super::*;
-    use crate::segment::Layout;
-    use crate::{Gates, Node, ShmRx, ShmTx};
+    use crate::segment::SegmentLayout;
+    use crate::{Node, NodeBarriers, ShmRx, ShmTx};
 
-    fn gates() -> Gates {
-        let (_, rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
-        rx.gates()
+    fn gates() -> NodeBarriers {
+        let (_, rx): (_, ShmRx) = Node::alone(SegmentLayout::new(1)).unwrap().ends().unwrap();
+        rx.node_barriers()
     }
 
     #[test]
     fn steps_follow_each_other() {
         let gates = gates();
-        let patience = Patience {
+        let patience = WaitPolicy {
             spin: 3,
             yields: Duration::ZERO,
             shared: false,
@@ -345,50 +347,52 @@ mod tests {
         let mut waiter = Waiter::new(patience);
         for _ in 0..2 {
             for _ in 0..3 {
-                assert_eq!(waiter.next(&gates), Rest::Spin);
+                assert_eq!(waiter.next(&gates), WaitStep::Spin);
             }
-            assert_eq!(waiter.next(&gates), Rest::Yield);
-            while waiter.next(&gates) == Rest::Yield {}
-            assert_eq!(waiter.next(&gates), Rest::Sleep);
-            waiter.moved();
+            assert_eq!(waiter.next(&gates), WaitStep::Yield);
+            while waiter.next(&gates) == WaitStep::Yield {}
+            assert_eq!(waiter.next(&gates), WaitStep::Sleep);
+            waiter.progressed();
         }
     }
 
     #[test]
     fn who_has_asked_for_it_never_sleeps() {
         let gates = gates();
-        let mut waiter = Waiter::new(Patience::endless());
+        let mut waiter = Waiter::new(WaitPolicy::busy());
         waiter.empty = u32::MAX;
-        assert_eq!(waiter.next(&gates), Rest::Spin);
+        assert_eq!(waiter.next(&gates), WaitStep::Spin);
     }
 
     /// Whoever a long yield let run is not yielded to again for a while.
     #[test]
     fn a_wary_rank_sleeps_at_once() {
         let gates = gates();
-        let mut waiter = Waiter::new(Patience {
+        let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
-            ..Patience::crowded()
+            ..WaitPolicy::oversubscribed()
         });
-        gates.wariness.lose(FOREIGN);
+        gates.backoff.lose(FOREIGN);
         for _ in 0..3 {
-            assert_eq!(waiter.next(&gates), Rest::Sleep);
-            assert!(waiter.gives_way());
+            assert_eq!(waiter.next(&gates), WaitStep::Sleep);
+            assert!(waiter.is_yielding());
         }
-        waiter.moved();
-        assert!(!waiter.gives_way());
-        gates.wariness.lose(2 * FOREIGN);
-        assert_eq!(waiter.next(&gates), Rest::Yield);
+        waiter.progressed();
+        assert!(!waiter.is_yielding());
+        gates.backoff.lose(2 * FOREIGN);
+        assert_eq!(waiter.next(&gates), WaitStep::Yield);
     }
 
     /// Two ranks on one processor; they have not told where they are.
-    fn mates() -> [Gates; 2] {
+    fn mates() -> [NodeBarriers; 2] {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
         affinity::set_current(&affinity::mask([here])).unwrap();
-        let nodes = Node::in_process(Layout::new(2)).unwrap();
+        let nodes = Node::in_process(SegmentLayout::new(2)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
-        let ranks: Vec<Gates> = ends.map(|(_, rx): (ShmTx, ShmRx)| rx.gates()).collect();
+        let ranks: Vec<NodeBarriers> = ends
+            .map(|(_, rx): (ShmTx, ShmRx)| rx.node_barriers())
+            .collect();
         ranks.try_into().expect("two ranks")
     }
 
@@ -399,14 +403,17 @@ mod tests {
         let makes_way = |patience| {
             let mut waiter = Waiter::new(patience);
             waiter.yield_to_colocated(&me);
-            waiter.gives_way()
+            waiter.is_yielding()
         };
-        assert!(!makes_way(Patience::crowded()), "nobody is beside");
-        let _ = other.company();
-        assert!(makes_way(Patience::crowded()));
-        assert!(!makes_way(Patience::active()));
-        me.wariness.lose(3 * FOREIGN);
-        assert!(!makes_way(Patience::crowded()), "somebody foreign is");
+        assert!(!makes_way(WaitPolicy::oversubscribed()), "nobody is beside");
+        let _ = other.co_located();
+        assert!(makes_way(WaitPolicy::oversubscribed()));
+        assert!(!makes_way(WaitPolicy::active()));
+        me.backoff.lose(3 * FOREIGN);
+        assert!(
+            !makes_way(WaitPolicy::oversubscribed()),
+            "somebody foreign is"
+        );
     }
 
     /// A late yield makes wary, unless a rank beside worked meanwhile.
@@ -414,14 +421,14 @@ mod tests {
     fn who_worked_beside_is_not_foreign() {
         let [me, other] = mates();
         let learns = |now| {
-            let mut waiter = Waiter::new(Patience::crowded());
+            let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
             (waiter.since, waiter.turns) = (Some(1), 1);
             waiter.learn(&me, now);
-            (waiter.turns == TURNS, me.wariness.begin_wait())
+            (waiter.turns == TURNS, me.backoff.begin_wait())
         };
         let late = 3 * FOREIGN.as_nanos() as u64;
         // They tell where they are.
-        let _ = (me.company(), other.company());
+        let _ = (me.co_located(), other.co_located());
         other.works(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
         assert_eq!(learns(late), (true, false), "the other one works");
@@ -433,19 +440,19 @@ mod tests {
     /// Whoever waits tells when it works.
     #[test]
     fn a_wait_tells_of_work_before_and_after_it() {
-        let (_, mut rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
-        let gates = rx.gates();
+        let (_, mut rx): (_, ShmRx) = Node::alone(SegmentLayout::new(1)).unwrap().ends().unwrap();
+        let gates = rx.node_barriers();
         // However long a yield takes, another one follows.
-        let mut waiter = Waiter::new(Patience {
+        let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
             yields: Duration::MAX,
-            ..Patience::crowded()
+            ..WaitPolicy::oversubscribed()
         });
         let works = || gates.is_seen_at_work();
         assert!(!works());
         waiter.idle(&mut rx, &gates);
         assert!(works(), "after a yield");
-        assert_eq!(waiter.next(&gates), Rest::Yield);
+        assert_eq!(waiter.next(&gates), WaitStep::Yield);
         assert!(!works(), "before a yield");
         waiter.sleep(&mut rx, &gates, |rx| {
             assert!(!works());
@@ -458,7 +465,7 @@ mod tests {
     #[test]
     fn a_shared_processor_is_kept_while_nobody_else_is_awake() {
         let gates = gates();
-        let mut waiter = Waiter::new(Patience::crowded());
-        assert_eq!(waiter.next(&gates), Rest::Spin);
+        let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
+        assert_eq!(waiter.next(&gates), WaitStep::Spin);
     }
 }

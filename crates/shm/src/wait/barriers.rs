@@ -6,23 +6,24 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
-use super::tx::ShmTx;
 use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots};
 use crate::ring::Corrupt;
-use crate::segment::{GATES_LEN, Segment};
-use crate::wait::Wariness;
+use crate::segment::{BARRIERS, Segment};
+use crate::transport::{ShmRx, ShmTx};
+
+use super::backoff::Backoff;
 
 /// The barriers of one rank: a few gates, each for barriers of one group of ranks.
 ///
 /// Groups that use the same gate have no rank in common.
 #[derive(Debug)]
-pub struct Gates {
+pub struct NodeBarriers {
     passes: [Pass; Self::COUNT],
     me: u32,
     /// What the collective under way waits for.
     awaited: Option<AwaitedSteps>,
     /// Whether waits sleep at once.
-    pub(crate) wariness: Wariness,
+    pub(crate) backoff: Backoff,
     segment: Arc<Segment>,
 }
 
@@ -39,7 +40,7 @@ struct Pass {
 
 /// Which other ranks are awake on a rank's processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Company {
+pub(crate) enum CoLocated {
     /// None.
     Alone,
     /// Some, which all wait for the same barrier or step of a collective as this rank, or a later one; or this rank is
@@ -49,9 +50,18 @@ pub(crate) enum Company {
     Needed,
 }
 
-impl Gates {
-    /// Gates of a rank.
-    pub const COUNT: usize = GATES_LEN;
+impl<B: Bytes> ShmRx<B> {
+    /// The barriers of this rank.
+    #[must_use]
+    pub fn node_barriers(&self) -> NodeBarriers {
+        let (segment, me) = self.segment();
+        NodeBarriers::new(Arc::clone(segment), me)
+    }
+}
+
+impl NodeBarriers {
+    /// NodeBarriers of a rank.
+    pub const COUNT: usize = BARRIERS;
 
     /// Ranks that a node with gates has at most.
     pub const RANKS: u32 = u64::BITS;
@@ -61,15 +71,15 @@ impl Gates {
             passes: [Pass::default(); Self::COUNT],
             me,
             awaited: None,
-            wariness: Wariness::default(),
+            backoff: Backoff::default(),
             segment,
         }
     }
 
-    /// Whether this rank's node has gates: up to [`Gates::RANKS`] ranks. Each looks at all others,
+    /// Whether this rank's node has gates: up to [`NodeBarriers::RANKS`] ranks. Each looks at all others,
     /// so with more of them a tree of messages would be faster.
     #[must_use]
-    pub fn are_open(&self) -> bool {
+    pub fn are_available(&self) -> bool {
         self.segment.layout().ranks <= Self::RANKS
     }
 
@@ -91,7 +101,7 @@ impl Gates {
             others,
             missing: others,
         };
-        self.segment.gate(self.me, gate).enter(pass.count);
+        self.segment.barrier_count(self.me, gate).enter(pass.count);
         true
     }
 
@@ -130,7 +140,7 @@ impl Gates {
     /// # Panics
     /// If a rank is not on the node.
     #[must_use]
-    pub fn team(
+    pub fn group(
         &self,
         place: usize,
         ranks: impl Iterator<Item = u32>,
@@ -179,12 +189,12 @@ impl Gates {
 
     /// This rank gives its processor away at `now`, by the [clock].
     pub(crate) fn rests(&self, now: u64) {
-        self.segment.stint(self.me).end(now);
+        self.segment.runnable_hint(self.me).end(now);
     }
 
     /// This rank has its processor again at `now`.
     pub(crate) fn works(&self, now: u64) {
-        self.segment.stint(self.me).begin(now);
+        self.segment.runnable_hint(self.me).begin(now);
     }
 
     /// A late yield of this rank has lost the time between two readings of the clock to somebody foreign, unless ranks
@@ -192,15 +202,15 @@ impl Gates {
     pub(crate) fn lose_turn(&self, from: u64, now: u64) {
         let lost = clock::between(from, now);
         if self.worked_beside(from, now) < lost / 2 {
-            self.wariness.lose(lost);
+            self.backoff.lose(lost);
         }
     }
 
     /// For how long other ranks, of the node's first 64, worked on this one's processor: longer than the time itself,
     /// where they took turns at it.
     fn worked_beside(&self, from: u64, now: u64) -> Duration {
-        let beside = self.segment.board().colocated(self.me as usize);
-        let worked = ranks(beside).map(|rank| self.segment.stint(rank).within(from, now));
+        let beside = self.segment.cpu_board().colocated(self.me as usize);
+        let worked = ranks(beside).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
 
@@ -208,7 +218,7 @@ impl Gates {
     #[cfg(test)]
     pub(crate) fn is_seen_at_work(&self) -> bool {
         let now = clock::now();
-        self.segment.stint(self.me).within(now, now + 1) > 0
+        self.segment.runnable_hint(self.me).within(now, now + 1) > 0
     }
 
     /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it
@@ -217,18 +227,18 @@ impl Gates {
     /// # Cost
     /// Asks for the processor, without a system call, and looks at the board; where others are awake
     /// there and a collective is under way, at what each of them rests for.
-    pub(crate) fn company(&self) -> Company {
-        self.company_on(oxmpi_os::cpu::current())
+    pub(crate) fn co_located(&self) -> CoLocated {
+        self.co_located_on(oxmpi_os::cpu::current())
     }
 
-    fn company_on(&self, cpu: u32) -> Company {
-        let (me, board) = (self.me as usize, self.segment.board());
+    fn co_located_on(&self, cpu: u32) -> CoLocated {
+        let (me, board) = (self.me as usize, self.segment.cpu_board());
         board.set_cpu(me, cpu);
         if let Some(awaited) = &self.awaited {
             awaited.rest(&self.segment, self.me);
         }
         if !board.is_cpu_shared(me, cpu) {
-            return Company::Alone;
+            return CoLocated::Alone;
         }
         let (beside, awaited) = (board.awake_on_cpu(me, cpu), self.awaited.as_ref());
         let steps = awaited.map_or(0, AwaitedSteps::missing);
@@ -241,13 +251,13 @@ impl Gates {
         let before = before.filter(|_| beside.count_ones() > 1);
         let is_next = |before: PredictedRoots| before.ranks & beside != 0;
         if missing == 0 || beside & missing != 0 || before.is_some_and(is_next) {
-            return Company::Needed;
+            return CoLocated::Needed;
         }
         // The next root of those here keeps its place.
         let is_behind = |awaited: &AwaitedSteps| awaited.has_behind(&self.segment, beside);
         match before.is_some_and(|before| before.includes_me) || !awaited.is_some_and(is_behind) {
-            true => Company::Waiting,
-            false => Company::Needed,
+            true => CoLocated::Waiting,
+            false => CoLocated::Needed,
         }
     }
 }
@@ -257,7 +267,7 @@ impl Gates {
 fn absent(segment: &Segment, gate: usize, pass: &Pass) -> Result<u64, (u32, Corrupt)> {
     let mut absent = pass.missing;
     for rank in ranks(pass.missing) {
-        let entered = segment.gate(rank, gate).entered();
+        let entered = segment.barrier_count(rank, gate).entered();
         // A rank is never two barriers from another one: the one between holds it.
         match entered.wrapping_sub(pass.count) {
             0 | 1 => absent &= !(1 << rank),
@@ -280,24 +290,24 @@ fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::Layout;
+    use crate::segment::SegmentLayout;
     use crate::{Node, ShmRx, ShmTx};
 
     /// Four ranks of a node.
-    fn four() -> std::vec::Vec<(ShmTx, Gates)> {
-        let nodes = Node::in_process(Layout::new(4)).unwrap();
+    fn four() -> std::vec::Vec<(ShmTx, NodeBarriers)> {
+        let nodes = Node::in_process(SegmentLayout::new(4)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ends = ends.map(|(tx, rx): (ShmTx, ShmRx)| {
-            let gates = rx.gates();
+            let gates = rx.node_barriers();
             (tx, gates)
         });
         ends.collect()
     }
 
     /// A rank waits for what is not there, on processor 0; who is beside?
-    fn wait((tx, gates): &mut (ShmTx, Gates), mut awaited: AwaitedSteps) -> Company {
+    fn wait((tx, gates): &mut (ShmTx, NodeBarriers), mut awaited: AwaitedSteps) -> CoLocated {
         assert_eq!(gates.has_come(&mut awaited, tx), Ok(false));
-        gates.company_on(0)
+        gates.co_located_on(0)
     }
 
     #[test]
@@ -307,14 +317,14 @@ mod tests {
             let awaited = AwaitedSteps::published(0, step, 0, 1 << root);
             wait(&mut ranks[rank], awaited)
         };
-        assert_eq!(wait(0, 3, 1), Company::Alone);
-        assert_eq!(wait(1, 3, 1), Company::Waiting);
-        assert_eq!(wait(0, 3, 1), Company::Waiting, "both wait for the same");
-        assert_eq!(wait(0, 3, 2), Company::Needed, "the other is behind");
-        assert_eq!(wait(1, 3, 1), Company::Waiting, "the other is ahead");
-        assert_eq!(wait(1, 0, 1), Company::Needed, "the other is awaited");
-        assert_eq!(wait(2, 3, 1), Company::Waiting);
-        assert_eq!(wait(2, 3, 2), Company::Needed, "one of two is behind");
+        assert_eq!(wait(0, 3, 1), CoLocated::Alone);
+        assert_eq!(wait(1, 3, 1), CoLocated::Waiting);
+        assert_eq!(wait(0, 3, 1), CoLocated::Waiting, "both wait for the same");
+        assert_eq!(wait(0, 3, 2), CoLocated::Needed, "the other is behind");
+        assert_eq!(wait(1, 3, 1), CoLocated::Waiting, "the other is ahead");
+        assert_eq!(wait(1, 0, 1), CoLocated::Needed, "the other is awaited");
+        assert_eq!(wait(2, 3, 1), CoLocated::Waiting);
+        assert_eq!(wait(2, 3, 2), CoLocated::Needed, "one of two is behind");
     }
 
     #[test]
@@ -329,19 +339,23 @@ mod tests {
             let awaited = AwaitedSteps::published(0, step, 0, 1 << 3);
             wait(&mut ranks[rank], awaited.of_root(before))
         };
-        assert_eq!(wait(1, 1, &[2, 0], true), Company::Alone);
-        assert_eq!(wait(2, 2, &[3], true), Company::Needed, "one is beside");
-        assert_eq!(wait(0, 3, &[3], true), Company::Waiting, "nobody is before");
+        assert_eq!(wait(1, 1, &[2, 0], true), CoLocated::Alone);
+        assert_eq!(wait(2, 2, &[3], true), CoLocated::Needed, "one is beside");
+        assert_eq!(
+            wait(0, 3, &[3], true),
+            CoLocated::Waiting,
+            "nobody is before"
+        );
         assert_eq!(
             wait(1, 3, &[2, 0], true),
-            Company::Needed,
+            CoLocated::Needed,
             "another is next"
         );
-        assert_eq!(wait(1, 3, &[0], false), Company::Needed, "it never leads");
-        assert_eq!(wait(0, 4, &[3], false), Company::Needed, "two are behind");
+        assert_eq!(wait(1, 3, &[0], false), CoLocated::Needed, "it never leads");
+        assert_eq!(wait(0, 4, &[3], false), CoLocated::Needed, "two are behind");
         assert_eq!(
             wait(2, 3, &[3], false),
-            Company::Waiting,
+            CoLocated::Waiting,
             "none of them leads"
         );
     }

@@ -20,47 +20,47 @@ use std::sync::atomic::Ordering;
 use oxmpi_os::memory::Mapping;
 use oxmpi_os::vm::{Badge, Proof};
 
+use super::backing::{Backing, PAGE};
 use crate::ring::{BulkOffer, MappedWords, OFFER_WORDS, SharedWords};
-use crate::segment::{Backing, PAGE};
 
 /// Offers that a rank can have open to one peer at a time: a page of them.
-pub(crate) const OFFERS: usize = PAGE / (8 * OFFER_WORDS);
+pub(crate) const OFFERS_PER_PEER: usize = PAGE / (8 * OFFER_WORDS);
 
 /// Pipes of a rank.
-pub(crate) const PIPES: usize = 4;
+pub(crate) const FIFOS: usize = 4;
 
 /// Bytes of a pipe's window.
-pub(crate) const WINDOW: usize = 512 << 10;
+pub(crate) const FIFO_LEN: usize = 512 << 10;
 
 /// Windows that a pair writes in turn. Each side begins with half of them.
-pub(crate) const SHARED: usize = 4;
+pub(crate) const WINDOWS_PER_PAIR: usize = 4;
 
 /// Bytes that the windows in turn of all pairs take at most.
-const SHARED_LEN: usize = 256 << 20;
+const WINDOWS_LEN: usize = 256 << 20;
 
 /// Bytes of a window in turn: 4 MiB, less where many ranks have one with each other, and 0 where it
 /// would hold no long message.
-pub(crate) const fn shared_window(ranks: u32) -> usize {
-    let windows = ranks as usize * ranks as usize * (SHARED / 2);
-    match SHARED_LEN / windows {
-        0..MIN_SHARED => 0,
-        MAX_SHARED.. => MAX_SHARED,
+pub(crate) const fn pair_window_len(ranks: u32) -> usize {
+    let windows = ranks as usize * ranks as usize * (WINDOWS_PER_PAIR / 2);
+    match WINDOWS_LEN / windows {
+        0..MIN_WINDOW => 0,
+        MAX_WINDOW.. => MAX_WINDOW,
         between => 1 << between.ilog2(),
     }
 }
 
-const MIN_SHARED: usize = 16 << 10;
-const MAX_SHARED: usize = 4 << 20;
+const MIN_WINDOW: usize = 16 << 10;
+const MAX_WINDOW: usize = 4 << 20;
 
 /// Bytes of the part of a segment of `ranks` ranks.
 pub(crate) const fn len(ranks: u32) -> usize {
-    let windows = ranks as usize * ranks as usize * (SHARED / 2);
-    shared_at(ranks) + windows * shared_window(ranks)
+    let windows = ranks as usize * ranks as usize * (WINDOWS_PER_PAIR / 2);
+    windows_at(ranks) + windows * pair_window_len(ranks)
 }
 
 /// First byte of the windows in turn.
-const fn shared_at(ranks: u32) -> usize {
-    words_len(ranks) + ranks as usize * PIPES * WINDOW
+const fn windows_at(ranks: u32) -> usize {
+    words_len(ranks) + ranks as usize * FIFOS * FIFO_LEN
 }
 
 /// Bytes of it that are words by which ranks steer: all but the pipes.
@@ -75,14 +75,14 @@ const fn offers_len(ranks: u32) -> usize {
 
 /// The areas of all ranks of a node, mapped.
 #[derive(Debug)]
-pub(crate) struct Area {
+pub(crate) struct BulkArea {
     mapping: Mapping,
     ranks: u32,
     /// What peers know this process by, while it has the area mapped.
     _badge: Option<Badge>,
 }
 
-impl Area {
+impl BulkArea {
     /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
     pub(crate) fn map(memory: &Backing, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
         // Without a badge peers do not read this process's memory, and nothing else changes.
@@ -108,36 +108,36 @@ impl Area {
     }
 
     /// The first byte of window `index`, as `me` counts them, of those that `me` and `peer` write in
-    /// turn; [`shared_window`] says how long it is. The peer counts them from the other end.
+    /// turn; [`pair_window_len`] says how long it is. The peer counts them from the other end.
     ///
     /// # Panics
     /// If there is no such rank or window.
-    pub(crate) fn shared(&self, me: u32, peer: u32, index: usize) -> *mut u8 {
-        assert!(me < self.ranks && peer < self.ranks && index < SHARED);
-        let (from, to, index) = if index < SHARED / 2 {
+    pub(crate) fn pair_window(&self, me: u32, peer: u32, index: usize) -> *mut u8 {
+        assert!(me < self.ranks && peer < self.ranks && index < WINDOWS_PER_PAIR);
+        let (from, to, index) = if index < WINDOWS_PER_PAIR / 2 {
             (me, peer, index)
         } else {
-            (peer, me, SHARED - 1 - index)
+            (peer, me, WINDOWS_PER_PAIR - 1 - index)
         };
         let pair = from as usize * self.ranks as usize + to as usize;
-        let window = pair * (SHARED / 2) + index;
-        let at = shared_at(self.ranks) + window * shared_window(self.ranks);
+        let window = pair * (WINDOWS_PER_PAIR / 2) + index;
+        let at = windows_at(self.ranks) + window * pair_window_len(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 
-    /// Gives this process pages for some bytes of window `index` of [`Area::shared`], all at once: one
+    /// Gives this process pages for some bytes of window `index` of [`BulkArea::pair_window`], all at once: one
     /// by one they cost more than the bytes in them.
     ///
     /// # Errors
     /// What madvise says: no memory is left, or a kernel before 5.14 does not know the call.
-    pub(crate) fn populate_shared(
+    pub(crate) fn populate_pair_window(
         &self,
         me: u32,
         peer: u32,
         index: usize,
         bytes: Range<usize>,
     ) -> io::Result<()> {
-        let first = self.shared(me, peer, index).addr() - self.mapping.base().addr();
+        let first = self.pair_window(me, peer, index).addr() - self.mapping.base().addr();
         let start = bytes.start / PAGE * PAGE;
         let len = (bytes.end - start).next_multiple_of(PAGE);
         self.mapping.populate(first + start, len)
@@ -148,19 +148,19 @@ impl Area {
     /// # Panics
     /// If there is no such rank, peer or offer.
     pub(crate) fn offer(&self, rank: u32, peer: u32, index: usize) -> BulkOffer<MappedWords<'_>> {
-        assert!(peer < self.ranks && index < OFFERS);
+        assert!(peer < self.ranks && index < OFFERS_PER_PEER);
         let at = PAGE + peer as usize * PAGE + index * OFFER_WORDS * 8;
         BulkOffer::new(self.words(rank, at, OFFER_WORDS), 0)
     }
 
-    /// The first of the [`WINDOW`] bytes of pipe `index` of `rank`.
+    /// The first of the [`FIFO_LEN`] bytes of pipe `index` of `rank`.
     ///
     /// # Panics
     /// If there is no such rank or pipe.
-    pub(crate) fn window(&self, rank: u32, index: usize) -> *mut u8 {
-        assert!(rank < self.ranks && index < PIPES);
-        let pipe = rank as usize * PIPES + index;
-        let at = words_len(self.ranks) + pipe * WINDOW;
+    pub(crate) fn fifo(&self, rank: u32, index: usize) -> *mut u8 {
+        assert!(rank < self.ranks && index < FIFOS);
+        let pipe = rank as usize * FIFOS + index;
+        let at = words_len(self.ranks) + pipe * FIFO_LEN;
         self.mapping.base().wrapping_add(at)
     }
 
@@ -201,19 +201,26 @@ mod tests {
     #[test]
     fn nothing_overlaps() {
         let memory = Backing::Shared(Memfd::create("oxmpi-test", len(2)).unwrap());
-        let area = Area::map(&memory, 0, 2, 1).unwrap();
+        let area = BulkArea::map(&memory, 0, 2, 1).unwrap();
         let mut parts = std::vec::Vec::new();
         for rank in 0..2 {
             parts.push((area.badge(rank).address(0).addr(), PAGE));
-            for (peer, index) in (0..2).flat_map(|peer| (0..OFFERS).map(move |i| (peer, i))) {
+            for (peer, index) in
+                (0..2).flat_map(|peer| (0..OFFERS_PER_PEER).map(move |i| (peer, i)))
+            {
                 let first = area.offer(rank, peer, index).words().address(0);
                 parts.push((first.addr(), OFFER_WORDS * 8));
             }
-            parts.extend((0..PIPES).map(|index| (area.window(rank, index).addr(), WINDOW)));
-            for (peer, index) in (0..2).flat_map(|peer| (0..SHARED / 2).map(move |i| (peer, i))) {
-                let first = area.shared(rank, peer, index);
-                assert_eq!(first, area.shared(peer, rank, SHARED - 1 - index));
-                parts.push((first.addr(), shared_window(2)));
+            parts.extend((0..FIFOS).map(|index| (area.fifo(rank, index).addr(), FIFO_LEN)));
+            for (peer, index) in
+                (0..2).flat_map(|peer| (0..WINDOWS_PER_PAIR / 2).map(move |i| (peer, i)))
+            {
+                let first = area.pair_window(rank, peer, index);
+                assert_eq!(
+                    first,
+                    area.pair_window(peer, rank, WINDOWS_PER_PAIR - 1 - index)
+                );
+                parts.push((first.addr(), pair_window_len(2)));
             }
         }
         parts.sort_unstable();
@@ -228,18 +235,18 @@ mod tests {
 
     #[test]
     fn windows_in_turn_are_bounded() {
-        assert_eq!(shared_window(2), 4 << 20);
+        assert_eq!(pair_window_len(2), 4 << 20);
         for ranks in 1..=1 << 16 {
-            let (window, windows) = (shared_window(ranks), ranks as usize * ranks as usize * 2);
-            assert!(window == 0 || window.is_power_of_two() && window >= MIN_SHARED);
-            assert!(window * windows <= SHARED_LEN);
+            let (window, windows) = (pair_window_len(ranks), ranks as usize * ranks as usize * 2);
+            assert!(window == 0 || window.is_power_of_two() && window >= MIN_WINDOW);
+            assert!(window * windows <= WINDOWS_LEN);
         }
     }
 
     #[test]
     fn a_rank_is_known_by_its_badge() {
         let memory = Backing::Shared(Memfd::create("oxmpi-test", len(2)).unwrap());
-        let one = Area::map(&memory, 0, 2, 1).unwrap();
+        let one = BulkArea::map(&memory, 0, 2, 1).unwrap();
         assert_eq!(one.proof(0), None);
         let proof = one.proof(1).expect("the system gives random bytes");
         let found = oxmpi_os::vm::read(std::process::id(), &proof, 0, &mut []);

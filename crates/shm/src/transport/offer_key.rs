@@ -4,11 +4,11 @@ use oxmpi_wire::Key;
 use oxmpi_wire::regions::Name;
 
 /// All registered bytes of one rank, with the peer that was told of them and how it may take them.
-pub(super) type Regions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, Offered)>>;
+pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, OfferKey)>>;
 
 /// How a peer may take a region's bytes without asking for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Offered {
+pub(super) struct OfferKey {
     /// The place and turn of the offer that it claims first.
     pub(super) place: Option<u32>,
     pub(super) turn: u32,
@@ -16,20 +16,20 @@ pub(super) struct Offered {
     pub(super) address: u64,
     /// How far into the owner's part of the heap they begin, if they lie there.
     pub(super) heap: Option<u64>,
-    /// In which window they go over with the message that tells of them.
-    pub(super) pushed: Option<Pushed>,
+    /// ReceiveLink which window they go over with the message that tells of them.
+    pub(super) pushed: Option<PushedWindow>,
 }
 
 /// Bytes that need no claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pushed {
+pub(super) struct PushedWindow {
     /// The window, as the owner counts them.
     pub(super) window: u8,
-    /// How many units of [`Pushed::PAGE`] bytes were in it by then.
+    /// How many units of [`PushedWindow::PAGE`] bytes were in it by then.
     pub(super) pages: u16,
 }
 
-impl Pushed {
+impl PushedWindow {
     /// What `pages` counts, in bytes.
     pub(super) const PAGE: u64 = 1024;
 
@@ -42,10 +42,10 @@ impl Pushed {
     }
 }
 
-impl Offered {
+impl OfferKey {
     /// The key to the region of this name, of which this is offered.
     pub(super) fn key(&self, region: Name) -> Key {
-        let Offered {
+        let OfferKey {
             place,
             turn,
             address,
@@ -53,7 +53,7 @@ impl Offered {
             pushed,
         } = *self;
         let place = place.map_or(0, |place| u64::from(place) + 1);
-        let pushed = pushed.map_or(0, |Pushed { window, pages }| {
+        let pushed = pushed.map_or(0, |PushedWindow { window, pages }| {
             u64::from(pages) << 8 | (u64::from(window) + 1)
         });
         let offer = pushed << 40 | place << 32 | u64::from(turn);
@@ -69,7 +69,7 @@ impl Offered {
             turn: offer as u32,
             address,
             heap: heap.checked_sub(1),
-            pushed: window.map(|window| Pushed {
+            pushed: window.map(|window| PushedWindow {
                 window,
                 pages: (offer >> 48) as u16,
             }),
@@ -85,19 +85,19 @@ mod tests {
     fn a_key_there_and_back() {
         let name = Name::of_word(3 << 32 | 9);
         let all = [
-            Offered::default(),
-            Offered {
+            OfferKey::default(),
+            OfferKey {
                 place: Some(0),
                 turn: 7,
                 address: 1 << 47,
                 heap: Some(0),
-                pushed: Some(Pushed::new(3, 5 * Pushed::PAGE + 1)),
+                pushed: Some(PushedWindow::new(3, 5 * PushedWindow::PAGE + 1)),
             },
         ];
         for offered in all {
             let key = offered.key(name);
             assert_eq!(
-                (Name::of_key(&key).0, Offered::of_key(&key)),
+                (Name::of_key(&key).0, OfferKey::of_key(&key)),
                 (name, offered)
             );
         }

@@ -8,7 +8,7 @@
 //! A pipe is a window that the two sides write in turn, if this rank has one with the peer: then the
 //! claimer has it next, once it has all. Else it is one of this rank's own. A window that is filled
 //! before the claim is pushed: it goes over with the message that tells of the offer, and needs no
-//! claim, so neither side waits for a line of the other's. Who wants another road claims all the same.
+//! claim, so neither side waits for a line of the other's. Who shortage another protocol claims all the same.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -18,32 +18,32 @@ use oxmpi_os::vm::Denied;
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault};
 
-use super::PIPED;
-use super::choice::{self, CLASSES, Road, RoadWish};
-use super::single::{Afar, Entry};
-use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
+use super::MAX_COPY;
+use super::choice::{self, BulkPreference, BulkProtocol, CLASSES};
 use crate::ring::{BulkOffer, Corrupt, FifoWriter, MappedWords, OfferStage, OwnerProgress};
-use crate::transport::foreign::Foreign;
-use crate::transport::offered::{Offered, Pushed};
-use crate::transport::tx::{ShmTx, Wait};
-use crate::transport::windows::Windows;
+use crate::segment::area::{FIFO_LEN, FIFOS, OFFERS_PER_PEER, WINDOWS_PER_PAIR};
+use crate::transport::cma::{CmaAccess, CmaBytes};
+use crate::transport::offer_key::{OfferKey, PushedWindow};
+use crate::transport::shared_bytes::SharedBytes;
+use crate::transport::tx::{ShmTx, WordWait};
+use crate::transport::windows::PingPongWindows;
 
 /// What an owner grants who has no pipe left: the claimer pulls through the link's buffers.
-pub(super) const NO_PIPE: u64 = u64::MAX;
+pub(super) const NO_WINDOW: u64 = u64::MAX;
 
 /// Where a pipe has its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pipe {
+pub(super) enum OfferWindow {
     /// The owner's own, by number.
-    Own(usize),
+    Fifo(usize),
     /// The pair's, by the number that this rank knows it by.
-    Turn(usize),
+    PingPong(usize),
 }
 
 /// What an owner grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    pub(super) pipe: Pipe,
+    pub(super) pipe: OfferWindow,
     /// How much of the owner's pipe is used; or how long the message is in a window in turn, which is
     /// the claimer's next if it takes all of it.
     pub(super) bytes: u64,
@@ -52,8 +52,8 @@ pub(super) struct Grant {
 impl Grant {
     fn word(self) -> u64 {
         let number = match self.pipe {
-            Pipe::Own(pipe) => pipe,
-            Pipe::Turn(i) => PIPES + i,
+            OfferWindow::Fifo(pipe) => pipe,
+            OfferWindow::PingPong(i) => FIFOS + i,
         };
         self.bytes << 8 | (number as u64 + 1)
     }
@@ -63,9 +63,9 @@ impl Grant {
     pub(super) fn of_word(word: u64) -> Option<Self> {
         let number = ((word & 0xff) as usize).checked_sub(1)?;
         let bytes = word >> 8;
-        let pipe = match number.checked_sub(PIPES) {
-            None if (1..=WINDOW as u64).contains(&bytes) => Pipe::Own(number),
-            Some(i) if i < SHARED => Pipe::Turn(Windows::across(i)),
+        let pipe = match number.checked_sub(FIFOS) {
+            None if (1..=FIFO_LEN as u64).contains(&bytes) => OfferWindow::Fifo(number),
+            Some(i) if i < WINDOWS_PER_PAIR => OfferWindow::PingPong(PingPongWindows::across(i)),
             _ => return None,
         };
         Some(Self { pipe, bytes })
@@ -78,74 +78,74 @@ pub(super) fn piece(len: u64) -> u64 {
 }
 
 /// All offers of a rank.
-pub(in crate::transport) struct Sources {
-    open: Vec<Source>,
-    pipes: [Own; PIPES],
-    peers: Vec<Partner>,
+pub(in crate::transport) struct OwnedOffers {
+    open: Vec<OwnedOffer>,
+    fifos: [FifoState; FIFOS],
+    peers: Vec<OfferPeer>,
 }
 
 /// What is known of one peer.
 #[derive(Clone, Copy)]
-struct Partner {
+struct OfferPeer {
     /// The turn of the last offer to it.
     turn: u32,
     /// Its places that are taken, a bit each.
     taken: u32,
-    /// By class of sizes: the road of its last claim ...
-    habits: [Road; CLASSES],
+    /// By class of sizes: the protocol of its last claim ...
+    last_protocols: [BulkProtocol; CLASSES],
     /// ... and whether that was after this rank's last claim of the peer's.
     answered: [bool; CLASSES],
     /// Whether its memory can be written.
-    entry: Entry,
+    entry: CmaAccess,
 }
 
-const _: () = assert!(OFFERS <= u32::BITS as usize);
+const _: () = assert!(OFFERS_PER_PEER <= u32::BITS as usize);
 
 /// A pipe of this rank's own.
 #[derive(Clone, Copy, Default)]
-struct Own {
+struct FifoState {
     taken: bool,
     /// Its memory was found to be there.
     afforded: bool,
 }
 
 /// One offer.
-struct Source {
+struct OwnedOffer {
     to: u32,
     place: u32,
     offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
     region: Name,
     len: u64,
-    filling: Option<Filling>,
-    /// By which road it was claimed.
-    claimed: Option<Road>,
+    filling: Option<OfferFill>,
+    /// By which protocol it was claimed.
+    claimed: Option<BulkProtocol>,
     /// The region was released: its token waits for the claimer.
     released: bool,
     /// Pieces of a shared transfer done by now; `None` once it cannot take part.
     shared: Option<u64>,
 }
 
-struct Filling {
-    pipe: Pipe,
+struct OfferFill {
+    pipe: OfferWindow,
     fill: FifoWriter<MappedWords<'static>>,
     window: u64,
-    chunk: Chunk,
+    chunk: ChunkSizes,
     streamed: bool,
 }
 
-impl Sources {
+impl OwnedOffers {
     pub(in crate::transport) fn new(ranks: u32) -> Self {
-        let partner = Partner {
+        let partner = OfferPeer {
             turn: 0,
             taken: 0,
-            habits: [Road::Turn; CLASSES],
+            last_protocols: [BulkProtocol::Slots; CLASSES],
             answered: [false; CLASSES],
-            entry: Entry::default(),
+            entry: CmaAccess::default(),
         };
         Self {
             open: Vec::new(),
-            pipes: [Own::default(); PIPES],
+            fifos: [FifoState::default(); FIFOS],
             peers: vec![partner; ranks as usize],
         }
     }
@@ -154,20 +154,20 @@ impl Sources {
         !self.open.is_empty()
     }
 
-    /// By which road `peer` took the last message of a length like `len`.
-    pub(super) fn habit(&self, peer: u32, len: u64) -> Road {
-        self.peers[peer as usize].habits[choice::class(len)]
+    /// By which protocol `peer` took the last message of a length like `len`.
+    pub(super) fn last_protocol(&self, peer: u32, len: u64) -> BulkProtocol {
+        self.peers[peer as usize].last_protocols[choice::class(len)]
     }
 
-    fn set_habit(&mut self, peer: u32, len: u64, road: Road) {
+    fn set_last_protocol(&mut self, peer: u32, len: u64, protocol: BulkProtocol) {
         let (partner, class) = (&mut self.peers[peer as usize], choice::class(len));
-        partner.habits[class] = road;
+        partner.last_protocols[class] = protocol;
         partner.answered[class] = true;
     }
 
     /// Whether `peer` took a message of a length like `len` since this rank took one, which it does
     /// now: such messages go to and fro.
-    pub(super) fn is_dialogue(&mut self, peer: u32, len: u64) -> bool {
+    pub(super) fn is_ping_pong_exchange(&mut self, peer: u32, len: u64) -> bool {
         std::mem::take(&mut self.peers[peer as usize].answered[choice::class(len)])
     }
 
@@ -177,23 +177,23 @@ impl Sources {
     }
 }
 
-impl Filling {
+impl OfferFill {
     /// What its claimer is granted, of a message of `len` bytes.
     fn grant(&self, len: u64) -> Grant {
         Grant {
             pipe: self.pipe,
             bytes: match self.pipe {
-                Pipe::Own(_) => self.window,
-                Pipe::Turn(_) => len,
+                OfferWindow::Fifo(_) => self.window,
+                OfferWindow::PingPong(_) => len,
             },
         }
     }
 }
 
-impl Source {
+impl OwnedOffer {
     /// Whether a window with its bytes goes over with the message that tells of it.
     fn is_pushed(&self) -> bool {
-        let in_turn = |filling: &Filling| matches!(filling.pipe, Pipe::Turn(_));
+        let in_turn = |filling: &OfferFill| matches!(filling.pipe, OfferWindow::PingPong(_));
         self.claimed.is_none() && self.filling.as_ref().is_some_and(in_turn)
     }
 
@@ -201,8 +201,8 @@ impl Source {
     fn state(&self) -> u64 {
         let stage = match self.claimed {
             None => OfferStage::Open,
-            Some(road) => OfferStage::Claimed {
-                protocol: road.code(),
+            Some(protocol) => OfferStage::Claimed {
+                protocol: protocol.code(),
             },
         };
         stage.word(self.turn)
@@ -225,11 +225,11 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Offers the bytes of `region` to `to`, once for a region: other peers ask for them. What the
     /// peer must know of it.
-    pub(super) fn offer(&mut self, region: Name, to: u32) -> Offered {
+    pub(super) fn offer(&mut self, region: Name, to: u32) -> OfferKey {
         match self.regions.note(region).copied().flatten() {
             Some((peer, offered)) if peer == to => return offered,
             // The place is another peer's.
-            Some(_) => return Offered::default(),
+            Some(_) => return OfferKey::default(),
             None => {}
         }
         let offered = self.offer_anew(region, to).unwrap_or_default();
@@ -237,14 +237,14 @@ impl<B: Bytes> ShmTx<B> {
         offered
     }
 
-    fn set_offered(&mut self, region: Name, to: u32, offered: Offered) {
+    fn set_offered(&mut self, region: Name, to: u32, offered: OfferKey) {
         if let Some(note) = self.regions.note_mut(region) {
             *note = Some((to, offered));
         }
     }
 
-    fn offer_anew(&mut self, region: Name, to: u32) -> Option<Offered> {
-        if self.wish.road == Some(Road::Buffers) {
+    fn offer_anew(&mut self, region: Name, to: u32) -> Option<OfferKey> {
+        if self.preference.protocol == Some(BulkProtocol::Buffers) {
             return None;
         }
         let bytes = self.regions.check(region, Some(Access::Read), 0, 0).ok()?;
@@ -252,18 +252,18 @@ impl<B: Bytes> ShmTx<B> {
         if len == 0 {
             return None;
         }
-        let partner = &self.sources.peers[to as usize];
+        let partner = &self.offers.peers[to as usize];
         let place = partner.taken.trailing_ones();
-        if place as usize >= OFFERS {
+        if place as usize >= OFFERS_PER_PEER {
             return None;
         }
         let offer = self.offer_at(self.me, to, place)?;
-        let habit = self
-            .wish
-            .road
-            .unwrap_or_else(|| self.sources.habit(to, len));
+        let last_protocol = self
+            .preference
+            .protocol
+            .unwrap_or_else(|| self.offers.last_protocol(to, len));
         let turn = partner.turn.wrapping_add(1);
-        let mut source = Source {
+        let mut source = OwnedOffer {
             to,
             place,
             offer,
@@ -276,19 +276,19 @@ impl<B: Bytes> ShmTx<B> {
             shared: Some(0),
         };
         let mut grant = 0;
-        if habit.is_copied_twice()
-            && let Some(pipe) = self.free_window(to, len).or_else(|| self.free_pipe())
+        if last_protocol.is_double_copy()
+            && let Some(pipe) = self.free_window(to, len).or_else(|| self.free_fifo())
         {
-            let filling = self.filling(pipe, &offer, len, habit);
+            let filling = self.filling(pipe, &offer, len, last_protocol);
             grant = filling.grant(len).word();
             source.filling = Some(filling);
         }
         offer.open(turn, grant);
         let pushed = source.is_pushed();
-        self.sources.open.push(source);
-        let i = self.sources.open.len() - 1;
+        self.offers.open.push(source);
+        let i = self.offers.open.len() - 1;
         let pushed = pushed.then(|| self.push(i)).flatten();
-        let partner = &mut self.sources.peers[to as usize];
+        let partner = &mut self.offers.peers[to as usize];
         partner.turn = turn;
         partner.taken |= 1 << place;
         self.chores = true;
@@ -301,7 +301,7 @@ impl<B: Bytes> ShmTx<B> {
                 )
             })
             .flatten();
-        Some(Offered {
+        Some(OfferKey {
             place: Some(place),
             turn,
             address,
@@ -311,18 +311,18 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Fills the first piece of offer `i` in, which is pushed, before the peer is told of it.
-    fn push(&mut self, i: usize) -> Option<Pushed> {
+    fn push(&mut self, i: usize) -> Option<PushedWindow> {
         self.fill(i, 1).ok()?;
-        let filling = self.sources.open[i].filling.as_ref()?;
+        let filling = self.offers.open[i].filling.as_ref()?;
         match filling.pipe {
-            Pipe::Turn(window) => Some(Pushed::new(window, filling.fill.filled())),
-            Pipe::Own(_) => None,
+            OfferWindow::PingPong(window) => Some(PushedWindow::new(window, filling.fill.filled())),
+            OfferWindow::Fifo(_) => None,
         }
     }
 
     /// A window in turn with `to` for a message of `len` bytes, which is on its way from now on.
-    fn free_window(&mut self, to: u32, len: u64) -> Option<Pipe> {
-        if !matches!(self.wish.road, None | Some(Road::Turn)) {
+    fn free_window(&mut self, to: u32, len: u64) -> Option<OfferWindow> {
+        if !matches!(self.preference.protocol, None | Some(BulkProtocol::Slots)) {
             return None;
         }
         let i = self.windows.next(to)?;
@@ -334,7 +334,7 @@ impl<B: Bytes> ShmTx<B> {
             }
         }
         self.windows.give(to, i);
-        Some(Pipe::Turn(i))
+        Some(OfferWindow::PingPong(i))
     }
 
     /// Has pages for some bytes of window `i` with `peer` at once. False: there are none.
@@ -343,7 +343,7 @@ impl<B: Bytes> ShmTx<B> {
         let Some(area) = self.segment.area().filter(|_| !bytes.is_empty()) else {
             return true;
         };
-        match area.populate_shared(self.me, peer, i, bytes) {
+        match area.populate_pair_window(self.me, peer, i, bytes) {
             // A kernel that does not know the call: each page comes at first touch.
             Err(why) if why.kind() != ErrorKind::InvalidInput => return false,
             _ => self.windows.found(peer, i, end),
@@ -351,63 +351,63 @@ impl<B: Bytes> ShmTx<B> {
         true
     }
 
-    fn free_pipe(&mut self) -> Option<Pipe> {
-        let pipe = self.sources.pipes.iter().position(|pipe| !pipe.taken)?;
-        if !self.sources.pipes[pipe].afforded && self.afford(WINDOW as u64).is_err() {
+    fn free_fifo(&mut self) -> Option<OfferWindow> {
+        let pipe = self.offers.fifos.iter().position(|pipe| !pipe.taken)?;
+        if !self.offers.fifos[pipe].afforded && self.afford(FIFO_LEN as u64).is_err() {
             return None;
         }
-        self.sources.pipes[pipe] = Own {
+        self.offers.fifos[pipe] = FifoState {
             taken: true,
             afforded: true,
         };
-        Some(Pipe::Own(pipe))
+        Some(OfferWindow::Fifo(pipe))
     }
 
     /// `pipe`, which had a message for `to`, is this rank's again.
-    fn keep_pipe(&mut self, to: u32, pipe: Pipe) {
+    fn reuse_window(&mut self, to: u32, pipe: OfferWindow) {
         match pipe {
-            Pipe::Own(pipe) => self.sources.pipes[pipe].taken = false,
-            Pipe::Turn(i) => self.windows.gain(to, i),
+            OfferWindow::Fifo(pipe) => self.offers.fifos[pipe].taken = false,
+            OfferWindow::PingPong(i) => self.windows.gain(to, i),
         }
     }
 
     fn filling(
         &self,
-        pipe: Pipe,
+        pipe: OfferWindow,
         offer: &BulkOffer<MappedWords<'static>>,
         len: u64,
-        road: Road,
-    ) -> Filling {
-        let chunk = Chunk::of(len, &self.wish);
+        protocol: BulkProtocol,
+    ) -> OfferFill {
+        let chunk = ChunkSizes::of(len, &self.preference);
         let window = match pipe {
-            Pipe::Own(_) => (8 * chunk.last).min(WINDOW as u64),
+            OfferWindow::Fifo(_) => (8 * chunk.last).min(FIFO_LEN as u64),
             // All that there is: lines that the claimer has just read are dear to write.
-            Pipe::Turn(_) => self.windows.len() as u64,
+            OfferWindow::PingPong(_) => self.windows.len() as u64,
         };
-        Filling {
+        OfferFill {
             pipe,
             fill: FifoWriter::new(*offer.words(), offer.counters(), len, window),
             window,
             chunk,
-            streamed: road == Road::Stream,
+            streamed: protocol == BulkProtocol::CopyNt,
         }
     }
 
     /// Takes the offer of `region` back, or lets its claimer finish: then the region counts as used.
     pub(super) fn withdraw(&mut self, region: Name) {
-        let of_region = |source: &Source| source.region == region;
-        let Some(i) = self.sources.open.iter().position(of_region) else {
+        let of_region = |source: &OwnedOffer| source.region == region;
+        let Some(i) = self.offers.open.iter().position(of_region) else {
             return;
         };
-        let Source {
+        let OwnedOffer {
             to, offer, turn, ..
-        } = self.sources.open[i];
-        if self.sources.open[i].is_pushed() && offer.is_taken(turn) {
+        } = self.offers.open[i];
+        if self.offers.open[i].is_pushed() && offer.is_taken(turn) {
             // The window is the claimer's.
-            let source = &mut self.sources.open[i];
+            let source = &mut self.offers.open[i];
             source.filling = None;
             let len = source.len;
-            self.sources.set_habit(to, len, Road::Turn);
+            self.offers.set_last_protocol(to, len, BulkProtocol::Slots);
             self.end_offer(i);
         } else if offer.withdraw(turn) {
             self.end_offer(i);
@@ -415,46 +415,48 @@ impl<B: Bytes> ShmTx<B> {
             self.end_done(i, protocol);
         } else {
             self.regions.enter(region);
-            self.sources.open[i].released = true;
+            self.offers.open[i].released = true;
         }
     }
 
-    /// The claimer of offer `i` has all, by road `protocol`.
+    /// The claimer of offer `i` has all, by protocol `protocol`.
     fn end_done(&mut self, i: usize, protocol: u8) {
-        let source = &mut self.sources.open[i];
-        let road = Road::of_code(protocol);
-        if let (Some(road), None) = (road, source.claimed) {
+        let source = &mut self.offers.open[i];
+        let protocol = BulkProtocol::of_code(protocol);
+        if let (Some(protocol), None) = (protocol, source.claimed) {
             // It was quicker than this side's look.
             let (to, len) = (source.to, source.len);
-            self.sources.set_habit(to, len, road);
+            self.offers.set_last_protocol(to, len, protocol);
         }
-        let source = &mut self.sources.open[i];
-        if road == Some(Road::Turn) {
-            source.filling.take_if(|f| matches!(f.pipe, Pipe::Turn(_)));
+        let source = &mut self.offers.open[i];
+        if protocol == Some(BulkProtocol::Slots) {
+            source
+                .filling
+                .take_if(|f| matches!(f.pipe, OfferWindow::PingPong(_)));
         }
         self.end_offer(i);
     }
 
     /// Nobody uses offer `i` any more.
     fn end_offer(&mut self, i: usize) {
-        let source = self.sources.open.remove(i);
-        self.sources.peers[source.to as usize].taken &= !(1 << source.place);
+        let source = self.offers.open.remove(i);
+        self.offers.peers[source.to as usize].taken &= !(1 << source.place);
         if let Some(filling) = source.filling {
-            self.keep_pipe(source.to, filling.pipe);
+            self.reuse_window(source.to, filling.pipe);
         }
         if source.released {
             self.leave(source.region);
         } else {
             // Whoever is told of the region again is told that it must ask.
-            self.set_offered(source.region, source.to, Offered::default());
+            self.set_offered(source.region, source.to, OfferKey::default());
         }
     }
 
     /// Ends the offers to `peer`, which is lost.
-    pub(super) fn drop_sources(&mut self, peer: u32) {
-        let to_peer = |source: &Source| source.to == peer;
-        while let Some(i) = self.sources.open.iter().position(to_peer) {
-            let Source { offer, turn, .. } = self.sources.open[i];
+    pub(super) fn drop_offers(&mut self, peer: u32) {
+        let to_peer = |source: &OwnedOffer| source.to == peer;
+        while let Some(i) = self.offers.open.iter().position(to_peer) {
+            let OwnedOffer { offer, turn, .. } = self.offers.open[i];
             offer.revoke(turn);
             self.wake_if_asleep(peer);
             self.end_offer(i);
@@ -462,18 +464,18 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Moves every offer on. Returns how many moved.
-    pub(super) fn pump_sources(&mut self) -> u32 {
+    pub(super) fn pump_offers(&mut self) -> u32 {
         let mut moved = 0;
         let mut i = 0;
         // One long message to a peer after the other: what is copied in is copied out while it is near.
         let mut last = None;
-        while i < self.sources.open.len() {
-            let Source {
+        while i < self.offers.open.len() {
+            let OwnedOffer {
                 to, offer, turn, ..
-            } = self.sources.open[i];
+            } = self.offers.open[i];
             let step = match offer.look(turn) {
                 OfferStage::Open | OfferStage::Claimed { .. } if last == Some(to) => Ok(false),
-                OfferStage::Open => self.fill(i, PIPED),
+                OfferStage::Open => self.fill(i, MAX_COPY),
                 OfferStage::Claimed { protocol } => self.serve(i, protocol),
                 OfferStage::Done { protocol } => {
                     self.end_done(i, protocol);
@@ -485,7 +487,7 @@ impl<B: Bytes> ShmTx<B> {
             match step {
                 Ok(true) => {
                     moved += 1;
-                    let source = &self.sources.open[i];
+                    let source = &self.offers.open[i];
                     let filling = source.filling.as_ref();
                     last = filling.filter(|f| !f.fill.is_full()).map(|_| to);
                     if source.claimed.is_some() || source.is_pushed() {
@@ -501,53 +503,55 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// Does the owner's part of offer `i`, which was claimed by road `protocol`.
+    /// Does the owner's part of offer `i`, which was claimed by protocol `protocol`.
     fn serve(&mut self, i: usize, protocol: u8) -> Result<bool, Corrupt> {
-        let road = Road::of_code(protocol).ok_or(Corrupt("a claim by no road"))?;
-        if self.sources.open[i].claimed.is_none() {
-            self.claimed(i, road);
+        let protocol = BulkProtocol::of_code(protocol).ok_or(Corrupt("a claim by no protocol"))?;
+        if self.offers.open[i].claimed.is_none() {
+            self.claimed(i, protocol);
         }
-        if road == Road::Both {
+        if protocol == BulkProtocol::CmaBoth {
             return Ok(self.share_piece(i));
         }
-        self.fill(i, PIPED)
+        self.fill(i, MAX_COPY)
     }
 
     /// BulkOffer `i` was claimed.
-    fn claimed(&mut self, i: usize, road: Road) {
-        let Source { to, len, offer, .. } = self.sources.open[i];
-        self.sources.set_habit(to, len, road);
-        let source = &mut self.sources.open[i];
-        source.claimed = Some(road);
-        if !road.is_copied_twice() {
+    fn claimed(&mut self, i: usize, protocol: BulkProtocol) {
+        let OwnedOffer { to, len, offer, .. } = self.offers.open[i];
+        self.offers.set_last_protocol(to, len, protocol);
+        let source = &mut self.offers.open[i];
+        source.claimed = Some(protocol);
+        if !protocol.is_double_copy() {
             if let Some(filling) = source.filling.take() {
-                self.keep_pipe(to, filling.pipe);
+                self.reuse_window(to, filling.pipe);
             }
             return;
         }
         match &mut source.filling {
             // It was pushed, and is not wanted.
-            Some(Filling { pipe, .. }) if matches!(pipe, Pipe::Turn(_)) && road != Road::Turn => {
+            Some(OfferFill { pipe, .. })
+                if matches!(pipe, OfferWindow::PingPong(_)) && protocol != BulkProtocol::Slots =>
+            {
                 let pipe = *pipe;
                 source.filling = None;
-                self.keep_pipe(to, pipe);
+                self.reuse_window(to, pipe);
             }
             Some(filling) => {
-                filling.streamed = road == Road::Stream;
+                filling.streamed = protocol == BulkProtocol::CopyNt;
                 return;
             }
             None => {}
         }
-        let window = match road {
-            Road::Turn => self.free_window(to, len),
+        let window = match protocol {
+            BulkProtocol::Slots => self.free_window(to, len),
             _ => None,
         };
-        let pipe = window.or_else(|| self.free_pipe());
+        let pipe = window.or_else(|| self.free_fifo());
         let pipe = pipe.or_else(|| self.reclaim());
-        let grant = pipe.map_or(NO_PIPE, |pipe| {
-            let filling = self.filling(pipe, &offer, len, road);
+        let grant = pipe.map_or(NO_WINDOW, |pipe| {
+            let filling = self.filling(pipe, &offer, len, protocol);
             let grant = filling.grant(len).word();
-            self.sources.open[i].filling = Some(filling);
+            self.offers.open[i].filling = Some(filling);
             grant
         });
         offer.grant(grant);
@@ -556,23 +560,23 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Takes a pipe of this rank's own away from an offer that nobody has claimed, for one that was.
     /// Who claims that one will be granted another.
-    fn reclaim(&mut self) -> Option<Pipe> {
-        for i in 0..self.sources.open.len() {
-            let Source {
+    fn reclaim(&mut self) -> Option<OfferWindow> {
+        for i in 0..self.offers.open.len() {
+            let OwnedOffer {
                 offer,
                 turn,
                 claimed,
                 ref filling,
                 ..
-            } = self.sources.open[i];
-            let own = (filling.as_ref()).is_some_and(|f| matches!(f.pipe, Pipe::Own(_)));
+            } = self.offers.open[i];
+            let own = (filling.as_ref()).is_some_and(|f| matches!(f.pipe, OfferWindow::Fifo(_)));
             if claimed.is_some() || !own {
                 continue;
             }
             if !offer.withdraw(turn) {
                 continue; // it was claimed just now
             }
-            let filling = self.sources.open[i].filling.take();
+            let filling = self.offers.open[i].filling.take();
             offer.open(turn, 0);
             return filling.map(|filling| filling.pipe);
         }
@@ -581,12 +585,12 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Fills in what there is room for of offer `i`, until it is `most` bytes or more.
     fn fill(&mut self, i: usize, most: u64) -> Result<bool, Corrupt> {
-        let Source {
+        let OwnedOffer {
             filling: Some(filling),
             region,
             to,
             ..
-        } = &mut self.sources.open[i]
+        } = &mut self.offers.open[i]
         else {
             return Ok(false);
         };
@@ -597,8 +601,8 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(false);
         };
         let window = match filling.pipe {
-            Pipe::Own(pipe) => area.window(self.me, pipe),
-            Pipe::Turn(i) => area.shared(self.me, *to, i),
+            OfferWindow::Fifo(pipe) => area.fifo(self.me, pipe),
+            OfferWindow::PingPong(i) => area.pair_window(self.me, *to, i),
         };
         let before = filling.fill.filled();
         while filling.fill.filled() - before < most {
@@ -610,9 +614,9 @@ impl<B: Bytes> ShmTx<B> {
             let within = (at % filling.window) as usize;
             // SAFETY: within the window, which is no longer than the mapped one; `room` keeps pieces
             // from its end.
-            let mut place = unsafe { Foreign::new(window.wrapping_add(within), len) };
+            let mut place = unsafe { SharedBytes::new(window.wrapping_add(within), len) };
             if filling.streamed {
-                bytes.drain(at, len, &mut place.past_caches());
+                bytes.drain(at, len, &mut place.non_temporal());
             } else {
                 bytes.drain(at, len, &mut place);
             }
@@ -623,7 +627,7 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Writes the next piece of offer `i` into the claimer's memory.
     fn share_piece(&mut self, i: usize) -> bool {
-        let source = &mut self.sources.open[i];
+        let source = &mut self.offers.open[i];
         let offer = source.offer;
         let (Some(done), Some([to, len])) = (source.shared, offer.joined()) else {
             return false;
@@ -633,8 +637,8 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         };
         let peer = source.to;
-        let entry = &mut self.sources.peers[peer as usize].entry;
-        let space = entry.space(&self.segment, area, peer);
+        let entry = &mut self.offers.peers[peer as usize].entry;
+        let space = entry.process(&self.segment, area, peer);
         // A peer that says it is this process would choose which of this process's bytes to write.
         let space = space.filter(|space| !space.is_here());
         let (Some(space), true) = (space, len <= source.len) else {
@@ -652,13 +656,13 @@ impl<B: Bytes> ShmTx<B> {
         };
         let from = number * size;
         let now = size.min(len - from) as usize;
-        let mut place = Afar::new(&space, to.wrapping_add(from), now);
+        let mut place = CmaBytes::new(&space, to.wrapping_add(from), now);
         bytes.drain(from, now, &mut place);
         if place.result().is_ok() {
             source.shared = Some(done + 1);
             offer.share(OwnerProgress::Pieces(done + 1));
         } else {
-            *entry = Entry::Closed;
+            *entry = CmaAccess::Denied;
             source.shared = None;
             offer.share(OwnerProgress::Failed);
         }
@@ -666,17 +670,17 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// The words that offers wait for.
-    pub(super) fn source_waits(&self, waits: &mut Vec<Wait>) {
-        for source in &self.sources.open {
+    pub(super) fn offer_waits(&self, waits: &mut Vec<WordWait>) {
+        for source in &self.offers.open {
             let offer = &source.offer;
-            waits.push(Wait::new(
+            waits.push(WordWait::new(
                 *offer.words(),
                 offer.state_word(),
                 source.state(),
             ));
             if let Some(filling) = source.filling.as_ref().filter(|f| !f.fill.is_full()) {
                 let (words, at, seen) = filling.fill.waits_for();
-                waits.push(Wait::new(*words, at, seen));
+                waits.push(WordWait::new(*words, at, seen));
             }
         }
     }
@@ -684,24 +688,24 @@ impl<B: Bytes> ShmTx<B> {
 
 /// Bytes of the pieces of a message in a pipe.
 #[derive(Clone, Copy)]
-struct Chunk {
+struct ChunkSizes {
     first: u64,
     last: u64,
 }
 
-impl Chunk {
+impl ChunkSizes {
     /// For a message of `len` bytes: some pieces a message, so that copying in and out overlap, of a
     /// size at which the counters cost nothing. The first ones are small: the sooner copying out
     /// begins, the sooner it ends.
-    fn of(len: u64, wish: &RoadWish) -> Self {
-        let (first, last) = match wish.chunk {
+    fn of(len: u64, preference: &BulkPreference) -> Self {
+        let (first, last) = match preference.chunk {
             Some(chunk) => (u64::from(chunk), u64::from(chunk)),
             None => (
                 4 << 10,
                 (len / 8).next_power_of_two().clamp(8 << 10, 64 << 10),
             ),
         };
-        let most = WINDOW as u64 / 4;
+        let most = FIFO_LEN as u64 / 4;
         Self {
             first: first.min(most),
             last: last.min(most),

@@ -17,7 +17,7 @@ pub(crate) struct Doorbells {
 
 impl Doorbells {
     /// For rank `me` of the `ranks` that have met at the door called `door`.
-    pub(super) fn new(door: &str, ranks: u32, me: u32) -> io::Result<Self> {
+    pub(crate) fn new(door: &str, ranks: u32, me: u32) -> io::Result<Self> {
         let addresses = (0..ranks).map(|rank| Address::new(&format!("{door}-{rank}")));
         let all: Vec<Address> = addresses.collect::<io::Result<_>>()?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Which way of giving up a shared processor costs less beside somebody foreign: [`Wariness`].
+//! Which way of giving up a shared processor costs less beside somebody foreign: [`Backoff`].
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// more than the other one did. Old losses of the other way are forgotten by and by: soon when ranks have met
 /// somebody once, as where one of them started late, and later each time that they meet somebody again.
 #[derive(Debug, Default)]
-pub(crate) struct Wariness {
+pub(crate) struct Backoff {
     /// Whether waits sleep at once.
     is_wary: Cell<bool>,
     /// Waits of this row so far.
@@ -50,7 +50,7 @@ const FEW: u32 = 64;
 /// and nobody else a quarter of it made scatters of 1 MiB take a fifth longer, for turns that only seemed lost.
 const REMEMBERED: Duration = Duration::from_millis(2);
 
-impl Wariness {
+impl Backoff {
     /// Whether the wait that begins sleeps at once.
     pub(crate) fn begin_wait(&self) -> bool {
         let waits = self.waits.get() + 1;
@@ -93,14 +93,14 @@ mod tests {
     use super::*;
 
     /// Runs `rows` rows of waits of which each loses so much, by its way; how many slept at once.
-    fn run(wariness: &Wariness, rows: u32, asleep: Duration, yielding: Duration) -> u32 {
+    fn run(backoff: &Backoff, rows: u32, asleep: Duration, yielding: Duration) -> u32 {
         let mut slept = 0;
         for _ in 0..rows * ROW {
-            let sleeps = wariness.begin_wait();
+            let sleeps = backoff.begin_wait();
             slept += u32::from(sleeps);
             let lost = if sleeps { asleep } else { yielding };
             if !lost.is_zero() {
-                wariness.lose(lost);
+                backoff.lose(lost);
             }
         }
         slept
@@ -109,22 +109,22 @@ mod tests {
     #[test]
     fn the_way_that_loses_less_is_taken() {
         let (wake, slice) = (Duration::from_micros(20), Duration::from_millis(4));
-        let wariness = Wariness::default();
-        let slept = run(&wariness, 100, wake, slice);
+        let backoff = Backoff::default();
+        let slept = run(&backoff, 100, wake, slice);
         assert!(slept > 98 * ROW, "{slept}");
-        let slept = run(&wariness, 100, slice, Duration::ZERO);
+        let slept = run(&backoff, 100, slice, Duration::ZERO);
         assert!(slept < ROW, "{slept}");
-        let slept = run(&wariness, 100, wake, slice);
+        let slept = run(&backoff, 100, wake, slice);
         assert!(slept > 90 * ROW, "{slept}");
     }
 
     /// Ranks that compute between their calls are waited for; thereafter nobody sleeps for long.
     #[test]
     fn a_long_wait_is_soon_forgotten() {
-        let wariness = Wariness::default();
-        wariness.lose(Duration::from_secs(1));
-        assert!(wariness.begin_wait());
-        let slept = run(&wariness, 100, Duration::from_micros(60), Duration::ZERO);
+        let backoff = Backoff::default();
+        backoff.lose(Duration::from_secs(1));
+        assert!(backoff.begin_wait());
+        let slept = run(&backoff, 100, Duration::from_micros(60), Duration::ZERO);
         assert!(slept <= 2 * ROW, "{slept}");
     }
 
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn who_is_met_once_is_forgotten_sooner_than_who_comes_again() {
         let (sleep, slice) = (Duration::from_micros(15), Duration::from_millis(4));
-        let wariness = Wariness::default();
+        let backoff = Backoff::default();
         let until_it_yields = || {
-            wariness.lose(slice);
-            let rows = (1_u32..).find(|_| run(&wariness, 1, sleep, Duration::ZERO) < ROW);
+            backoff.lose(slice);
+            let rows = (1_u32..).find(|_| run(&backoff, 1, sleep, Duration::ZERO) < ROW);
             rows.expect("it yields at last")
         };
         let [once, again, still] = std::array::from_fn(|_| until_it_yields());
@@ -143,28 +143,28 @@ mod tests {
             once < 6 && again >= 2 * once && still == again,
             "{once} {again} {still}"
         );
-        assert_eq!(run(&wariness, FEW, sleep, Duration::ZERO), 0);
+        assert_eq!(run(&backoff, FEW, sleep, Duration::ZERO), 0);
         assert_eq!(until_it_yields(), once);
     }
 
     #[test]
     fn who_meets_nobody_yields() {
-        let wariness = Wariness::default();
-        assert_eq!(run(&wariness, 10, Duration::ZERO, Duration::ZERO), 0);
-        assert!(!wariness.has_met_others());
+        let backoff = Backoff::default();
+        assert_eq!(run(&backoff, 10, Duration::ZERO, Duration::ZERO), 0);
+        assert!(!backoff.has_met_others());
     }
 
     /// Also while ranks yield again, another program is remembered for a few rows.
     #[test]
     fn who_was_met_is_remembered_for_some_rows() {
-        let wariness = Wariness::default();
+        let backoff = Backoff::default();
         let slice = Duration::from_millis(4);
-        wariness.lose(slice);
-        assert!(wariness.has_met_others(), "it sleeps");
-        wariness.lose(2 * slice);
-        wariness.lose(slice / 4);
-        assert!(!wariness.begin_wait() && wariness.has_met_others());
-        run(&wariness, 10, Duration::ZERO, Duration::ZERO);
-        assert!(!wariness.has_met_others());
+        backoff.lose(slice);
+        assert!(backoff.has_met_others(), "it sleeps");
+        backoff.lose(2 * slice);
+        backoff.lose(slice / 4);
+        assert!(!backoff.begin_wait() && backoff.has_met_others());
+        run(&backoff, 10, Duration::ZERO, Duration::ZERO);
+        assert!(!backoff.has_met_others());
     }
 }

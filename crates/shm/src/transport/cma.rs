@@ -3,48 +3,53 @@
 use oxmpi_os::vm::{self, Denied, Proof};
 use oxmpi_wire::{Put, Take};
 
-use crate::area::Area;
 use crate::segment::Segment;
+use crate::segment::area::BulkArea;
 
 /// A peer's address space, found to be the peer's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Space {
+pub(crate) struct PeerProcess {
     pid: u32,
     proof: Proof,
 }
 
 /// Whether this process may copy from and to a peer's memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Entry {
+pub(crate) enum CmaAccess {
     /// Not asked yet.
     #[default]
     Unknown,
-    Open(Space),
-    Closed,
+    SenderCredits(PeerProcess),
+    Denied,
 }
 
-impl Entry {
+impl CmaAccess {
     /// The address space of `peer`, asking at first use.
-    pub(crate) fn space(&mut self, segment: &Segment, area: &Area, peer: u32) -> Option<Space> {
+    pub(crate) fn process(
+        &mut self,
+        segment: &Segment,
+        area: &BulkArea,
+        peer: u32,
+    ) -> Option<PeerProcess> {
         if let Self::Unknown = self {
             // A peer that has no badge yet may have one later.
-            let space = Space {
+            let space = PeerProcess {
                 pid: segment.pid(peer),
                 proof: area.proof(peer)?,
             };
             *self = match space.find() {
-                Ok(()) => Self::Open(space),
-                Err(_) => Self::Closed,
+                Ok(()) => Self::SenderCredits(space),
+                Err(_) => Self::Denied,
             };
         }
         match *self {
-            Self::Open(space) => Some(space),
+            Self::SenderCredits(space) => Some(space),
             _ => None,
         }
     }
 }
 
-impl Space {
+impl PeerProcess {
     /// Whether it is this process's own.
     pub(crate) fn is_here(&self) -> bool {
         self.pid == std::process::id()
@@ -57,15 +62,15 @@ impl Space {
 }
 
 /// Bytes in a peer's memory, read once from front to back.
-pub(crate) struct Afar<'a> {
-    space: &'a Space,
+pub(crate) struct CmaBytes<'a> {
+    space: &'a PeerProcess,
     at: u64,
     left: usize,
     result: Result<(), Denied>,
 }
 
-impl<'a> Afar<'a> {
-    pub(crate) fn new(space: &'a Space, at: u64, len: usize) -> Self {
+impl<'a> CmaBytes<'a> {
+    pub(crate) fn new(space: &'a PeerProcess, at: u64, len: usize) -> Self {
         Self {
             space,
             at,
@@ -85,14 +90,14 @@ impl<'a> Afar<'a> {
     }
 }
 
-impl Take for Afar<'_> {
+impl Take for CmaBytes<'_> {
     fn left(&self) -> usize {
         self.left
     }
 
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.left, "more bytes than are left");
-        let Space { pid, proof } = self.space;
+        let PeerProcess { pid, proof } = self.space;
         if self.result.is_ok() {
             self.result = vm::read(*pid, proof, self.at, to);
         }
@@ -101,7 +106,7 @@ impl Take for Afar<'_> {
 }
 
 /// A place in a peer's memory that it lets this process write.
-impl Put for Afar<'_> {
+impl Put for CmaBytes<'_> {
     fn room(&self) -> usize {
         self.left
     }

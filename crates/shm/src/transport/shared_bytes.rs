@@ -1,4 +1,4 @@
-//! Moving bytes to and from the segment: [`Foreign`].
+//! Moving bytes to and from the segment: [`SharedBytes`].
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ const WORDS: usize = 48;
 /// A place in the segment, written once or read once from front to back: a slot's body or a larger
 /// buffer. Small pieces of a known length move as relaxed words, all others by the opaque copy:
 /// whatever the other side writes meanwhile, the behaviour is defined.
-pub(crate) struct Foreign<'a> {
+pub(crate) struct SharedBytes<'a> {
     at: *mut u8,
     left: usize,
     life: PhantomData<&'a AtomicU64>,
 }
 
-impl Foreign<'_> {
+impl SharedBytes<'_> {
     /// `len` bytes from `at`.
     ///
     /// # Safety
@@ -35,7 +35,7 @@ impl Foreign<'_> {
     /// `len` bytes from an aligned word on.
     ///
     /// # Safety
-    /// As [`Foreign::new`], and `at` is aligned.
+    /// As [`SharedBytes::new`], and `at` is aligned.
     #[inline(always)]
     pub(crate) unsafe fn aligned(at: *mut u64, len: usize) -> Self {
         // SAFETY: by the caller's word. So the compiler drops the checks of alignment.
@@ -49,9 +49,9 @@ impl Foreign<'_> {
     /// # Safety
     /// The range is mapped shared memory as long as the result is used.
     #[inline(always)]
-    pub(super) unsafe fn detach<'a>(self, len: usize) -> Foreign<'a> {
+    pub(super) unsafe fn detach<'a>(self, len: usize) -> SharedBytes<'a> {
         debug_assert!(len <= self.left);
-        Foreign {
+        SharedBytes {
             at: self.at,
             left: len,
             life: PhantomData,
@@ -80,7 +80,7 @@ impl Foreign<'_> {
         self.left -= len;
     }
 
-    /// Out of line: lengths that move as words stay without a call.
+    /// SendLink of line: lengths that move as words stay without a call.
     #[inline(never)]
     fn take_slow(&self, to: &mut [u8]) {
         debug_assert!(to.len() <= self.left);
@@ -90,31 +90,31 @@ impl Foreign<'_> {
     }
 }
 
-impl<'a> Foreign<'a> {
+impl<'a> SharedBytes<'a> {
     /// The same place, for copies to or from it that are written past the caches.
-    pub(crate) fn past_caches(self) -> PastCaches<'a> {
-        PastCaches(self)
+    pub(crate) fn non_temporal(self) -> NonTemporal<'a> {
+        NonTemporal(self)
     }
 }
 
 /// A place in the segment; what is copied to it or from it is written by streaming stores.
-pub(crate) struct PastCaches<'a>(Foreign<'a>);
+pub(crate) struct NonTemporal<'a>(SharedBytes<'a>);
 
-impl Put for PastCaches<'_> {
+impl Put for NonTemporal<'_> {
     fn room(&self) -> usize {
         self.0.left
     }
 
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.0.left, "more bytes than room");
-        // SAFETY: mapped by the contract of `Foreign::new`, long enough by the check, and no slice
+        // SAFETY: mapped by the contract of `SharedBytes::new`, long enough by the check, and no slice
         // of this process overlaps the segment.
         unsafe { stream_to_foreign(bytes, self.0.at) };
         self.0.skip(bytes.len());
     }
 }
 
-impl Take for PastCaches<'_> {
+impl Take for NonTemporal<'_> {
     fn left(&self) -> usize {
         self.0.left
     }
@@ -127,7 +127,7 @@ impl Take for PastCaches<'_> {
     }
 }
 
-impl Put for Foreign<'_> {
+impl Put for SharedBytes<'_> {
     #[inline(always)]
     fn room(&self) -> usize {
         self.left
@@ -156,7 +156,7 @@ impl Put for Foreign<'_> {
     }
 }
 
-impl Take for Foreign<'_> {
+impl Take for SharedBytes<'_> {
     #[inline(always)]
     fn left(&self) -> usize {
         self.left

@@ -7,13 +7,13 @@ use super::Heap;
 
 /// The heap as the ranks of one segment reach it. Cheap to clone beside a list of its ranks.
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub struct RankAreas {
     heap: Arc<Heap>,
     /// By rank: which area is its.
     areas: Vec<u32>,
 }
 
-impl Reach {
+impl RankAreas {
     /// Every rank has the area of its number.
     pub(crate) fn all(heap: Arc<Heap>) -> Self {
         let areas = (0..heap.ranks).collect();

@@ -15,9 +15,8 @@ use oxmpi_wire::{
 };
 
 use super::control::Control;
-use super::gates::Gates;
-use super::link::{In, State};
-use super::tx::{ShmTx, Wait};
+use super::link::{LinkState, ReceiveLink};
+use super::tx::{ShmTx, WordWait};
 use super::{Expedited, SHORT};
 use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
@@ -36,7 +35,7 @@ const NAPS: u32 = 64;
 const WORD: u64 = Header::PLAIN as u64 + 8;
 
 /// What a direct look finds at the head of a ring.
-enum Next {
+enum FastPoll {
     Taken(Short),
     Nothing,
     /// Something that the look does not take.
@@ -46,15 +45,15 @@ enum Next {
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
     /// By peer; nothing comes by those that are not open.
-    links: Vec<In>,
+    links: Vec<ReceiveLink>,
     /// The peers whose links are.
     open: Vec<u32>,
-    doors: OpenedLinks<MappedWords<'static>>,
+    opened_links: OpenedLinks<MappedWords<'static>>,
     empty: u32,
     /// Whose turn it is, by its place in `open`.
     turn: usize,
     /// Words that the sending half waited for at the last poll, if they are noted.
-    waits: Vec<Wait>,
+    waits: Vec<WordWait>,
     noted: bool,
     /// Somebody is about to sleep: the next poll notes them.
     to_note: bool,
@@ -74,13 +73,13 @@ impl<B: Bytes> ShmRx<B> {
             watch.add(peer, segment.pid(peer))?;
         }
         // SAFETY: the segment is kept beside it.
-        let doors = unsafe { segment.doors(me).detach() };
+        let opened_links = unsafe { segment.opened_links(me).detach() };
         Ok(Self {
             links: (0..ranks)
-                .map(|peer| In::shut(peer, State::Closed))
+                .map(|peer| ReceiveLink::shut(peer, LinkState::Closed))
                 .collect(),
             open: Vec::new(),
-            doors,
+            opened_links,
             empty: 0,
             turn: 0,
             waits: Vec::new(),
@@ -94,21 +93,20 @@ impl<B: Bytes> ShmRx<B> {
         })
     }
 
-    /// The barriers of this rank.
-    #[must_use]
-    pub fn gates(&self) -> Gates {
-        Gates::new(Arc::clone(&self.segment), self.me)
+    /// The segment, and which rank of it this is.
+    pub(crate) fn segment(&self) -> (&Arc<Segment>, u32) {
+        (&self.segment, self.me)
     }
 
     /// Takes up the links that were opened since the last time.
     #[cold]
     #[inline(never)]
     fn admit(&mut self) {
-        self.doors.acknowledge();
+        self.opened_links.acknowledge();
         for link in &mut self.links {
-            if link.state == State::Closed && self.doors.is_open(link.peer as usize) {
+            if link.state == LinkState::Closed && self.opened_links.is_open(link.peer as usize) {
                 // SAFETY: the segment is kept beside the links.
-                *link = unsafe { In::new(&self.segment, link.peer, self.me) };
+                *link = unsafe { ReceiveLink::new(&self.segment, link.peer, self.me) };
                 self.open.push(link.peer);
             }
         }
@@ -116,7 +114,11 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands over the next arrival of `link`, if there is one.
     #[inline(always)]
-    fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(link: &mut In, tx: &mut T, sink: &mut S) -> bool {
+    fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        link: &mut ReceiveLink,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> bool {
         let Some((slot, compact)) = link.ring.next() else {
             return false;
         };
@@ -136,7 +138,11 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Gives the slot of the next message back, which is read. True if the sender was told.
     #[inline(always)]
-    fn advance(link: &mut In, tx: &mut ShmTx<B>, slot: &RingSlot<MappedWords<'static>>) -> bool {
+    fn advance(
+        link: &mut ReceiveLink,
+        tx: &mut ShmTx<B>,
+        slot: &RingSlot<MappedWords<'static>>,
+    ) -> bool {
         let told = link.ring.advance(slot);
         if slot.is_ping_pong() {
             tx.back(link.peer).ring.gain_ping_pong();
@@ -150,7 +156,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Hands over an arrival that is no plain message in its slot, or that nobody expects.
     #[inline(never)]
     fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
-        link: &mut In,
+        link: &mut ReceiveLink,
         slot: RingSlot<MappedWords<'static>>,
         compact: u32,
         envelope: Envelope,
@@ -173,32 +179,37 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// The message of `link` that a direct look wants, if it is there.
+    /// The message of `link` that a direct look shortage, if it is there.
     #[inline(always)]
-    fn take<C: Bytes>(link: &mut In, tx: &mut ShmTx<B>, wanted: Wanted, body: &C) -> Next {
-        if link.state != State::Open {
-            return Next::Other;
+    fn take<C: Bytes>(
+        link: &mut ReceiveLink,
+        tx: &mut ShmTx<B>,
+        wanted: Wanted,
+        body: &C,
+    ) -> FastPoll {
+        if link.state != LinkState::Open {
+            return FastPoll::Other;
         }
         let Some((slot, compact)) = link.ring.next() else {
-            return Next::Nothing;
+            return FastPoll::Nothing;
         };
         let envelope = link.ring.get(&slot, 0);
         let Some(len) = Header::plain(compact, SHORT as u32) else {
-            return Next::Other;
+            return FastPoll::Other;
         };
         if u64::from(len) > body.len() || !wanted.takes(envelope) {
-            return Next::Other;
+            return FastPoll::Other;
         }
         if len != 8 || !body.fill_word(link.ring.get(&slot, 1)) {
             body.fill(0, &mut link.short(&slot, len as usize));
         }
-        Next::Taken(Self::taken(link, tx, &slot, envelope, len))
+        FastPoll::Taken(Self::taken(link, tx, &slot, envelope, len))
     }
 
     /// What a direct look has taken from `link` gives its slot back.
     #[inline(always)]
     fn taken(
-        link: &mut In,
+        link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
         slot: &RingSlot<MappedWords<'static>>,
         envelope: u64,
@@ -215,32 +226,32 @@ impl<B: Bytes> ShmRx<B> {
     }
 
     /// The same of any link, from the one whose turn it is on.
-    fn take_any<C: Bytes>(&mut self, tx: &mut ShmTx<B>, wanted: Wanted, body: &C) -> Next {
+    fn take_any<C: Bytes>(&mut self, tx: &mut ShmTx<B>, wanted: Wanted, body: &C) -> FastPoll {
         let open = self.open.len();
         for step in 0..open {
             let i = self.turn_after(step);
             match Self::take(&mut self.links[self.open[i] as usize], tx, wanted, body) {
-                Next::Nothing => {}
+                FastPoll::Nothing => {}
                 next => {
                     self.turn = if i + 1 < open { i + 1 } else { 0 };
                     return next;
                 }
             }
         }
-        Next::Nothing
+        FastPoll::Nothing
     }
 
     /// [`Rx::take_short`] for bodies of other lengths.
     #[inline(never)]
     fn take_other<C: Bytes>(
-        link: &mut In,
+        link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
         wanted: Wanted,
         body: C,
     ) -> Option<Short> {
         match Self::take(link, tx, wanted, &body) {
-            Next::Taken(short) => Some(short),
-            Next::Nothing | Next::Other => None,
+            FastPoll::Taken(short) => Some(short),
+            FastPoll::Nothing | FastPoll::Other => None,
         }
     }
 
@@ -255,7 +266,7 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// A direct look at what is no short message: the usual road, which also takes longer ones.
+    /// A direct look at what is no short message: the general path, which also takes longer ones.
     #[inline(never)]
     fn usual<T: Holds<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,
@@ -269,7 +280,7 @@ impl<B: Bytes> ShmRx<B> {
     }
 
     fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
-        link: &mut In,
+        link: &mut ReceiveLink,
         slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         head: &Header,
@@ -296,7 +307,7 @@ impl<B: Bytes> ShmRx<B> {
     }
 
     fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
-        link: &mut In,
+        link: &mut ReceiveLink,
         slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         sink: &mut S,
@@ -381,12 +392,12 @@ impl<B: Bytes> ShmRx<B> {
         let mut moved = 0;
         // Where the look fails (no memory for the list) the next one comes soon.
         for peer in self.watch.ended().unwrap_or_default() {
-            if !self.segment.exit(peer).left() {
+            if !self.segment.exit_flag(peer).left() {
                 moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
             }
         }
         for peer in 0..self.links.len() as u32 {
-            if self.segment.exit(peer).left() {
+            if self.segment.exit_flag(peer).left() {
                 moved += self.lose_after_all(peer, Fault::Left, tx, sink);
             }
         }
@@ -429,7 +440,7 @@ impl<B: Bytes> ShmRx<B> {
             return 0;
         }
         // Its door stays open, and it is not admitted again.
-        self.links[peer as usize] = In::shut(peer, State::Lost);
+        self.links[peer as usize] = ReceiveLink::shut(peer, LinkState::Lost);
         self.open.retain(|&open| open != peer);
         // The turn may have been that of a place beyond those that are left.
         self.turn = 0;
@@ -460,9 +471,9 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Whether something came that a poll would hand over.
     fn something(&self) -> bool {
-        self.doors.has_new()
+        self.opened_links.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
-            || self.waits.iter().any(Wait::is_over)
+            || self.waits.iter().any(WordWait::is_over)
     }
 
     /// Sleeps until a peer sends, or about `limit`. Only after [`Sleeper::arm`] said true; the next poll
@@ -516,7 +527,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Takes [`Sleeper::arm`] back, for who does not sleep after all, or has slept.
     pub fn disarm(&mut self) {
-        self.segment.bell(self.me).clear();
+        self.segment.sleep_flag(self.me).clear();
         if let Some(doorbells) = self.segment.doorbells() {
             doorbells.own().hear();
         }
@@ -527,7 +538,7 @@ impl<B: Bytes> ShmRx<B> {
 impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline(always)]
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
-        if self.doors.has_new() {
+        if self.opened_links.has_new() {
             self.admit();
         }
         let mut n = 0;
@@ -553,9 +564,9 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline]
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         let mut n = 0;
-        if self.links[from.0 as usize].state == State::Open {
+        if self.links[from.0 as usize].state == LinkState::Open {
             n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
-        } else if self.doors.has_new() {
+        } else if self.opened_links.has_new() {
             self.admit();
         }
         self.after(n, tx, sink)
@@ -570,23 +581,23 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         body: &C,
         sink: &mut S,
     ) -> Option<Short> {
-        // Chores need the sink, and links that are not open yet a look at the doors.
+        // Chores need the sink, and links that are not open yet a look at the opened_links.
         if !tx.part().chores {
             let next = match from {
                 Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
-                None if self.doors.has_new() => Next::Other,
+                None if self.opened_links.has_new() => FastPoll::Other,
                 None => self.take_any(tx.part(), wanted, body),
             };
             match next {
-                Next::Taken(short) => return Some(short),
-                Next::Nothing if !self.empty.wrapping_add(1).is_multiple_of(LOOK) => {
+                FastPoll::Taken(short) => return Some(short),
+                FastPoll::Nothing if !self.empty.wrapping_add(1).is_multiple_of(LOOK) => {
                     self.empty = self.empty.wrapping_add(1);
                     return None;
                 }
                 _ => {}
             }
         }
-        // A copy: what a call sees by reference would be kept in memory on the short road too.
+        // A copy: what a call sees by reference would be kept in memory on the fast path too.
         self.usual(tx, from, wanted, body.clone(), sink)
     }
 
@@ -632,11 +643,11 @@ impl<B: Bytes> Sleeper for ShmRx<B> {
         if self.to_note {
             return false;
         }
-        let bell = self.segment.bell(self.me);
-        bell.announce(&Expedited);
+        let sleep_flag = self.segment.sleep_flag(self.me);
+        sleep_flag.announce(&Expedited);
         let come = self.something();
         if come {
-            bell.clear();
+            sleep_flag.clear();
         }
         !come
     }

@@ -12,14 +12,14 @@
 
 use oxmpi_os::memory::Mapping;
 
+use super::backing::PAGE;
 use crate::ring::StepSlots;
-use crate::segment::PAGE;
 
-/// Slots of a place: as many steps may a rank be ahead of another.
+/// CollectiveSlots of a place: as many steps may a rank be ahead of another.
 pub(crate) const SLOTS: usize = 16;
 
 /// The slots of one rank and place.
-pub(crate) type Slots<W> = StepSlots<W, SLOTS>;
+pub(crate) type CollectiveSlots<W> = StepSlots<W, SLOTS>;
 
 /// Places of a rank.
 pub(crate) const MAX_GROUPS: usize = 8;
@@ -29,20 +29,20 @@ pub(crate) const MAX_GROUPS: usize = 8;
 pub(crate) const RANKS: u32 = u64::BITS;
 
 /// Bytes of the cells of all ranks at one place at most, and as much of their dialogues.
-const PLACE_LEN: usize = 16 << 20;
+const GROUP_LEN: usize = 16 << 20;
 
-/// Bytes of a cell: [`MAX_CELL`], less where many ranks have some.
-pub(crate) const fn cell(ranks: u32) -> usize {
-    let room = PLACE_LEN / (ranks as usize * SLOTS);
-    if room >= MAX_CELL {
-        MAX_CELL
+/// Bytes of a cell: [`MAX_BOUNCE_BUFFER`], less where many ranks have some.
+pub(crate) const fn bounce_buffer_len(ranks: u32) -> usize {
+    let room = GROUP_LEN / (ranks as usize * SLOTS);
+    if room >= MAX_BOUNCE_BUFFER {
+        MAX_BOUNCE_BUFFER
     } else {
         1 << room.ilog2()
     }
 }
 
 /// Room for a piece, and a page that nobody touches: a processor that reads a cell fetches ahead beyond its end.
-const MAX_CELL: usize = LONG_PIECE + PAGE;
+const MAX_BOUNCE_BUFFER: usize = LONG_PIECE + PAGE;
 
 /// Bytes that go in a step between two ranks at most: from 8 to 16 KiB on pieces of a long message go as
 /// fast as they do; longer ones let more of a short one go by before the reader starts.
@@ -59,7 +59,7 @@ const fn rank_words(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    (MAX_GROUPS * Slots::<()>::WORDS).next_multiple_of(PAGE / 8)
+    (MAX_GROUPS * CollectiveSlots::<()>::WORDS).next_multiple_of(PAGE / 8)
 }
 
 /// Bytes of all ranks' slots.
@@ -73,45 +73,45 @@ pub(crate) const fn slots_len(ranks: u32) -> usize {
 /// If there is no such rank or place.
 pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
     assert!(rank < ranks && ranks <= RANKS && place < MAX_GROUPS);
-    rank as usize * rank_words(ranks) + place * Slots::<()>::WORDS
+    rank as usize * rank_words(ranks) + place * CollectiveSlots::<()>::WORDS
 }
 
 /// Bytes of a rank's cells at a place.
-const fn cells_of_one(ranks: u32) -> usize {
-    SLOTS * cell(ranks)
+const fn rank_bounce_len(ranks: u32) -> usize {
+    SLOTS * bounce_buffer_len(ranks)
 }
 
-/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`MAX_CELL`] at most.
-pub(crate) const fn dialogues(ranks: u32) -> usize {
-    let wanted = (ranks as usize - 1) * SLOTS * MAX_CELL;
-    let room = PLACE_LEN / ranks as usize / PAGE * PAGE;
+/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`MAX_BOUNCE_BUFFER`] at most.
+pub(crate) const fn pair_buffers_len(ranks: u32) -> usize {
+    let wanted = (ranks as usize - 1) * SLOTS * MAX_BOUNCE_BUFFER;
+    let room = GROUP_LEN / ranks as usize / PAGE * PAGE;
     if wanted < room { wanted } else { room }
 }
 
 /// Bytes of a rank at a place.
-pub(crate) const fn share(ranks: u32) -> usize {
-    cells_of_one(ranks) + dialogues(ranks)
+pub(crate) const fn rank_len(ranks: u32) -> usize {
+    rank_bounce_len(ranks) + pair_buffers_len(ranks)
 }
 
 /// Bytes of all ranks' cells and dialogues.
-pub(crate) const fn cells_len(ranks: u32) -> usize {
+pub(crate) const fn bounce_buffers_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    ranks as usize * MAX_GROUPS * share(ranks)
+    ranks as usize * MAX_GROUPS * rank_len(ranks)
 }
 
 /// The cells and dialogues of all ranks, mapped.
 #[derive(Debug)]
-pub(crate) struct Cells {
+pub(crate) struct BounceBuffers {
     mapping: Mapping,
     ranks: u32,
 }
 
-impl Cells {
+impl BounceBuffers {
     /// Those of `ranks` ranks, which are all of `mapping`.
     pub(crate) fn new(mapping: Mapping, ranks: u32) -> Self {
-        assert_eq!(mapping.len(), cells_len(ranks));
+        assert_eq!(mapping.len(), bounce_buffers_len(ranks));
         Self { mapping, ranks }
     }
 
@@ -122,7 +122,7 @@ impl Cells {
     /// If there is no such rank or place.
     pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
         assert!(rank < self.ranks && place < MAX_GROUPS);
-        let at = (rank as usize * MAX_GROUPS + place) * share(self.ranks);
+        let at = (rank as usize * MAX_GROUPS + place) * rank_len(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 
@@ -130,9 +130,9 @@ impl Cells {
     ///
     /// # Panics
     /// If there is no such rank or place.
-    pub(crate) fn dialogues(&self, rank: u32, place: usize) -> *mut u8 {
+    pub(crate) fn pair_buffers(&self, rank: u32, place: usize) -> *mut u8 {
         self.first(rank, place)
-            .wrapping_add(cells_of_one(self.ranks))
+            .wrapping_add(rank_bounce_len(self.ranks))
     }
 }
 
@@ -143,20 +143,30 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_all_is_bounded() {
         for ranks in [1, 2, 5, 8, 17, RANKS] {
-            let (mut end, words) = (0, Slots::<()>::WORDS);
+            let (mut end, words) = (0, CollectiveSlots::<()>::WORDS);
             for (rank, place) in (0..ranks).flat_map(|r| (0..MAX_GROUPS).map(move |p| (r, p))) {
                 let at = slots_at(ranks, rank, place);
                 assert!(at >= end, "{rank} of {ranks}, place {place}");
                 end = at + words;
             }
             assert!(end * 8 <= slots_len(ranks));
-            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= MAX_GROUPS * 2 * PLACE_LEN);
+            assert!(
+                bounce_buffer_len(ranks) >= 4096
+                    && bounce_buffers_len(ranks) <= MAX_GROUPS * 2 * GROUP_LEN
+            );
         }
         assert_eq!(
-            (cell(2), cell(16), cell(64)),
+            (
+                bounce_buffer_len(2),
+                bounce_buffer_len(16),
+                bounce_buffer_len(64)
+            ),
             (36 << 10, 36 << 10, 16 << 10)
         );
-        assert_eq!((slots_len(RANKS + 1), cells_len(RANKS + 1)), (0, 0));
-        assert_eq!(dialogues(1), 0);
+        assert_eq!(
+            (slots_len(RANKS + 1), bounce_buffers_len(RANKS + 1)),
+            (0, 0)
+        );
+        assert_eq!(pair_buffers_len(1), 0);
     }
 }

@@ -12,28 +12,28 @@ use oxmpi_wire::{
     Busy, Bytes, Fault, Header, Holds, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx,
 };
 
-use self::bulk::choice::RoadWish;
-use self::bulk::{Operation, Sinks, Sources, Stream};
-use super::control::{Control, Id};
-use super::foreign::Foreign;
-use super::link::{Out, State, Wants, control_head};
-use super::offered::Regions;
-use super::windows::Windows;
+use self::bulk::choice::BulkPreference;
+use self::bulk::{BufferStream, Claims, Operation, OwnedOffers};
+use super::control::{Control, OperationId};
+use super::link::{LinkState, SendLink, Shortage, control_head};
+use super::offer_key::OfferedRegions;
+use super::shared_bytes::SharedBytes;
+use super::windows::PingPongWindows;
 use super::{Expedited, OPERATIONS, SHORT, limits};
 use crate::ring::{Corrupt, MappedWords, RingSlot, SharedWords};
 use crate::segment::Segment;
 
 /// The sending half of a node's transport, with its registered memory and bulk transfers.
 pub struct ShmTx<B: Bytes = RawBytes> {
-    out: Vec<Out>,
+    out: Vec<SendLink>,
     /// Whether [`ShmTx::advance`] has anything to look at.
     pub(super) chores: bool,
-    regions: Regions<B>,
-    streams: Vec<Stream>,
-    sources: Sources,
-    sinks: Sinks,
-    wish: RoadWish,
-    windows: Windows,
+    regions: OfferedRegions<B>,
+    streams: Vec<BufferStream>,
+    offers: OwnedOffers,
+    claims: Claims,
+    preference: BulkPreference,
+    windows: PingPongWindows,
     operations: Vec<Operation>,
     open_operations: usize,
     answers: VecDeque<(u32, Control)>,
@@ -53,17 +53,17 @@ impl<B: Bytes> ShmTx<B> {
         let ranks = segment.layout().ranks;
         let out = (0..ranks)
             // SAFETY: the segment is kept beside the links.
-            .map(|to| unsafe { Out::new(&segment, me, to) })
+            .map(|to| unsafe { SendLink::new(&segment, me, to) })
             .collect();
         Self {
             out,
             chores: false,
-            regions: Regions::new(),
+            regions: OfferedRegions::new(),
             streams: Vec::new(),
-            sources: Sources::new(ranks),
-            sinks: Sinks::new(ranks),
-            wish: RoadWish::default(),
-            windows: Windows::new(ranks, me),
+            offers: OwnedOffers::new(ranks),
+            claims: Claims::new(ranks),
+            preference: BulkPreference::default(),
+            windows: PingPongWindows::new(ranks, me),
             operations: Vec::new(),
             open_operations: 0,
             answers: VecDeque::new(),
@@ -82,8 +82,8 @@ impl<B: Bytes> ShmTx<B> {
     /// # Cost
     /// One plain load while the peer is awake.
     #[inline(always)]
-    pub(super) fn wake_if_asleep(&self, peer: u32) {
-        if self.out[peer as usize].bell.asleep(&Expedited) {
+    pub(crate) fn wake_if_asleep(&self, peer: u32) {
+        if self.out[peer as usize].sleep_flag.asleep(&Expedited) {
             self.wake(peer);
         }
     }
@@ -108,7 +108,7 @@ impl<B: Bytes> ShmTx<B> {
     #[cold]
     #[inline(never)]
     fn wake(&self, peer: u32) {
-        self.out[peer as usize].bell.clear();
+        self.out[peer as usize].sleep_flag.clear();
         if let Some(doorbells) = self.segment.doorbells() {
             return doorbells.ring(peer);
         }
@@ -127,13 +127,13 @@ impl<B: Bytes> ShmTx<B> {
         if self.has_room(to.0, buffer) {
             return Ok(());
         }
-        if self.out[to.0 as usize].state == State::Open {
-            let wants = Wants {
+        if self.out[to.0 as usize].state == LinkState::Open {
+            let shortage = Shortage {
                 slot: true,
                 buffer,
                 operation: false,
             };
-            self.block(to.0, wants);
+            self.block(to.0, shortage);
         }
         Err(Busy)
     }
@@ -144,8 +144,8 @@ impl<B: Bytes> ShmTx<B> {
     fn has_room(&mut self, to: u32, buffer: bool) -> bool {
         let out = &mut self.out[to as usize];
         match out.state {
-            State::Lost => return false,
-            State::Closed => {
+            LinkState::Lost => return false,
+            LinkState::Closed => {
                 let link = self.segment.layout().link_len() as u64;
                 if let Err(why) = self.afford(link) {
                     self.report(to, why);
@@ -156,9 +156,9 @@ impl<B: Bytes> ShmTx<B> {
                     self.report(to, why);
                     return false;
                 }
-                self.segment.knock(to).announce(self.me as usize);
+                self.segment.link_announcer(to).announce(self.me as usize);
             }
-            State::Open => {}
+            LinkState::Open => {}
         }
         let out = &mut self.out[to as usize];
         Self::room(out, buffer).unwrap_or_else(|corrupt| {
@@ -167,7 +167,7 @@ impl<B: Bytes> ShmTx<B> {
         })
     }
 
-    /// Why the links' larger buffers could not be mapped.
+    /// PlanReason the links' larger buffers could not be mapped.
     fn no_addresses(&self) -> Fault {
         match oxmpi_os::limit::address_space() {
             Some(left) => Fault::NoRoom {
@@ -198,22 +198,22 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    fn room(out: &mut Out, buffer: bool) -> Result<bool, Corrupt> {
+    fn room(out: &mut SendLink, buffer: bool) -> Result<bool, Corrupt> {
         Ok(out.ring.room()? && (!buffer || out.frame_room()?))
     }
 
-    fn block(&mut self, to: u32, wants: Wants) {
-        let had = &mut self.out[to as usize].wants;
+    fn block(&mut self, to: u32, shortage: Shortage) {
+        let had = &mut self.out[to as usize].shortage;
         if !had.any() {
             self.blocked.push(to);
         }
-        had.slot |= wants.slot;
-        had.buffer |= wants.buffer;
-        had.operation |= wants.operation;
+        had.slot |= shortage.slot;
+        had.buffer |= shortage.buffer;
+        had.operation |= shortage.operation;
         self.chores = true;
     }
 
-    pub(super) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
+    pub(crate) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
         self.report(peer, Fault::Protocol(corrupt.0));
     }
 
@@ -272,7 +272,7 @@ impl<B: Bytes> ShmTx<B> {
         while let Some(&peer) = tx.part().blocked.get(i) {
             if tx.part().unblocked(peer) {
                 tx.part().blocked.swap_remove(i);
-                tx.part().out[peer as usize].wants = Wants::default();
+                tx.part().out[peer as usize].shortage = Shortage::default();
                 sink.room(tx, Peer(peer));
                 moved += 1;
             } else {
@@ -293,7 +293,7 @@ impl<B: Bytes> ShmTx<B> {
         let mut moved = 0;
         for _ in 0..self.answers.len() {
             if let Some((peer, control)) = self.answers.pop_front() {
-                if self.out[peer as usize].state == State::Lost {
+                if self.out[peer as usize].state == LinkState::Lost {
                     continue;
                 }
                 if self.control(peer, &control) {
@@ -307,49 +307,49 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     fn unblocked(&mut self, peer: u32) -> bool {
-        let wants = self.out[peer as usize].wants;
-        if wants.operation && self.open_operations >= OPERATIONS {
+        let shortage = self.out[peer as usize].shortage;
+        if shortage.operation && self.open_operations >= OPERATIONS {
             return false;
         }
         // Who waits for an operation may not have sent anything yet.
-        self.has_room(peer, wants.buffer)
+        self.has_room(peer, shortage.buffer)
     }
 
     /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
     /// taken in what was sent. Nothing may be sent afterwards.
     pub fn depart(&mut self) {
-        self.segment.exit(self.me).leave();
-        self.segment.stint(self.me).end(clock::now());
+        self.segment.exit_flag(self.me).leave();
+        self.segment.runnable_hint(self.me).end(clock::now());
         for peer in 0..self.out.len() as u32 {
             self.wake_if_asleep(peer);
         }
     }
 
     /// The sending side of a link that a frame came on the other way.
-    pub(super) fn back(&mut self, peer: u32) -> &mut Out {
+    pub(super) fn back(&mut self, peer: u32) -> &mut SendLink {
         &mut self.out[peer as usize]
     }
 
     pub(super) fn is_lost(&self, peer: u32) -> bool {
-        self.out[peer as usize].state == State::Lost
+        self.out[peer as usize].state == LinkState::Lost
     }
 
     /// Ends everything with `peer`.
     pub(super) fn lose(&mut self, peer: u32, why: Fault) -> bool {
         let out = &mut self.out[peer as usize];
-        if out.state == State::Lost {
+        if out.state == LinkState::Lost {
             return false;
         }
-        out.state = State::Lost;
+        out.state = LinkState::Lost;
         out.ring.slots().freeze();
-        out.wants = Wants::default();
+        out.shortage = Shortage::default();
         self.blocked.retain(|&p| p != peer);
         self.answers.retain(|(p, _)| *p != peer);
         self.drop_bulk(peer);
         for place in 0..self.operations.len() {
             let entry = &self.operations[place];
             if entry.open.is_some_and(|open| open.peer == peer) {
-                let id = Id((place as u64) << 32 | u64::from(entry.turn));
+                let id = OperationId((place as u64) << 32 | u64::from(entry.turn));
                 if let Some(open) = self.close(id) {
                     self.finish(open.token, Err(why));
                 }
@@ -359,26 +359,26 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// The words that something here waits for.
-    pub(super) fn waits(&mut self, waits: &mut Vec<Wait>) {
+    pub(super) fn waits(&mut self, waits: &mut Vec<WordWait>) {
         let peers = self.blocked.iter().copied();
         let peers = peers.chain(self.streams.iter().map(|s| s.peer));
         for peer in peers.chain(self.answers.iter().map(|a| a.0)) {
             let out = &mut self.out[peer as usize];
             let (at, seen) = out.short_of();
-            waits.push(Wait::new(*out.ring.words(), at as usize, seen.into()));
+            waits.push(WordWait::new(*out.ring.words(), at as usize, seen.into()));
         }
         self.bulk_words(waits);
     }
 }
 
 /// A word of the segment whose change ends a wait.
-pub(super) struct Wait {
+pub(super) struct WordWait {
     words: MappedWords<'static>,
     at: usize,
     seen: u64,
 }
 
-impl Wait {
+impl WordWait {
     /// Word `at` of `words`, which was `seen` when it was found wanting.
     fn new(words: MappedWords<'static>, at: usize, seen: u64) -> Self {
         assert!(at < words.len());
@@ -427,7 +427,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
             return false;
         }
         out.put(head, body);
-        if out.bell.asleep(&Expedited) {
+        if out.sleep_flag.asleep(&Expedited) {
             self.wake(to.0);
         }
         true
@@ -481,7 +481,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
 
 /// A frame under construction in a node's segment.
 pub struct ShmSlot<'a, B: Bytes> {
-    place: Foreign<'a>,
+    place: SharedBytes<'a>,
     slot: RingSlot<MappedWords<'static>>,
     /// The larger buffer, where the body is in one.
     buffer: u32,
