@@ -1,4 +1,4 @@
-//! FifoCounters for barriers without messages: [`BarrierCount`].
+//! Counters for barriers without messages: [`BarrierCount`].
 //!
 //! Every rank has a word that only it writes: how many barriers it has entered. A rank leaves a barrier when
 //! all others have entered as many as itself. So a rank that shares its processor runs once a barrier, and

@@ -15,7 +15,7 @@ pub struct Message {
     pub body: [u64; BODY],
 }
 
-/// PlanReason a message was not sent.
+/// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
     /// The ring is full.

@@ -2,7 +2,7 @@
 
 use super::SharedWords;
 
-/// SharedWords from one slot to the next: 16 words, two cache lines.
+/// Words from one slot to the next: 16 words, two cache lines.
 pub const STRIDE: usize = 16;
 
 /// Body words in the first cache line of a slot: a line less the sequence word.
@@ -11,7 +11,7 @@ pub const BODY: usize = 7;
 /// Body words in both cache lines of a slot.
 pub const WIDE: usize = STRIDE - 1;
 
-/// SharedWords behind the slots for credits, in lines of their own. The first word is the ring's; the others are free for
+/// Words behind the slots for credits, in lines of their own. The first word is the ring's; the others are free for
 /// resources that travel with the ring.
 pub const CREDITS: usize = STRIDE;
 

@@ -55,7 +55,7 @@ impl<W, const SLOTS: usize> StepSlots<W, SLOTS> {
     /// Payload words of a slot.
     pub const PAYLOAD: usize = STRIDE / 2 - 1;
 
-    /// StepSlots that a rank finishes between two reports.
+    /// Steps that a rank finishes between two reports.
     const REPORT_EVERY: u64 = SLOTS as u64 / 2;
 
     /// The mark of a call as published by rank `writer` (0 or 1) of two that write their slots alternately.
