@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
-use oxmpi_shm::ring::{Mapped, Receiver, Sender, Storage};
-use oxmpi_shm::{Host, Node, SegmentLayout, ShmRx, ShmTx};
+use oxmpi_shm::ring::{MappedWords, Receiver, Sender, Storage};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Access, Bytes, Envelope, Fault, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote,
     Rma, Rx, Sink, Slot, Take, Token, Tx,
@@ -50,7 +50,7 @@ fn main() {
         .map_or(300, |n| n.parse().expect("rounds"));
     let there = THERE.pair().expect("first use");
     let back = BACK.pair().expect("first use");
-    let host = Host::bind().expect("host");
+    let host = NodeLeader::bind().expect("host");
     let name = host.name().to_owned();
     let limit = Duration::from_secs(10);
     thread::scope(|s| {
@@ -92,8 +92,8 @@ fn print(times: Times) {
 
 struct End {
     me: u64,
-    out: Sender<Mapped<'static>>,
-    inp: Receiver<Mapped<'static>>,
+    out: Sender<MappedWords<'static>>,
+    inp: Receiver<MappedWords<'static>>,
     tx: ShmTx,
     rx: ShmRx,
     got: Got,
@@ -127,8 +127,8 @@ impl End {
     fn new(
         me: u64,
         node: Node,
-        out: Sender<Mapped<'static>>,
-        inp: Receiver<Mapped<'static>>,
+        out: Sender<MappedWords<'static>>,
+        inp: Receiver<MappedWords<'static>>,
     ) -> Self {
         affinity::set_current(&affinity::mask([me as usize])).expect("two processors");
         let (tx, rx) = node.ends().expect("ends");

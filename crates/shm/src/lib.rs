@@ -18,7 +18,7 @@
 //! assert_eq!((message.head, &message.body[..3]), (7, &[1, 2, 3][..]));
 //! ```
 //!
-//! With `std`, a [`Host`] and its fellow [`Node`]s share a segment, and each node's
+//! With `std`, a [`NodeLeader`] and its fellow [`Node`]s share a segment, and each node's
 //! [`ends`](Node::ends) are a transport for `oxmpi-wire`'s engine.
 //!
 //! It matches no messages, knows no MPI, and reaches one machine only.
@@ -45,7 +45,7 @@ pub mod transport;
 pub mod wait;
 
 #[cfg(feature = "std")]
-pub use node::{Gathered, Host, JobKey, JoinError, Node};
+pub use node::{GatheredNode, JobKey, JoinError, Node, NodeLeader};
 #[cfg(feature = "std")]
 pub use segment::SegmentLayout;
 #[cfg(feature = "std")]

@@ -6,9 +6,9 @@
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
 pub mod collective;
+mod in_process;
+mod leader_message;
 mod pids;
-mod together;
-mod word;
 
 use std::io;
 use std::iter;
@@ -97,13 +97,13 @@ fn system(step: &'static str) -> impl Fn(io::Error) -> JoinError {
 
 /// The leader before the others have come.
 #[derive(Debug)]
-pub struct Host {
+pub struct NodeLeader {
     listener: Listener,
     name: String,
     heap: Option<HeapPreference>,
 }
 
-impl Host {
+impl NodeLeader {
     /// Listens at a random name.
     ///
     /// # Errors
@@ -146,25 +146,25 @@ impl Host {
         self.gather(layout, key, 0, limit)?.release(&[], limit)
     }
 
-    /// As [`Host::serve`], but the others wait for [`Gathered::release`] before they go on. `note` is what
+    /// As [`NodeLeader::serve`], but the others wait for [`GatheredNode::release`] before they go on. `note` is what
     /// this rank says of itself.
     ///
     /// # Errors
-    /// As [`Host::serve`].
+    /// As [`NodeLeader::serve`].
     pub fn gather(
         self,
         layout: SegmentLayout,
         key: JobKey,
         note: u64,
         limit: Duration,
-    ) -> Result<Gathered, JoinError> {
+    ) -> Result<GatheredNode, JoinError> {
         let deadline = Instant::now() + limit;
         let with_heap = |node: Node| match self.heap {
             Some(preference) => node.with_heap(preference),
             None => node,
         };
         if layout.ranks == 1 {
-            return Ok(Gathered {
+            return Ok(GatheredNode {
                 node: with_heap(Node::alone(layout)?),
                 guests: Vec::new(),
                 notes: vec![note],
@@ -220,7 +220,7 @@ impl Host {
                 notes[rank as usize] = guest.note;
             }
         }
-        Ok(Gathered {
+        Ok(GatheredNode {
             node,
             guests,
             notes,
@@ -230,13 +230,13 @@ impl Host {
 
 /// All ranks of a node have mapped its segment, and wait for the leader's word.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct GatheredNode {
     node: Node,
     guests: Vec<Guest>,
     notes: Vec<u64>,
 }
 
-impl Gathered {
+impl GatheredNode {
     /// What each rank of the node says of itself, by rank.
     #[must_use]
     pub fn notes(&self) -> &[u64] {
@@ -263,7 +263,7 @@ impl Gathered {
         let deadline = Instant::now() + limit;
         let pids: Vec<u32> = (0..self.node.ranks()).map(|rank| self.pid(rank)).collect();
         let go = pids::bytes(&pids);
-        let word = word::seal(word).map_err(system("the leader's word"))?;
+        let word = leader_message::seal(word).map_err(system("the leader's word"))?;
         for guest in &self.guests {
             let word = word.as_ref().map(AsFd::as_fd);
             let told = guest.channel.send(&go, word, deadline);
@@ -511,12 +511,12 @@ impl Node {
         if pids::are_ours(&pids, rank, leader) {
             node.segment.set_pids(pids);
         }
-        let word = word::open(word).map_err(system("the leader's word"))?;
+        let word = leader_message::open(word).map_err(system("the leader's word"))?;
         Ok((node, word))
     }
 
     /// With memory to allocate, as large as wished and allowed, if the system gives any. For a node
-    /// of one rank, or for all before they meet: see [`Host::with_heap`].
+    /// of one rank, or for all before they meet: see [`NodeLeader::with_heap`].
     #[must_use]
     pub fn with_heap(mut self, preference: HeapPreference) -> Self {
         let ranks = self.ranks();

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use common::{Rank, WATCHDOG, pattern, threads};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::node::collective::{Awaited, Driver, Never, Operands, PLACES, Team};
+use oxmpi_shm::node::collective::{
+    AwaitedSteps, CollectiveDriver, MAX_GROUPS, NeverComes, NodeGroup, Operands,
+};
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
 use oxmpi_shm::{Node, NodeBarriers, SegmentLayout};
 
@@ -27,14 +29,14 @@ struct Caller<'a> {
     looks: u32,
 }
 
-impl Driver for Caller<'_> {
-    type Error = (u32, Never);
+impl CollectiveDriver for Caller<'_> {
+    type Error = (u32, NeverComes);
 
-    fn looks(&self) -> u32 {
+    fn polls(&self) -> u32 {
         self.looks
     }
 
-    fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
         let (start, mut waiter) = (Instant::now(), Waiter::new(self.patience));
         let Rank { gates, tx, .. } = self.rank;
         let mut come = gates.has_come(&mut awaited, tx)?;
@@ -52,7 +54,7 @@ impl Driver for Caller<'_> {
         Waiter::new(self.patience).yield_to_colocated(&self.rank.gates);
     }
 
-    fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+    fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
         unreachable!("rank {rank} is here")
     }
 
@@ -164,7 +166,7 @@ fn block(call: Call, bytes: &[u8], index: usize) -> &[u8] {
 }
 
 /// Makes the call as rank `me`, and compares what comes with what should.
-fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller<'_>) {
+fn run(call: Call, me: usize, ranks: usize, team: &mut NodeGroup, caller: &mut Caller<'_>) {
     let Call {
         root,
         len,
@@ -323,7 +325,7 @@ fn many_ranks_do_with_few_cells() {
             let mut team = rank.gates.group(3, group, here).unwrap();
             if let [first, second] = processors {
                 // In order, for operations that do not commute.
-                team.know_processors(&[[*first; 6], [*second; 6]].concat());
+                team.set_processors(&[[*first; 6], [*second; 6]].concat());
             }
             let mut caller = Caller {
                 rank: &mut rank,
@@ -359,7 +361,7 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
         });
         threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
             let mut team = rank.gates.group(0, 0..ranks as u32, me as usize).unwrap();
-            team.know_processors(processors);
+            team.set_processors(processors);
             let mut caller = Caller {
                 rank: &mut rank,
                 patience: WaitPolicy::oversubscribed(),
@@ -420,7 +422,7 @@ fn ranks_read_each_others_memory() {
             };
             run(meeting, me as usize, ranks as usize, &mut team, &mut caller);
             // Sandboxes may forbid it, then to all.
-            let _allowed = team.can_read();
+            let _allowed = team.enable_cma();
             for _ in 0..40 {
                 let call = chance.call(ranks as usize);
                 let len = least | call.len;
@@ -453,7 +455,7 @@ fn outputs_past_the_caches_are_right() {
     for ranks in [2, 3, 5] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
-            team.know_cache(0, 1);
+            team.set_cache(0, 1);
             let mut caller = Caller {
                 rank: &mut rank,
                 patience: WaitPolicy::oversubscribed(),
@@ -479,14 +481,14 @@ struct Told<'a> {
     failed: &'a AtomicBool,
 }
 
-impl Driver for Told<'_> {
-    type Error = (u32, Never);
+impl CollectiveDriver for Told<'_> {
+    type Error = (u32, NeverComes);
 
-    fn looks(&self) -> u32 {
-        self.caller.looks()
+    fn polls(&self) -> u32 {
+        self.caller.polls()
     }
 
-    fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
         let start = Instant::now();
         loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
@@ -495,7 +497,7 @@ impl Driver for Told<'_> {
                 return Ok(());
             }
             if self.failed.load(Ordering::Acquire) {
-                return Err((0, Never::Differs));
+                return Err((0, NeverComes::Differs));
             }
             yield_now();
         }
@@ -505,7 +507,7 @@ impl Driver for Told<'_> {
         self.caller.yield_to_colocated();
     }
 
-    fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+    fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
         self.caller.unreadable(rank)
     }
 
@@ -552,7 +554,7 @@ fn nobody_writes_into_a_gather_that_has_failed() {
                 &mut team,
                 &mut told.caller,
             );
-            let _allowed = team.can_read();
+            let _allowed = team.enable_cma();
             let (own, mut all) = (vec![0xee; BLOCK], vec![0; ranks as usize * BLOCK]);
             let mut gather = |result| {
                 let given = (&source(&own), BLOCK as u64);
@@ -565,7 +567,7 @@ fn nobody_writes_into_a_gather_that_has_failed() {
             for _ in 0..20 {
                 assert_eq!(gather(Ok(())), Ok(()));
             }
-            let ended = gather(Err((0, Never::Differs)));
+            let ended = gather(Err((0, NeverComes::Differs)));
             if me > 0 {
                 done.fetch_add(1, Ordering::Release);
                 return;
@@ -584,9 +586,9 @@ fn nobody_writes_into_a_gather_that_has_failed() {
 /// A call without a look at what comes of it.
 fn call_blindly(
     (what, root, len): (usize, usize, usize),
-    team: &mut Team,
-    driver: &mut impl Driver<Error = (u32, Never)>,
-) -> Result<(), (u32, Never)> {
+    team: &mut NodeGroup,
+    driver: &mut impl CollectiveDriver<Error = (u32, NeverComes)>,
+) -> Result<(), (u32, NeverComes)> {
     let (mut all, mut one) = (vec![0; 2 * len], vec![1; len]);
     let (all, one, len) = (target(&mut all), target(&mut one), len as u64);
     let operands = |input, output| Operands {
@@ -650,7 +652,7 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
             };
             for call in [calls[me as usize], (6, 0, 8), (0, 1, 8), (6, 0, 20_000)] {
                 if let Err((_, why)) = call_blindly(call, &mut team, &mut told) {
-                    assert_eq!(why, Never::Differs, "{calls:?}");
+                    assert_eq!(why, NeverComes::Differs, "{calls:?}");
                     told_so.fetch_add(1, Ordering::Relaxed);
                     failed.store(true, Ordering::Release);
                     break;
@@ -723,13 +725,13 @@ fn a_rank_that_calls_another_one_is_found_out() {
             commutes: false,
         };
         let result = team.allreduce(&mut caller, operands);
-        assert_eq!(result, Err((1 - me, Never::Differs)));
+        assert_eq!(result, Err((1 - me, NeverComes::Differs)));
     });
 }
 
 #[test]
 fn two_ranks_leave_long_vectors_to_messages() {
-    let is_worth = Team::is_worth_reducing;
+    let is_worth = NodeGroup::is_worth_reducing;
     assert!(is_worth(2, 800) && !is_worth(2, 1 << 20) && is_worth(3, 1 << 20));
 }
 
@@ -737,7 +739,7 @@ fn two_ranks_leave_long_vectors_to_messages() {
 #[test]
 fn a_team_of_any_size_reduces_short_elements() {
     for ranks in [2, 3, 17, NodeBarriers::RANKS] {
-        let nodes = Node::together(SegmentLayout::new(ranks)).unwrap();
+        let nodes = Node::in_process(SegmentLayout::new(ranks)).unwrap();
         let (_, rx) = nodes
             .into_iter()
             .next()
@@ -746,7 +748,10 @@ fn a_team_of_any_size_reduces_short_elements() {
             .unwrap();
         for size in [2, ranks] {
             let team = rx.node_barriers().group(0, 0..size, 0).unwrap();
-            assert!(team.reduces(Team::ELEMENT), "{size} of {ranks} ranks");
+            assert!(
+                team.reduces(NodeGroup::MAX_ELEMENT),
+                "{size} of {ranks} ranks"
+            );
         }
     }
 }
@@ -754,9 +759,9 @@ fn a_team_of_any_size_reduces_short_elements() {
 #[test]
 fn there_are_so_many_places_and_no_more() {
     threads(SegmentLayout::new(2), |me, rank| {
-        for place in 0..PLACES + 2 {
+        for place in 0..MAX_GROUPS + 2 {
             let team = rank.gates.group(place, 0..2, me as usize);
-            assert_eq!(team.is_some(), place < PLACES);
+            assert_eq!(team.is_some(), place < MAX_GROUPS);
             if let Some(team) = team {
                 assert!(team.reduces(8) && team.reduces(24));
                 assert!(!team.reduces(0) && !team.reduces(1 << 20));

@@ -6,7 +6,7 @@ use std::thread;
 
 use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{BulkPreference, BulkProtocol, Host, Node, SegmentLayout, ShmRx, ShmTx};
+use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_testkit::conformance::{End, Subject};
 use oxmpi_wire::Peer;
 
@@ -41,7 +41,7 @@ impl<S: Sizes> Subject for OnNode<S> {
     type Memory = Box<[u8]>;
 
     fn join() -> [End<Self>; 2] {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let other = thread::spawn(move || Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
         let nodes = [

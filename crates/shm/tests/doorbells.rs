@@ -6,7 +6,7 @@ use std::thread;
 
 use common::{KEY, Rank, WATCHDOG};
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
-use oxmpi_shm::{Host, Node, SegmentLayout};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::Sleeper;
 
 const ROUNDS: u32 = 300;
@@ -37,7 +37,7 @@ fn receive(rank: &mut Rank, by_itself: bool) {
 
 #[test]
 fn whoever_sends_rings() {
-    let host = Host::bind().expect("a door");
+    let host = NodeLeader::bind().expect("a door");
     let name = host.name().to_owned();
     let (layout, start) = (SegmentLayout::new(2), std::time::Instant::now());
     thread::scope(|s| {

@@ -1,7 +1,7 @@
 //! Models of the rings and flags: every interleaving of two or three threads, two preemptions at
 //! most. Nothing spins: who finds nothing goes on, and what is left is looked at after the join.
 //!
-//! Words that the protocol orders are cells here, and the checker reports any race on them.
+//! SharedWords that the protocol orders are cells here, and the checker reports any race on them.
 #![cfg(oxmpi_loom)]
 
 mod model;
@@ -11,8 +11,9 @@ use std::sync::atomic::Ordering;
 use loom::thread;
 use model::{Fences, Model};
 use oxmpi_shm::ring::{
-    Bell, Board, Counters, Dialogue, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver,
-    STRIDE, Sender, Share, Stage, TURNS, Turns, Void, Words,
+    BarrierCount, BulkOffer, ClaimLost, CpuBoard, ExitFlag, FifoCounters, FifoReader, FifoWriter,
+    LinkAnnouncer, OFFER_WORDS, OfferStage, OpenedLinks, OwnerProgress, PING_PONG_BUFFERS,
+    PingPongBuffers, PingPongSlot, Receiver, STRIDE, Sender, SharedWords, SleepFlag,
 };
 
 /// One message more than there are slots, with credits in between.
@@ -53,20 +54,26 @@ fn a_ring_delivers_in_order() {
 fn a_buffer_goes_over_and_back() {
     loom::model(|| {
         let (there, back) = (Model::ring(2), Model::ring(2));
-        let buffers = Model::new(TURNS, |_| true);
+        let buffers = Model::new(PING_PONG_BUFFERS, |_| true);
         let mut side = (
             Sender::new(there.clone(), 2),
             Receiver::new(back.clone(), 2),
         );
         let mut other = (Sender::new(back, 2), Receiver::new(there, 2));
         // By the first side's count, the other one's is the reverse.
-        let place = |theirs: bool, i: usize| if theirs { Turns::across(i) } else { i };
+        let place = |theirs: bool, i: usize| {
+            if theirs {
+                PingPongBuffers::peer_index(i)
+            } else {
+                i
+            }
+        };
         let answering = thread::spawn({
             let buffers = buffers.clone();
             move || {
-                let mut turns = Turns::new();
+                let mut turns = PingPongBuffers::new();
                 if let Some((slot, head)) = other.1.next() {
-                    let came = Turns::across(head as usize);
+                    let came = PingPongBuffers::peer_index(head as usize);
                     turns.check(came).unwrap();
                     // SAFETY: the checker itself reports a race.
                     assert_eq!(unsafe { buffers.get(place(true, came)) }, 7);
@@ -80,14 +87,14 @@ fn a_buffer_goes_over_and_back() {
                 other.0.try_send(out as u32, &[]).unwrap();
             }
         });
-        let mut turns = Turns::new();
+        let mut turns = PingPongBuffers::new();
         let out = turns.next().unwrap();
         // SAFETY: as above.
         unsafe { buffers.set(place(false, out), 7) };
         turns.give(out);
         side.0.try_send(out as u32, &[]).unwrap();
         if let Some((slot, head)) = side.1.next() {
-            let came = Turns::across(head as usize);
+            let came = PingPongBuffers::peer_index(head as usize);
             turns.check(came).unwrap();
             // SAFETY: as above.
             assert_eq!(unsafe { buffers.get(place(false, came)) }, 8);
@@ -114,8 +121,10 @@ impl Side {
         let (there, back) = (Model::ring(2), Model::ring(2));
         let slot = Model::new(STRIDE, |at| at < 2);
         let side = |out: &Model, into: &Model, first| Self {
-            sender: Sender::new(out.clone(), 2).with(Dialogue::new(slot.clone(), first)),
-            receiver: Receiver::new(into.clone(), 2).with(Dialogue::new(slot.clone(), !first)),
+            sender: Sender::new(out.clone(), 2)
+                .with_ping_pong(PingPongSlot::new(slot.clone(), first)),
+            receiver: Receiver::new(into.clone(), 2)
+                .with_ping_pong(PingPongSlot::new(slot.clone(), !first)),
             heard: 0,
         };
         [side(&there, &back, true), side(&back, &there, false)]
@@ -123,13 +132,13 @@ impl Side {
 
     /// True if it went into the dialogue's slot.
     fn say(&mut self, what: u32) -> bool {
-        let place = match self.sender.is_in_turn() {
-            true => self.sender.place_in_turn(),
-            false => self.sender.place(),
+        let place = match self.sender.may_ping_pong() {
+            true => self.sender.ping_pong_slot(),
+            false => self.sender.slot(),
         };
         self.sender.set(&place, 0, u64::from(what) + 100);
         self.sender.publish(&place, what);
-        place.in_turn()
+        place.is_ping_pong()
     }
 
     /// Messages say 0, 1, 2 in this order.
@@ -139,8 +148,8 @@ impl Side {
             assert_eq!(self.receiver.get(&place, 0), u64::from(head) + 100);
             self.heard += 1;
             self.receiver.advance(&place);
-            if place.in_turn() {
-                self.sender.take_turn();
+            if place.is_ping_pong() {
+                self.sender.gain_ping_pong();
             }
         }
     }
@@ -159,7 +168,7 @@ fn a_slot_in_turn_goes_over_and_back() {
         });
         assert!(a.say(0));
         a.hear();
-        let answered = a.sender.is_in_turn();
+        let answered = a.sender.may_ping_pong();
         assert_eq!(a.say(1), answered);
         let mut b = answering.join().unwrap();
         for side in [&mut a, &mut b] {
@@ -192,7 +201,7 @@ fn a_stream_stays_behind_the_slot_in_turn() {
 fn no_message_is_slept_over() {
     loom::model(|| {
         let words = Model::ring(2);
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
         let (mut sender, receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
         let sending = thread::spawn({
             let bell = bell.clone();
@@ -213,7 +222,7 @@ fn no_message_is_slept_over() {
 fn no_credit_is_slept_over() {
     loom::model(|| {
         let words = Model::ring(2);
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
         let mut sender = Sender::new(words.clone(), 2);
         let mut receiver = Receiver::new(words, 2);
         sender.try_send(0, &[1]).unwrap();
@@ -244,8 +253,8 @@ fn a_gate_parts_before_from_after() {
             move || {
                 // SAFETY: in bounds, and the checker reports a race.
                 unsafe { data.set(me, 7) };
-                Gate::new(gates.clone(), me).enter(1);
-                if Gate::new(gates.clone(), 1 - me).entered() == 1 {
+                BarrierCount::new(gates.clone(), me).enter(1);
+                if BarrierCount::new(gates.clone(), 1 - me).entered() == 1 {
                     // SAFETY: as above.
                     assert_eq!(unsafe { data.get(1 - me) }, 7);
                 }
@@ -262,21 +271,21 @@ fn a_gate_parts_before_from_after() {
 fn no_barrier_is_slept_over() {
     loom::model(|| {
         let gates = Model::new(2, |_| true);
-        let bell = Bell::new(Model::new(1, |_| true), 0);
-        let look = |bell: &Bell<Model>, gates: &Model| {
-            Gate::new(gates.clone(), 0).entered() == 1 && bell.asleep(&Fences)
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
+        let look = |bell: &SleepFlag<Model>, gates: &Model| {
+            BarrierCount::new(gates.clone(), 0).entered() == 1 && bell.asleep(&Fences)
         };
         let other = thread::spawn({
             let (gates, bell) = (gates.clone(), bell.clone());
             move || {
-                Gate::new(gates.clone(), 1).enter(1);
-                let over = Gate::new(gates.clone(), 0).entered() == 1;
+                BarrierCount::new(gates.clone(), 1).enter(1);
+                let over = BarrierCount::new(gates.clone(), 0).entered() == 1;
                 (over, over && bell.asleep(&Fences))
             }
         });
-        Gate::new(gates.clone(), 0).enter(1);
+        BarrierCount::new(gates.clone(), 0).enter(1);
         bell.announce(&Fences);
-        let sleeps = Gate::new(gates.clone(), 1).entered() == 0;
+        let sleeps = BarrierCount::new(gates.clone(), 1).entered() == 0;
         let (over, rang) = other.join().unwrap();
         // Who found the barrier not yet over looks again.
         let rang = rang || (!over && look(&bell, &gates));
@@ -291,25 +300,25 @@ fn every_knock_is_answered() {
         let words = Model::new(3, |_| true);
         let knocking: Vec<_> = (0..2)
             .map(|who| {
-                let knock = Knock::new(words.clone(), 0, 1);
-                thread::spawn(move || knock.knock(who))
+                let announcer = LinkAnnouncer::new(words.clone(), 0, 1);
+                thread::spawn(move || announcer.announce(who))
             })
             .collect();
-        let mut doors = Doors::new(words, 0, 1);
+        let mut doors = OpenedLinks::new(words, 0, 1);
         let mut open = 0;
-        if doors.knocked() {
-            doors.answer();
-            open = (0..2).filter(|&who| doors.open(who)).count();
+        if doors.has_new() {
+            doors.acknowledge();
+            open = (0..2).filter(|&who| doors.is_open(who)).count();
             assert!(open > 0, "the counter moved, and no door is open");
         }
         for thread in knocking {
             thread.join().unwrap();
         }
         if open < 2 {
-            assert!(doors.knocked() || open == 2);
-            doors.answer();
+            assert!(doors.has_new() || open == 2);
+            doors.acknowledge();
         }
-        assert_eq!((0..2).filter(|&who| doors.open(who)).count(), 2);
+        assert_eq!((0..2).filter(|&who| doors.is_open(who)).count(), 2);
     });
 }
 
@@ -318,7 +327,7 @@ fn every_knock_is_answered() {
 fn what_was_sent_is_there_before_the_exit() {
     loom::model(|| {
         let words = Model::ring(2);
-        let exit = Exit::new(Model::new(1, |_| true), 0);
+        let exit = ExitFlag::new(Model::new(1, |_| true), 0);
         let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
         let leaving = thread::spawn({
             let exit = exit.clone();
@@ -345,12 +354,12 @@ fn what_was_sent_is_there_before_the_exit() {
 fn a_pipe_hands_over_every_byte() {
     loom::model(|| {
         let words = Model::new(3, |_| true);
-        let at = Counters {
+        let at = FifoCounters {
             filled: 0,
             drained: 1,
         };
-        let mut fill = Fill::new(words.clone(), at, 2, 1);
-        let mut drain = Drain::new(words.clone(), at, 2, 1);
+        let mut fill = FifoWriter::new(words.clone(), at, 2, 1);
+        let mut drain = FifoReader::new(words.clone(), at, 2, 1);
         let filling = {
             let words = words.clone();
             thread::spawn(move || {
@@ -373,7 +382,7 @@ fn a_pipe_hands_over_every_byte() {
     });
 }
 
-fn fill_one(words: &Model, fill: &mut Fill<Model>) {
+fn fill_one(words: &Model, fill: &mut FifoWriter<Model>) {
     if fill.room(1).unwrap() == 1 {
         // SAFETY: the model has this word.
         unsafe { words.set(2, fill.filled() + 100) };
@@ -381,7 +390,7 @@ fn fill_one(words: &Model, fill: &mut Fill<Model>) {
     }
 }
 
-fn drain_one(words: &Model, drain: &mut Drain<Model>) {
+fn drain_one(words: &Model, drain: &mut FifoReader<Model>) {
     if drain.ready(9).unwrap() == 1 {
         // SAFETY: the model has this word.
         assert_eq!(unsafe { words.get(2) }, drain.drained() + 100);
@@ -394,30 +403,30 @@ fn drain_one(words: &Model, drain: &mut Drain<Model>) {
 #[test]
 fn an_offer_is_claimed_or_withdrawn() {
     loom::model(|| {
-        let words = Model::new(OFFER + 1, |at| {
-            at < 4 || (8..12).contains(&at) || at == OFFER
+        let words = Model::new(OFFER_WORDS + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER_WORDS
         });
-        let offer = Offer::new(words.clone(), 0);
+        let offer = BulkOffer::new(words.clone(), 0);
         let claiming = {
             let words = words.clone();
             thread::spawn(move || {
-                let offer = Offer::new(words.clone(), 0);
+                let offer = BulkOffer::new(words.clone(), 0);
                 let claimed = offer.claim(1, 2);
                 if claimed {
                     // SAFETY: the model has this word.
-                    assert_eq!(unsafe { words.get(OFFER) }, 7);
+                    assert_eq!(unsafe { words.get(OFFER_WORDS) }, 7);
                     assert_eq!(offer.finish(1, 2), Ok(()));
                 }
                 claimed
             })
         };
         // SAFETY: the model has this word.
-        unsafe { words.set(OFFER, 7) };
+        unsafe { words.set(OFFER_WORDS, 7) };
         offer.open(1, 0);
         let withdrawn = offer.withdraw(1);
-        if withdrawn || offer.look(1) == (Stage::Done { how: 2 }) {
+        if withdrawn || offer.look(1) == (OfferStage::Done { protocol: 2 }) {
             // SAFETY: the model has this word.
-            unsafe { words.set(OFFER, 8) };
+            unsafe { words.set(OFFER_WORDS, 8) };
         }
         let claimed = claiming.join().unwrap();
         assert!(!(claimed && withdrawn));
@@ -428,22 +437,22 @@ fn an_offer_is_claimed_or_withdrawn() {
 /// next, for the owner, who claims what is in it and has it again.
 #[test]
 fn a_window_goes_over_and_back() {
-    const FIFO_LEN: usize = 2 * OFFER;
+    const FIFO_LEN: usize = 2 * OFFER_WORDS;
     loom::model(|| {
         let words = Model::new(FIFO_LEN + 1, |at| {
-            at % OFFER < 4 || (8..12).contains(&(at % OFFER)) || at == FIFO_LEN
+            at % OFFER_WORDS < 4 || (8..12).contains(&(at % OFFER_WORDS)) || at == FIFO_LEN
         });
         let answering = thread::spawn({
             let words = words.clone();
             move || {
                 let (came, out) = (
-                    Offer::new(words.clone(), 0),
-                    Offer::new(words.clone(), OFFER),
+                    BulkOffer::new(words.clone(), 0),
+                    BulkOffer::new(words.clone(), OFFER_WORDS),
                 );
                 if !came.claim(1, 1) {
                     return;
                 }
-                let mut drain = Drain::new(words.clone(), came.counters(), 1, 1);
+                let mut drain = FifoReader::new(words.clone(), came.counters(), 1, 1);
                 if drain.ready(1).unwrap() == 1 {
                     // SAFETY: the checker itself reports a race.
                     assert_eq!(unsafe { words.get(FIFO_LEN) }, 7);
@@ -451,23 +460,23 @@ fn a_window_goes_over_and_back() {
                     came.finish(1, 1).unwrap();
                     // SAFETY: as above.
                     unsafe { words.set(FIFO_LEN, 8) };
-                    let mut fill = Fill::new(words.clone(), out.counters(), 1, 1);
+                    let mut fill = FifoWriter::new(words.clone(), out.counters(), 1, 1);
                     fill.publish(1);
                     out.open(1, 0);
                 }
             }
         });
         let (out, came) = (
-            Offer::new(words.clone(), 0),
-            Offer::new(words.clone(), OFFER),
+            BulkOffer::new(words.clone(), 0),
+            BulkOffer::new(words.clone(), OFFER_WORDS),
         );
-        let mut fill = Fill::new(words.clone(), out.counters(), 1, 1);
+        let mut fill = FifoWriter::new(words.clone(), out.counters(), 1, 1);
         out.open(1, 0);
         // SAFETY: as above.
         unsafe { words.set(FIFO_LEN, 7) };
         fill.publish(1);
         if came.claim(1, 1) {
-            let mut drain = Drain::new(words.clone(), came.counters(), 1, 1);
+            let mut drain = FifoReader::new(words.clone(), came.counters(), 1, 1);
             assert_eq!(drain.ready(1), Ok(1));
             // SAFETY: as above.
             assert_eq!(unsafe { words.get(FIFO_LEN) }, 8);
@@ -484,7 +493,7 @@ fn a_window_goes_over_and_back() {
 /// says so and writes it next; else the owner does, once the answer has come.
 #[test]
 fn a_pushed_window_is_taken_or_comes_back() {
-    const FIFO_LEN: usize = OFFER;
+    const FIFO_LEN: usize = OFFER_WORDS;
     const TOOK: usize = 12;
     loom::model(|| {
         let (there, back) = (Model::ring(2), Model::ring(2));
@@ -502,8 +511,8 @@ fn a_pushed_window_is_taken_or_comes_back() {
                 if other.1.next().is_none() {
                     return;
                 }
-                let came = Offer::new(words.clone(), 0);
-                let drain = Drain::new(words.clone(), came.counters(), 2, 2);
+                let came = BulkOffer::new(words.clone(), 0);
+                let drain = FifoReader::new(words.clone(), came.counters(), 2, 2);
                 let mut drain = drain.begun(1).unwrap();
                 while drain.ready(1).unwrap() == 1 {
                     let at = FIFO_LEN + drain.drained() as usize;
@@ -511,7 +520,7 @@ fn a_pushed_window_is_taken_or_comes_back() {
                     assert_eq!(unsafe { words.get(at) }, 7);
                     drain.free(1);
                 }
-                came.holds(1, Stage::Open).unwrap();
+                came.holds(1, OfferStage::Open).unwrap();
                 if drain.is_empty() {
                     came.took(1);
                     // SAFETY: as above.
@@ -520,8 +529,8 @@ fn a_pushed_window_is_taken_or_comes_back() {
                 other.0.try_send(drain.is_empty().into(), &[]).unwrap();
             }
         });
-        let out = Offer::new(words.clone(), 0);
-        let mut fill = Fill::new(words.clone(), out.counters(), 2, 2);
+        let out = BulkOffer::new(words.clone(), 0);
+        let mut fill = FifoWriter::new(words.clone(), out.counters(), 2, 2);
         out.open(1, 0);
         // SAFETY: as above.
         unsafe { words.set(FIFO_LEN, 7) };
@@ -547,26 +556,26 @@ fn a_pushed_window_is_taken_or_comes_back() {
 #[test]
 fn a_revoked_offer_is_not_finished() {
     loom::model(|| {
-        let words = Model::new(OFFER + 1, |at| {
-            at < 4 || (8..12).contains(&at) || at == OFFER
+        let words = Model::new(OFFER_WORDS + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER_WORDS
         });
-        let offer = Offer::new(words.clone(), 0);
+        let offer = BulkOffer::new(words.clone(), 0);
         offer.open(1, 0);
         let claiming = {
             let words = words.clone();
             thread::spawn(move || {
-                let offer = Offer::new(words.clone(), 0);
+                let offer = BulkOffer::new(words.clone(), 0);
                 if offer.claim(1, 2) {
                     // SAFETY: the model has this word.
-                    let read = unsafe { words.load(OFFER, Ordering::Relaxed) };
+                    let read = unsafe { words.load(OFFER_WORDS, Ordering::Relaxed) };
                     let good = offer.finish(1, 2);
-                    assert!(good == Err(Void::Revoked) || read != 8, "{good:?}");
+                    assert!(good == Err(ClaimLost::Revoked) || read != 8, "{good:?}");
                 }
             })
         };
         offer.revoke(1);
         // SAFETY: the model has this word.
-        unsafe { words.store(OFFER, 8, Ordering::Relaxed) };
+        unsafe { words.store(OFFER_WORDS, 8, Ordering::Relaxed) };
         claiming.join().unwrap();
     });
 }
@@ -575,24 +584,24 @@ fn a_revoked_offer_is_not_finished() {
 #[test]
 fn a_grant_brings_what_it_names() {
     loom::model(|| {
-        let words = Model::new(OFFER + 1, |at| {
-            at < 4 || (8..12).contains(&at) || at == OFFER
+        let words = Model::new(OFFER_WORDS + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER_WORDS
         });
-        let offer = Offer::new(words.clone(), 0);
+        let offer = BulkOffer::new(words.clone(), 0);
         offer.open(1, 0);
         let claiming = {
             let words = words.clone();
             thread::spawn(move || {
-                let offer = Offer::new(words.clone(), 0);
+                let offer = BulkOffer::new(words.clone(), 0);
                 assert!(offer.claim(1, 2));
                 if offer.granted() == 3 {
                     // SAFETY: the model has this word.
-                    assert_eq!(unsafe { words.get(OFFER) }, 9);
+                    assert_eq!(unsafe { words.get(OFFER_WORDS) }, 9);
                 }
             })
         };
         // SAFETY: the model has this word.
-        unsafe { words.set(OFFER, 9) };
+        unsafe { words.set(OFFER_WORDS, 9) };
         offer.grant(3);
         claiming.join().unwrap();
     });
@@ -602,16 +611,16 @@ fn a_grant_brings_what_it_names() {
 #[test]
 fn pieces_are_shared() {
     loom::model(|| {
-        let words = Model::new(OFFER + 2, |at| {
-            at < 4 || (8..12).contains(&at) || at >= OFFER
+        let words = Model::new(OFFER_WORDS + 2, |at| {
+            at < 4 || (8..12).contains(&at) || at >= OFFER_WORDS
         });
-        let claimer = Offer::new(words.clone(), 0);
+        let claimer = BulkOffer::new(words.clone(), 0);
         claimer.open(1, 0);
         assert!(claimer.claim(1, 2));
         let sharing = {
             let words = words.clone();
             thread::spawn(move || {
-                let owner = Offer::new(words.clone(), 0);
+                let owner = BulkOffer::new(words.clone(), 0);
                 let mut done = 0;
                 let Some([4, pieces]) = owner.joined() else {
                     return 0;
@@ -619,9 +628,9 @@ fn pieces_are_shared() {
                 assert_eq!(pieces, 2);
                 while let Some(piece) = owner.take(pieces) {
                     // SAFETY: the model has this word.
-                    unsafe { words.set(OFFER + piece as usize, piece + 50) };
+                    unsafe { words.set(OFFER_WORDS + piece as usize, piece + 50) };
                     done += 1;
-                    owner.share(Share::Pieces(done));
+                    owner.share(OwnerProgress::Pieces(done));
                 }
                 done
             })
@@ -633,10 +642,10 @@ fn pieces_are_shared() {
             taken[piece as usize] = true;
             mine += 1;
         }
-        if claimer.shared() == Share::Pieces(2 - mine) {
+        if claimer.shared() == OwnerProgress::Pieces(2 - mine) {
             for piece in (0..2).filter(|&piece| !taken[piece]) {
                 // SAFETY: the model has this word.
-                assert_eq!(unsafe { words.get(OFFER + piece) }, piece as u64 + 50);
+                assert_eq!(unsafe { words.get(OFFER_WORDS + piece) }, piece as u64 + 50);
             }
         }
         assert_eq!(sharing.join().unwrap() + mine, 2);
@@ -648,27 +657,27 @@ fn pieces_are_shared() {
 #[test]
 fn a_pipe_is_reclaimed_or_kept() {
     loom::model(|| {
-        let words = Model::new(OFFER + 1, |at| {
-            at < 4 || (8..12).contains(&at) || at == OFFER
+        let words = Model::new(OFFER_WORDS + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER_WORDS
         });
-        let offer = Offer::new(words.clone(), 0);
+        let offer = BulkOffer::new(words.clone(), 0);
         // SAFETY: the model has this word.
-        unsafe { words.set(OFFER, 7) };
+        unsafe { words.set(OFFER_WORDS, 7) };
         offer.open(1, 5);
         let claiming = {
             let words = words.clone();
             thread::spawn(move || {
-                let offer = Offer::new(words.clone(), 0);
+                let offer = BulkOffer::new(words.clone(), 0);
                 if offer.claim(1, 2) && offer.granted() == 5 {
                     // SAFETY: the model has this word.
-                    assert_eq!(unsafe { words.get(OFFER) }, 7);
+                    assert_eq!(unsafe { words.get(OFFER_WORDS) }, 7);
                 }
             })
         };
         if offer.withdraw(1) {
             offer.open(1, 0);
             // SAFETY: the model has this word.
-            unsafe { words.set(OFFER, 8) };
+            unsafe { words.set(OFFER_WORDS, 8) };
         }
         claiming.join().unwrap();
     });
@@ -680,42 +689,45 @@ fn a_pipe_is_reclaimed_or_kept() {
 fn a_revoked_pipe_brings_nothing() {
     loom::model(|| {
         // The window of one word is behind the offer.
-        let words = Model::new(OFFER + 1, |at| {
-            at < 4 || (8..12).contains(&at) || at == OFFER
+        let words = Model::new(OFFER_WORDS + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER_WORDS
         });
-        let offer = Offer::new(words.clone(), 0);
+        let offer = BulkOffer::new(words.clone(), 0);
         let at = offer.counters();
-        let mut fill = Fill::new(words.clone(), at, 1, 1);
+        let mut fill = FifoWriter::new(words.clone(), at, 1, 1);
         offer.open(1, 5);
         let claiming = {
             let words = words.clone();
             thread::spawn(move || {
-                let offer = Offer::new(words.clone(), 0);
+                let offer = BulkOffer::new(words.clone(), 0);
                 if !offer.claim(1, 2) {
                     return;
                 }
-                let mut drain = Drain::new(words.clone(), at, 1, 1);
+                let mut drain = FifoReader::new(words.clone(), at, 1, 1);
                 if drain.ready(1).unwrap() == 0 {
                     // Nothing came: who looks may still find the offer as it was.
-                    let holds = offer.holds(1, Stage::Claimed { how: 2 });
-                    assert!(matches!(holds, Ok(()) | Err(Void::Revoked)), "{holds:?}");
+                    let holds = offer.holds(1, OfferStage::Claimed { protocol: 2 });
+                    assert!(
+                        matches!(holds, Ok(()) | Err(ClaimLost::Revoked)),
+                        "{holds:?}"
+                    );
                     return;
                 }
                 // SAFETY: the model has this word.
-                let read = unsafe { words.load(OFFER, Ordering::Relaxed) };
+                let read = unsafe { words.load(OFFER_WORDS, Ordering::Relaxed) };
                 drain.free(1);
                 match offer.finish(1, 2) {
                     Ok(()) => assert_eq!(read, 7),
-                    void => assert_eq!(void, Err(Void::Revoked)),
+                    void => assert_eq!(void, Err(ClaimLost::Revoked)),
                 }
             })
         };
         // SAFETY: the model has this word.
-        unsafe { words.store(OFFER, 7, Ordering::Relaxed) };
+        unsafe { words.store(OFFER_WORDS, 7, Ordering::Relaxed) };
         fill.publish(1);
         offer.revoke(1);
         // SAFETY: the model has this word.
-        unsafe { words.store(OFFER, 8, Ordering::Relaxed) };
+        unsafe { words.store(OFFER_WORDS, 8, Ordering::Relaxed) };
         claiming.join().unwrap();
         assert!(!offer.claim(1, 2), "it stays closed");
     });
@@ -726,34 +738,34 @@ fn a_revoked_pipe_brings_nothing() {
 #[test]
 fn who_has_left_is_served_no_more() {
     loom::model(|| {
-        let words = Model::new(OFFER + 3, |at| {
-            at < 4 || (8..12).contains(&at) || at >= OFFER
+        let words = Model::new(OFFER_WORDS + 3, |at| {
+            at < 4 || (8..12).contains(&at) || at >= OFFER_WORDS
         });
         // Behind the offer: two pieces, and whether the claimer has left.
-        let left = OFFER + 2;
-        let claimer = Offer::new(words.clone(), 0);
+        let left = OFFER_WORDS + 2;
+        let claimer = BulkOffer::new(words.clone(), 0);
         claimer.open(1, 0);
         assert!(claimer.claim(1, 2));
         let sharing = {
             let words = words.clone();
             thread::spawn(move || {
-                let owner = Offer::new(words.clone(), 0);
+                let owner = BulkOffer::new(words.clone(), 0);
                 // SAFETY: the model has this word.
                 let late = unsafe { words.load(left, Ordering::Acquire) } != 0;
                 let mut pieces = 0;
                 while let Some(piece) = owner.take(2) {
                     assert!(!late, "a piece is written for one that has left");
                     // SAFETY: the model has this word.
-                    unsafe { words.set(OFFER + piece as usize, 50) };
+                    unsafe { words.set(OFFER_WORDS + piece as usize, 50) };
                     pieces += 1;
-                    owner.share(Share::Pieces(pieces));
+                    owner.share(OwnerProgress::Pieces(pieces));
                 }
                 assert_eq!(owner.take(2), None);
             })
         };
         if let Some(piece) = claimer.take(2) {
             // SAFETY: the model has this word.
-            unsafe { words.set(OFFER + piece as usize, 60) };
+            unsafe { words.set(OFFER_WORDS + piece as usize, 60) };
         }
         claimer.leave();
         assert_eq!(claimer.take(2), None);
@@ -770,9 +782,12 @@ fn a_rank_moves_while_it_is_rung() {
     const ME: usize = 0;
     loom::model(|| {
         let (words, ring) = (Model::new(1, |_| true), Model::ring(2));
-        let (board, bell) = (Board::new(words.clone()), Bell::new(words.clone(), ME));
+        let (board, bell) = (
+            CpuBoard::new(words.clone()),
+            SleepFlag::new(words.clone(), ME),
+        );
         let (mut sender, receiver) = (Sender::new(ring.clone(), 2), Receiver::new(ring, 2));
-        board.place(ME, 3);
+        board.set_cpu(ME, 3);
         bell.announce(&Fences);
         let sending = thread::spawn({
             let bell = bell.clone();
@@ -787,7 +802,7 @@ fn a_rank_moves_while_it_is_rung() {
         });
         // It wakes by itself, has moved, and goes to sleep again.
         bell.clear();
-        board.place(ME, 4);
+        board.set_cpu(ME, 4);
         bell.announce(&Fences);
         let sleeps = receiver.next().is_none();
         let rang = sending.join().unwrap();

@@ -6,7 +6,7 @@ mod model;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use model::{Fences, Model};
-use oxmpi_shm::ring::{Bell, Receiver, Sender};
+use oxmpi_shm::ring::{Receiver, Sender, SleepFlag};
 
 /// Rings are kept until they are heard, all at once. What came before is seen then, so a receiver that sleeps
 /// again has a ring for whatever it has not seen.
@@ -14,7 +14,7 @@ use oxmpi_shm::ring::{Bell, Receiver, Sender};
 fn no_ring_is_heard_too_early() {
     loom::model(|| {
         let words = Model::ring(2);
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
         let rings = Arc::new(Mutex::new(0));
         let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
         let sending = thread::spawn({

@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 
 use loom::thread;
 use model::{Fences, Model};
-use oxmpi_shm::ring::{Bell, Miss, STRIDE, Steps, Words};
+use oxmpi_shm::ring::{STRIDE, SharedWords, SleepFlag, StepMiss, StepSlots};
 
 /// Slots of a model: the fewest.
 const SLOTS: usize = 2;
 
-type Slots = Steps<Model, SLOTS>;
+type Slots = StepSlots<Model, SLOTS>;
 
 const MARK: u16 = 77;
 
@@ -41,7 +41,7 @@ fn publish(slots: &Slots, step: u64) {
 }
 
 /// Looks for a step.
-fn look(slots: &Slots, step: u64) -> Result<(), Miss> {
+fn look(slots: &Slots, step: u64) -> Result<(), StepMiss> {
     slots.look(Slots::slot(step), step, MARK)
 }
 
@@ -58,7 +58,7 @@ fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
         let payload = unsafe { slots.words().get(Slots::payload(slot)) };
         assert_eq!(payload, step + 10);
     }
-    assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
+    assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
     come.is_ok()
 }
 
@@ -156,7 +156,7 @@ fn an_answer_is_written_where_the_question_was() {
 /// Who writes in turn, far ahead or until it fails, is in the call that the other one waits in.
 #[test]
 fn who_writes_in_turn_is_in_no_other_call() {
-    let mark = Slots::mark_in_turn(MARK, 1);
+    let mark = Slots::ping_pong_mark(MARK, 1);
     let run = |fails| {
         loom::model(move || {
             let both = [slots(), slots()];
@@ -171,8 +171,8 @@ fn who_writes_in_turn_is_in_no_other_call() {
                 }
             });
             let [first, second] = &both;
-            let come = Slots::look_in_turn([first, second], (1, 1), 1, mark);
-            assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
+            let come = Slots::look_ping_pong([first, second], (1, 1), 1, mark);
+            assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
             writing.join().unwrap();
         });
     };
@@ -267,7 +267,7 @@ fn what_was_written_in_turn_is_not_withdrawn() {
 fn no_step_is_slept_over() {
     loom::model(|| {
         let root = slots();
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
         let publishing = thread::spawn({
             let (root, bell) = (root.clone(), bell.clone());
             move || {
@@ -287,7 +287,7 @@ fn no_step_is_slept_over() {
 fn no_room_is_slept_over() {
     loom::model(|| {
         let reader = slots();
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let bell = SleepFlag::new(Model::new(1, |_| true), 0);
         let finishing = thread::spawn({
             let (reader, bell) = (reader.clone(), bell.clone());
             move || reader.finish(1) && bell.asleep(&Fences)

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{BulkPreference, BulkProtocol, Host, JoinError, Node, SegmentLayout};
+use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
@@ -33,7 +33,7 @@ fn start(part: &str, name: &str) -> Child {
 
 /// Meets rank 1, which plays `part`.
 fn meet(part: &str) -> (Rank, Child) {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
     let node = host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
     assert_eq!(node.pid(1), child.id());
@@ -259,7 +259,7 @@ fn a_sleeper_is_woken() {
 #[test]
 fn who_is_missing_is_named() {
     let short = Duration::from_millis(50);
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     let error = std::thread::scope(|s| {
         // Who joins is more patient than its leader, or it would be missed as well.
@@ -282,7 +282,7 @@ fn who_is_missing_is_named() {
 
 #[test]
 fn strangers_and_misfits_are_refused() {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     std::thread::scope(|s| {
         s.spawn(|| {
@@ -300,7 +300,7 @@ fn strangers_and_misfits_are_refused() {
         (5, 2, "not one of"),
         (0, 2, "not one of"),
     ] {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let error = std::thread::scope(|s| {
             s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
@@ -319,7 +319,7 @@ fn more_memory_than_there_is_is_refused_with_numbers() {
         buffer: 65_472,
         buffers: 4096,
     };
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let error = host.serve(layout, KEY, WATCHDOG).unwrap_err();
     assert!(
         matches!(error, JoinError::Memory(_) | JoinError::Layout(_)),

@@ -43,7 +43,7 @@ pub(super) fn are_ours(pids: &[u32], rank: u32, leader: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::{Host, Node};
+    use crate::node::{Node, NodeLeader};
     use crate::segment::SegmentLayout;
     use std::borrow::ToOwned;
     use std::time::Duration;
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_written_over_misleads_nobody() {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let (name, key) = (host.name().to_owned(), [1; 16]);
         let limit = Duration::from_secs(120);
         let nodes = std::thread::scope(|s| {

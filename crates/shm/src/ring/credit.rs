@@ -6,18 +6,18 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, Words};
+use super::{Corrupt, SharedWords};
 
 /// The sender's side of one resource: what it may still use.
 #[derive(Debug)]
-pub struct Granted {
+pub struct SenderCredits {
     used: u32,
     limit: u32,
     total: u32,
     at: u32,
 }
 
-impl Granted {
+impl SenderCredits {
     /// `total` of a resource, all free, whose credits are told in word `at`.
     ///
     /// # Panics
@@ -33,12 +33,12 @@ impl Granted {
         }
     }
 
-    /// Takes all that is granted away until [`Granted::unfreeze`].
+    /// Takes all that is granted away until [`SenderCredits::unfreeze`].
     pub const fn freeze(&mut self) {
         self.limit = self.used;
     }
 
-    /// Undoes [`Granted::freeze`] before the first use.
+    /// Undoes [`SenderCredits::freeze`] before the first use.
     pub const fn unfreeze(&mut self) {
         self.limit = self.used.wrapping_add(self.total);
     }
@@ -64,7 +64,7 @@ impl Granted {
         (self.at, self.limit.wrapping_sub(self.total))
     }
 
-    /// Uses `n`, which [`Granted::left`] has.
+    /// Uses `n`, which [`SenderCredits::left`] has.
     #[inline]
     pub const fn take(&mut self, n: u32) {
         debug_assert!(n <= self.left());
@@ -75,9 +75,9 @@ impl Granted {
     ///
     /// # Errors
     /// [`Corrupt`] if the receiver claims to have freed more than was used.
-    pub fn look<W: Words>(&mut self, words: &W) -> Result<u32, Corrupt> {
+    pub fn look<W: SharedWords>(&mut self, words: &W) -> Result<u32, Corrupt> {
         assert!((self.at as usize) < words.len());
-        // The acquire pairs with `Freed::tell`: the receiver has read what it gives back.
+        // The acquire pairs with `ReceiverCredits::tell`: the receiver has read what it gives back.
         // SAFETY: in bounds by the assertion.
         let freed = unsafe { words.load(self.at as usize, Ordering::Acquire) } as u32;
         let limit = freed.wrapping_add(self.total);
@@ -92,7 +92,7 @@ impl Granted {
 /// The receiver's side of one resource: what it has freed and told.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Freed {
+pub struct ReceiverCredits {
     freed: u32,
     at: u32,
     /// How many more, from one on, until the sender is told. Apart from `freed`: counted side by side
@@ -101,7 +101,7 @@ pub struct Freed {
     every: u32,
 }
 
-impl Freed {
+impl ReceiverCredits {
     /// Of `total`, none used yet; credits are told in word `at`.
     #[must_use]
     pub const fn new(total: u32, at: u32) -> Self {
@@ -124,7 +124,7 @@ impl Freed {
 
     /// Frees `n`. True if the sender was told: it may be waiting for that.
     #[inline]
-    pub fn free<W: Words>(&mut self, n: u32, words: &W) -> bool {
+    pub fn free<W: SharedWords>(&mut self, n: u32, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(n);
         let due = n >= self.left;
         if due {
@@ -135,12 +135,12 @@ impl Freed {
         due
     }
 
-    /// Frees one, as [`Freed::free`] does.
+    /// Frees one, as [`ReceiverCredits::free`] does.
     ///
     /// # Cost
     /// An addition and a count, where it is not yet time to tell.
     #[inline(always)]
-    pub fn free_one<W: Words>(&mut self, words: &W) -> bool {
+    pub fn free_one<W: SharedWords>(&mut self, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(1);
         self.left -= 1;
         let due = self.left == 0;
@@ -151,7 +151,7 @@ impl Freed {
     }
 
     #[inline(never)]
-    fn tell<W: Words>(&mut self, words: &W) {
+    fn tell<W: SharedWords>(&mut self, words: &W) {
         assert!((self.at as usize) < words.len());
         self.left = self.every;
         // The release keeps our reads of what is freed before the sender's next writes there.

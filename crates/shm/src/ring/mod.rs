@@ -10,53 +10,54 @@
 //! it writes nothing that the sender reads.
 //!
 //! Two rings that lead to and fro may have one slot between them that both sides write in turn
-//! ([`Dialogue`]): an answer then moves one line and not two.
+//! ([`PingPongSlot`]): an answer then moves one line and not two.
 //!
-//! Beside the rings, for bulk bytes: an [`Offer`] of one rank's bytes that one other may claim, and
-//! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side. For collectives:
-//! [`Steps`], the slots of one rank that all others read.
+//! Beside the rings, for bulk bytes: an [`BulkOffer`] of one rank's bytes that one other may claim, and
+//! a pipe ([`FifoWriter`], [`FifoReader`]), a window of bytes with a counter on either side. For collectives:
+//! [`StepSlots`], the slots of one rank that all others read.
 //!
-//! And hints for who shares a processor: who is awake and where, the [`Board`], and when a rank worked (`stint.rs`).
+//! And hints for who shares a processor: who is awake and where, the [`CpuBoard`], and when a rank worked (`runnable_hint.rs`).
 //!
-//! Everything is generic over [`Words`], so the code that a model checker explores is the code that
+//! Everything is generic over [`SharedWords`], so the code that a model checker explores is the code that
 //! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
 //! turn.
 
-mod board;
+mod barrier_count;
+mod cpu_board;
 mod credit;
-mod dialogue;
-mod exit;
-mod gate;
+mod exit_flag;
+mod fifo;
 mod offer;
-mod opened;
-mod pipe;
+mod opened_links;
+mod ping_pong_buffers;
+mod ping_pong_slot;
 mod queue;
-mod sleep;
+mod runnable_hint;
+mod sleep_flag;
 mod steps;
-mod stint;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod turn;
 mod words;
 
-pub use board::Board;
-pub use credit::{Freed, Granted};
-pub use dialogue::Dialogue;
-pub use exit::Exit;
-pub use gate::Gate;
-pub use offer::{OFFER, Offer, Share, Stage, Void};
-pub use opened::{Doors, Knock};
-pub use pipe::{Counters, Drain, Fill};
+pub use barrier_count::BarrierCount;
+pub use cpu_board::CpuBoard;
+pub use credit::{ReceiverCredits, SenderCredits};
+pub use exit_flag::ExitFlag;
+pub use fifo::{FifoCounters, FifoReader, FifoWriter};
+pub use offer::{BulkOffer, ClaimLost, OFFER_WORDS, OfferStage, OwnerProgress};
+pub use opened_links::{LinkAnnouncer, OpenedLinks};
+pub use ping_pong_buffers::{PING_PONG_BUFFERS, PingPongBuffers};
+pub use ping_pong_slot::PingPongSlot;
 pub use queue::{
-    BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, dialogue_at, words_for,
+    BODY, CREDITS, Message, Receiver, RingSlot, STRIDE, SendError, Sender, WIDE, ping_pong_slot_at,
+    words_for,
 };
-pub use sleep::{Barrier, Bell, Full};
-pub use steps::{Miss, Steps};
-pub use stint::Stint;
+pub use runnable_hint::RunnableHint;
+pub use sleep_flag::{AsymmetricFence, FullFence, SleepFlag};
+pub use steps::{StepMiss, StepSlots};
 pub use storage::Storage;
-pub use turn::{TURNS, Turns};
-pub use words::{Mapped, Words};
+pub use words::{MappedWords, SharedWords};
 
 /// What the other side wrote cannot be: it is broken or hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

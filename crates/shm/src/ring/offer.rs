@@ -7,7 +7,7 @@
 //! claimer that does not know yet finds out at the end, and takes nothing for the message.
 //!
 //! What lies in a buffer that goes over with the message which tells of the offer needs no claim: the
-//! state stays open, and the claimer says at its end that it took it ([`Offer::took`]).
+//! state stays open, and the claimer says at its end that it took it ([`BulkOffer::took`]).
 //!
 //! ```text
 //!           open            claim                finish
@@ -18,10 +18,10 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, Counters, STRIDE, Words};
+use super::{Corrupt, FifoCounters, STRIDE, SharedWords};
 
-/// Words that an offer takes: two lines. A place is for one owner and one claimer.
-pub const OFFER: usize = STRIDE;
+/// SharedWords that an offer takes: two lines. A place is for one owner and one claimer.
+pub const OFFER_WORDS: usize = STRIDE;
 
 // The owner's line, but that the claimer changes the state.
 const STATE: usize = 0;
@@ -46,26 +46,26 @@ const CLAIMABLE: u64 = 3;
 
 /// How far an offer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum OfferStage {
     /// Not offered.
     Closed,
     /// Offered, and not yet claimed.
     Open,
-    /// The claimer takes it by road `how`.
+    /// The claimer takes it by road `protocol`.
     Claimed {
         /// The claimer's road.
-        how: u8,
+        protocol: u8,
     },
     /// The claimer has it all.
     Done {
         /// The claimer's road.
-        how: u8,
+        protocol: u8,
     },
 }
 
 /// What the owner has done of a transfer that both sides share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub enum OwnerProgress {
     /// So many pieces.
     Pieces(u64),
     /// It could not do what it took.
@@ -74,7 +74,7 @@ pub enum Share {
 
 /// PlanReason a claim holds no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Void {
+pub enum ClaimLost {
     /// The owner has revoked the offer.
     Revoked,
     /// The offer is what neither side makes of it.
@@ -83,33 +83,33 @@ pub enum Void {
 
 /// One offer, as both sides see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer<W> {
+pub struct BulkOffer<W> {
     words: W,
     at: usize,
 }
 
-impl Stage {
+impl OfferStage {
     /// What the word of a `turn` is at this stage.
     #[must_use]
     pub const fn word(self, turn: u32) -> u64 {
         let low = match self {
             Self::Closed => CLOSED,
             Self::Open => OPEN,
-            Self::Done { how } => DONE | (how as u64) << 4,
-            Self::Claimed { how } => CLAIMABLE | (how as u64) << 4,
+            Self::Done { protocol } => DONE | (protocol as u64) << 4,
+            Self::Claimed { protocol } => CLAIMABLE | (protocol as u64) << 4,
         };
         (turn as u64) << 32 | low
     }
 }
 
-impl<W: Words> Offer<W> {
-    /// The offer in the [`OFFER`] words from `at` on.
+impl<W: SharedWords> BulkOffer<W> {
+    /// The offer in the [`OFFER_WORDS`] words from `at` on.
     ///
     /// # Panics
     /// If `words` has no such words.
     #[must_use]
     pub fn new(words: W, at: usize) -> Self {
-        assert!(words.holds(at, OFFER));
+        assert!(words.holds(at, OFFER_WORDS));
         Self { words, at }
     }
 
@@ -134,21 +134,21 @@ impl<W: Words> Offer<W> {
     }
 
     /// The counters of the pipe that the bytes go through, if they do.
-    pub const fn counters(&self) -> Counters {
-        Counters {
+    pub const fn counters(&self) -> FifoCounters {
+        FifoCounters {
             filled: self.at + FILLED,
             drained: self.at + DRAINED,
         }
     }
 
     /// Owner: offers something as `turn`, which no earlier offer in this place had; `grant` as for
-    /// [`Offer::grant`], or 0.
+    /// [`BulkOffer::grant`], or 0.
     pub fn open(&self, turn: u32, grant: u64) {
         for (word, value) in [(GRANT, grant), (JOIN, 0), (NEXT, 0), (SHARE, 0)] {
             // SAFETY: `new` checked the index.
             unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
         }
-        let open = Stage::Open.word(turn);
+        let open = OfferStage::Open.word(turn);
         // Who claims it sees all that was prepared.
         // SAFETY: `new` checked the index.
         unsafe {
@@ -156,31 +156,31 @@ impl<W: Words> Offer<W> {
         }
     }
 
-    /// Owner: how far the offer has come. [`Stage::Closed`] if it is not `turn`'s.
+    /// Owner: how far the offer has come. [`OfferStage::Closed`] if it is not `turn`'s.
     ///
     /// # Cost
     /// One load.
     #[must_use]
-    pub fn look(&self, turn: u32) -> Stage {
+    pub fn look(&self, turn: u32) -> OfferStage {
         // The acquire pairs with `finish`: what the claimer read may be written again.
         // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Acquire) };
         match word & 15 {
-            _ if (word >> 32) as u32 != turn => Stage::Closed,
-            OPEN => Stage::Open,
-            DONE => Stage::Done {
-                how: (word >> 4) as u8,
+            _ if (word >> 32) as u32 != turn => OfferStage::Closed,
+            OPEN => OfferStage::Open,
+            DONE => OfferStage::Done {
+                protocol: (word >> 4) as u8,
             },
-            CLAIMABLE => Stage::Claimed {
-                how: (word >> 4) as u8,
+            CLAIMABLE => OfferStage::Claimed {
+                protocol: (word >> 4) as u8,
             },
-            _ => Stage::Closed,
+            _ => OfferStage::Closed,
         }
     }
 
     /// Owner: takes the offer back. False if it was claimed before.
     pub fn withdraw(&self, turn: u32) -> bool {
-        let (open, closed) = (Stage::Open.word(turn), Stage::Closed.word(turn));
+        let (open, closed) = (OfferStage::Open.word(turn), OfferStage::Closed.word(turn));
         // Nobody else had it, so there is nothing to see.
         // SAFETY: `new` checked the index.
         unsafe {
@@ -200,14 +200,14 @@ impl<W: Words> Offer<W> {
 
     /// Claimer: takes the offer, which is `turn`'s. False if it is no longer open.
     #[must_use]
-    pub fn claim(&self, turn: u32, how: u8) -> bool {
-        let claimed = Stage::Claimed { how }.word(turn);
+    pub fn claim(&self, turn: u32, protocol: u8) -> bool {
+        let claimed = OfferStage::Claimed { protocol }.word(turn);
         // The acquire pairs with `open`.
         // SAFETY: `new` checked the index.
         unsafe {
             self.words.exchange(
                 self.at + STATE,
-                Stage::Open.word(turn),
+                OfferStage::Open.word(turn),
                 claimed,
                 Ordering::Acquire,
             )
@@ -224,9 +224,9 @@ impl<W: Words> Offer<W> {
 
     /// Owner: takes the offer back whether it was claimed or not: its peer is lost, which the peer may
     /// not know. What it names may be written again: a claimer that still reads is told by
-    /// [`Offer::holds`] and [`Offer::finish`].
+    /// [`BulkOffer::holds`] and [`BulkOffer::finish`].
     pub fn revoke(&self, turn: u32) {
-        let closed = Stage::Closed.word(turn);
+        let closed = OfferStage::Closed.word(turn);
         // A claimer moves it on twice at most.
         for _ in 0..3 {
             // SAFETY: `new` checked the index.
@@ -251,27 +251,29 @@ impl<W: Words> Offer<W> {
     /// One load.
     ///
     /// # Errors
-    /// [`Void`]: nothing more comes.
-    pub fn holds(&self, turn: u32, stage: Stage) -> Result<(), Void> {
+    /// [`ClaimLost`]: nothing more comes.
+    pub fn holds(&self, turn: u32, stage: OfferStage) -> Result<(), ClaimLost> {
         // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
-        let closed = Stage::Closed.word(turn);
+        let closed = OfferStage::Closed.word(turn);
         if word == stage.word(turn) {
             Ok(())
         } else if word == closed {
-            Err(Void::Revoked)
+            Err(ClaimLost::Revoked)
         } else {
-            Err(Void::Corrupt(Corrupt("an offer changed under its claimer")))
+            Err(ClaimLost::Corrupt(Corrupt(
+                "an offer changed under its claimer",
+            )))
         }
     }
 
-    /// Claimer: it has all, and uses nothing of the offer any more, which it claimed by road `how`.
+    /// Claimer: it has all, and uses nothing of the offer any more, which it claimed by road `protocol`.
     ///
     /// # Errors
-    /// [`Void`]: what was read may be anything.
-    pub fn finish(&self, turn: u32, how: u8) -> Result<(), Void> {
-        let claimed = Stage::Claimed { how }.word(turn);
-        let done = Stage::Done { how }.word(turn);
+    /// [`ClaimLost`]: what was read may be anything.
+    pub fn finish(&self, turn: u32, protocol: u8) -> Result<(), ClaimLost> {
+        let claimed = OfferStage::Claimed { protocol }.word(turn);
+        let done = OfferStage::Done { protocol }.word(turn);
         // Our reads come before the look at the word.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
@@ -284,9 +286,9 @@ impl<W: Words> Offer<W> {
             return Ok(());
         }
         // A word that was put back since is no better.
-        let changed = Void::Corrupt(Corrupt("an offer changed under its claimer"));
+        let changed = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
         Err(self
-            .holds(turn, Stage::Claimed { how })
+            .holds(turn, OfferStage::Claimed { protocol })
             .err()
             .unwrap_or(changed))
     }
@@ -302,7 +304,7 @@ impl<W: Words> Offer<W> {
         }
     }
 
-    /// Owner, once that message has come: whether the claimer said [`Offer::took`].
+    /// Owner, once that message has come: whether the claimer said [`BulkOffer::took`].
     #[must_use]
     pub fn is_taken(&self, turn: u32) -> bool {
         // SAFETY: `new` checked the index.
@@ -324,7 +326,7 @@ impl<W: Words> Offer<W> {
         }
     }
 
-    /// Owner: what the claimer said in [`Offer::join`].
+    /// Owner: what the claimer said in [`BulkOffer::join`].
     #[must_use]
     pub fn joined(&self) -> Option<[u64; 2]> {
         // The acquire pairs with `join`.
@@ -371,10 +373,10 @@ impl<W: Words> Offer<W> {
     }
 
     /// Owner: what it has done by now of a shared transfer.
-    pub fn share(&self, share: Share) {
+    pub fn share(&self, share: OwnerProgress) {
         let word = match share {
-            Share::Pieces(n) => n,
-            Share::Failed => u64::MAX,
+            OwnerProgress::Pieces(n) => n,
+            OwnerProgress::Failed => u64::MAX,
         };
         // The claimer sees the bytes of the pieces.
         // SAFETY: `new` checked the index.
@@ -385,12 +387,12 @@ impl<W: Words> Offer<W> {
 
     /// Claimer: what the owner has done.
     #[must_use]
-    pub fn shared(&self) -> Share {
+    pub fn shared(&self) -> OwnerProgress {
         // The acquire pairs with `share`.
         // SAFETY: `new` checked the index.
         match unsafe { self.words.load(self.at + SHARE, Ordering::Acquire) } {
-            u64::MAX => Share::Failed,
-            n => Share::Pieces(n),
+            u64::MAX => OwnerProgress::Failed,
+            n => OwnerProgress::Pieces(n),
         }
     }
 }

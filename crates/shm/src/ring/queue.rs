@@ -2,31 +2,31 @@
 
 use core::sync::atomic::Ordering;
 
-use super::dialogue::{Dialogue, STEP, Turn};
-use super::{Corrupt, Freed, Granted, Words};
+use super::ping_pong_slot::{PingPongSlot, STEP, Turn};
+use super::{Corrupt, ReceiverCredits, SenderCredits, SharedWords};
 
-/// Words from one slot to the next: 128 B.
+/// SharedWords from one slot to the next: 128 B.
 pub const STRIDE: usize = 16;
 
-/// Words of a message's body in its slot's first line: 64 B less the first word.
+/// SharedWords of a message's body in its slot's first line: 64 B less the first word.
 pub const BODY: usize = 7;
 
-/// Words of a body that takes the slot's second line too.
+/// SharedWords of a body that takes the slot's second line too.
 pub const WIDE: usize = STRIDE - 1;
 
-/// Words behind the slots that hold credits, in a line of their own. The first is the ring's, the
+/// SharedWords behind the slots that hold credits, in a line of their own. The first is the ring's, the
 /// others are free for resources that travel with it.
 pub const CREDITS: usize = STRIDE;
 
-/// Words that a ring of `slots` slots takes, with its credits and a slot for a [`Dialogue`].
+/// SharedWords that a ring of `slots` slots takes, with its credits and a slot for a [`PingPongSlot`].
 #[must_use]
 pub const fn words_for(slots: u32) -> usize {
-    dialogue_at(slots) + STRIDE
+    ping_pong_slot_at(slots) + STRIDE
 }
 
-/// The first word of the slot for a [`Dialogue`] among those of a ring of `slots` slots.
+/// The first word of the slot for a [`PingPongSlot`] among those of a ring of `slots` slots.
 #[must_use]
-pub const fn dialogue_at(slots: u32) -> usize {
+pub const fn ping_pong_slot_at(slots: u32) -> usize {
     slots as usize * STRIDE + CREDITS
 }
 
@@ -41,7 +41,7 @@ pub struct Message {
 
 /// PlanReason a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum SendError {
     /// The ring is full.
     Full,
     /// The receiver broke the protocol.
@@ -51,13 +51,13 @@ pub enum Refused {
 /// A slot of a ring, or that of its dialogue: where one message is written, or read. Found once for all
 /// of its words.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<W> {
+pub struct RingSlot<W> {
     /// The slot's words, [`STRIDE`] of them.
     words: W,
     in_turn: bool,
 }
 
-impl<W: Words> Place<W> {
+impl<W: SharedWords> RingSlot<W> {
     /// # Safety
     /// `words` has slot `number`.
     #[inline(always)]
@@ -82,11 +82,11 @@ impl<W: Words> Place<W> {
     /// Whether it is the dialogue's: who has read it may write it next.
     #[inline(always)]
     #[must_use]
-    pub const fn in_turn(&self) -> bool {
+    pub const fn is_ping_pong(&self) -> bool {
         self.in_turn
     }
 
-    /// The index among [`Place::words`] of body word `i`.
+    /// The index among [`RingSlot::words`] of body word `i`.
     ///
     /// # Panics
     /// If `i` is not below [`WIDE`].
@@ -112,7 +112,7 @@ pub struct Sender<W> {
     mask: u32,
     /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
-    slots: Granted,
+    slots: SenderCredits,
     turn: Turn,
     dialogue: W,
 }
@@ -124,16 +124,16 @@ pub struct Receiver<W> {
     mask: u32,
     /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
-    slots: Freed,
+    slots: ReceiverCredits,
     dialogue: W,
 }
 
-fn check<W: Words>(words: &W, slots: u32) {
+fn check<W: SharedWords>(words: &W, slots: u32) {
     assert!(slots.is_power_of_two(), "a ring has 2^k slots");
     assert!(words.len() >= words_for(slots), "too few words for a ring");
 }
 
-impl<W: Words> Sender<W> {
+impl<W: SharedWords> Sender<W> {
     /// The sending end of a ring of `slots` slots in `words`, which are zero.
     ///
     /// # Panics
@@ -143,18 +143,18 @@ impl<W: Words> Sender<W> {
         check(&words, slots);
         Self {
             mask: slots - 1,
-            number: Dialogue::<W>::NONE,
-            slots: Granted::new(slots, slots * STRIDE as u32),
+            number: PingPongSlot::<W>::NONE,
+            slots: SenderCredits::new(slots, slots * STRIDE as u32),
             turn: Turn::new(false, slots),
             // SAFETY: `check` has counted these words.
-            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            dialogue: unsafe { words.part(ping_pong_slot_at(slots), STRIDE) },
             words,
         }
     }
 
     /// This end, from which nothing was sent, with `dialogue`. The receiving end gets the same.
     #[must_use]
-    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+    pub fn with_ping_pong(self, dialogue: PingPongSlot<W>) -> Self {
         Self {
             number: dialogue.number(),
             turn: Turn::new(dialogue.begins(), self.mask + 1),
@@ -165,13 +165,13 @@ impl<W: Words> Sender<W> {
 
     /// What the other side wrote into the dialogue's slot is read: it is this side's turn.
     #[inline(always)]
-    pub const fn take_turn(&mut self) {
+    pub const fn gain_ping_pong(&mut self) {
         self.turn.take(self.slots.used());
     }
 
     /// After a quarter of a ring has come this side tries again whether there is a dialogue. What the other
     /// side wrote last into its slot is read, and goes.
-    pub fn try_turn(&mut self) {
+    pub fn retry_ping_pong(&mut self) {
         if self.turn.retry(self.slots.used()) {
             // SAFETY: a dialogue's words are those of a slot.
             let word = unsafe { self.dialogue.load(0, Ordering::Relaxed) };
@@ -189,7 +189,7 @@ impl<W: Words> Sender<W> {
     }
 
     /// The ring's slots: how many are free, and the like.
-    pub const fn slots(&mut self) -> &mut Granted {
+    pub const fn slots(&mut self) -> &mut SenderCredits {
         &mut self.slots
     }
 
@@ -211,25 +211,25 @@ impl<W: Words> Sender<W> {
     /// Whether the next message may go into the dialogue's slot.
     #[inline(always)]
     #[must_use]
-    pub const fn is_in_turn(&self) -> bool {
+    pub const fn may_ping_pong(&self) -> bool {
         self.turn.is_ours()
     }
 
     /// The dialogue's slot, for a message of [`BODY`] words at most: two lines that go to and fro are slower
-    /// than two rings. The caller has seen [`Sender::is_in_turn`].
+    /// than two rings. The caller has seen [`Sender::may_ping_pong`].
     #[inline(always)]
     #[must_use]
-    pub fn place_in_turn(&self) -> Place<W> {
-        debug_assert!(self.is_in_turn());
-        Place::of_dialogue(&self.dialogue)
+    pub fn ping_pong_slot(&self) -> RingSlot<W> {
+        debug_assert!(self.may_ping_pong());
+        RingSlot::of_dialogue(&self.dialogue)
     }
 
     /// The ring's slot under construction. The caller has seen [`Sender::ready`].
     #[inline(always)]
     #[must_use]
-    pub fn place(&self) -> Place<W> {
+    pub fn slot(&self) -> RingSlot<W> {
         // SAFETY: `new` checked that there are as many slots as the mask lets through.
-        unsafe { Place::new(&self.words, self.slots.used() & self.mask) }
+        unsafe { RingSlot::new(&self.words, self.slots.used() & self.mask) }
     }
 
     /// Writes word `i` of the body of the message under construction, whose slot is `place`.
@@ -237,9 +237,9 @@ impl<W: Words> Sender<W> {
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
-    pub fn set(&mut self, place: &Place<W>, i: usize, word: u64) {
+    pub fn set(&mut self, place: &RingSlot<W>, i: usize, word: u64) {
         // SAFETY: a place has a slot's words; `i` is checked.
-        unsafe { place.words.set(Place::<W>::body(i), word) };
+        unsafe { place.words.set(RingSlot::<W>::body(i), word) };
     }
 
     /// Publishes the message under construction, whose slot is `place`.
@@ -247,7 +247,7 @@ impl<W: Words> Sender<W> {
     /// # Cost
     /// One store. No atomic read-modify-write, no fence.
     #[inline(always)]
-    pub fn publish(&mut self, place: &Place<W>, head: u32) {
+    pub fn publish(&mut self, place: &RingSlot<W>, head: u32) {
         if place.in_turn {
             self.turn.give(self.slots.used());
         } else {
@@ -264,16 +264,16 @@ impl<W: Words> Sender<W> {
     /// Sends one message.
     ///
     /// # Errors
-    /// [`Refused::Full`] when the receiver has given no slot back yet.
+    /// [`SendError::Full`] when the receiver has given no slot back yet.
     ///
     /// # Panics
     /// If `body` has more than [`WIDE`] words.
     #[inline]
-    pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), Refused> {
-        if !self.room().map_err(Refused::Corrupt)? {
-            return Err(Refused::Full);
+    pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), SendError> {
+        if !self.room().map_err(SendError::Corrupt)? {
+            return Err(SendError::Full);
         }
-        let place = self.place();
+        let place = self.slot();
         for (i, &word) in body.iter().enumerate() {
             self.set(&place, i, word);
         }
@@ -282,7 +282,7 @@ impl<W: Words> Sender<W> {
     }
 }
 
-impl<W: Words> Receiver<W> {
+impl<W: SharedWords> Receiver<W> {
     /// The receiving end of a ring of `slots` slots in `words`, from which nothing was received.
     ///
     /// # Panics
@@ -292,17 +292,17 @@ impl<W: Words> Receiver<W> {
         check(&words, slots);
         Self {
             mask: slots - 1,
-            number: Dialogue::<W>::NONE,
-            slots: Freed::new(slots, slots * STRIDE as u32),
+            number: PingPongSlot::<W>::NONE,
+            slots: ReceiverCredits::new(slots, slots * STRIDE as u32),
             // SAFETY: `check` has counted these words.
-            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            dialogue: unsafe { words.part(ping_pong_slot_at(slots), STRIDE) },
             words,
         }
     }
 
     /// This end, from which nothing was received, with `dialogue`: that of the sending end.
     #[must_use]
-    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+    pub fn with_ping_pong(self, dialogue: PingPongSlot<W>) -> Self {
         Self {
             number: dialogue.number(),
             dialogue: dialogue.into_words(),
@@ -319,9 +319,9 @@ impl<W: Words> Receiver<W> {
     /// The ring's slot that comes next.
     #[inline(always)]
     #[must_use]
-    pub fn place(&self) -> Place<W> {
+    pub fn slot(&self) -> RingSlot<W> {
         // SAFETY: `new` checked that there are as many slots as the mask lets through.
-        unsafe { Place::new(&self.words, self.slots.freed() & self.mask) }
+        unsafe { RingSlot::new(&self.words, self.slots.freed() & self.mask) }
     }
 
     /// The next message's slot and its 32 bits, if it has come.
@@ -330,19 +330,19 @@ impl<W: Words> Receiver<W> {
     /// Two loads, each with a compare: of the ring's slot, and if it is not there of the dialogue's.
     #[inline(always)]
     #[must_use]
-    pub fn next(&self) -> Option<(Place<W>, u32)> {
-        let place = self.place();
+    pub fn next(&self) -> Option<(RingSlot<W>, u32)> {
+        let place = self.slot();
         if let Some(head) = self.head_at(&place) {
             return Some((place, head));
         }
-        let place = Place::of_dialogue(&self.dialogue);
+        let place = RingSlot::of_dialogue(&self.dialogue);
         let head = self.head_at(&place)?;
         Some((place, head))
     }
 
     /// The 32 bits of the next message, if it is in slot `place`.
     #[inline(always)]
-    fn head_at(&self, place: &Place<W>) -> Option<u32> {
+    fn head_at(&self, place: &RingSlot<W>) -> Option<u32> {
         u32::try_from(self.ahead_at(place)).ok()
     }
 
@@ -353,13 +353,13 @@ impl<W: Words> Receiver<W> {
     /// One load and a subtraction.
     #[inline(always)]
     #[must_use]
-    pub fn ahead_at(&self, place: &Place<W>) -> u64 {
+    pub fn ahead_at(&self, place: &RingSlot<W>) -> u64 {
         Self::first_at(place).wrapping_sub(self.number)
     }
 
     /// The first word of slot `place`: sequence above, the user's bits below.
     #[inline(always)]
-    fn first_at(place: &Place<W>) -> u64 {
+    fn first_at(place: &RingSlot<W>) -> u64 {
         // SAFETY: a place has a slot's words.
         unsafe { place.words.load(0, Ordering::Acquire) }
     }
@@ -370,9 +370,9 @@ impl<W: Words> Receiver<W> {
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
     #[must_use]
-    pub fn get(&self, place: &Place<W>, i: usize) -> u64 {
+    pub fn get(&self, place: &RingSlot<W>, i: usize) -> u64 {
         // SAFETY: a place has a slot's words; `i` is checked.
-        unsafe { place.words.get(Place::<W>::body(i)) }
+        unsafe { place.words.get(RingSlot::<W>::body(i)) }
     }
 
     /// A hint that the message `ahead` slots from here is looked at soon.
@@ -385,7 +385,7 @@ impl<W: Words> Receiver<W> {
     /// Drops the next message, which is in slot `place`. True if the sender was told that slots are free:
     /// it may be waiting for that. Where the slot is the dialogue's, it is this side's turn.
     #[inline(always)]
-    pub fn advance(&mut self, place: &Place<W>) -> bool {
+    pub fn advance(&mut self, place: &RingSlot<W>) -> bool {
         self.number = self.number.wrapping_add(STEP);
         !place.in_turn && self.slots.free_one(&self.words)
     }
@@ -397,7 +397,7 @@ impl<W: Words> Receiver<W> {
     /// [`Corrupt`] otherwise.
     pub fn check(&self) -> Result<(), Corrupt> {
         // SAFETY: a place has a slot's words.
-        let word = unsafe { self.place().words.load(0, Ordering::Relaxed) };
+        let word = unsafe { self.slot().words.load(0, Ordering::Relaxed) };
         let number = word >> 32 << 32;
         let ago = self.number.wrapping_add(STEP).wrapping_sub(number);
         let untouched = word == 0 && self.slots.freed() <= self.mask;

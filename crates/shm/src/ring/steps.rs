@@ -5,27 +5,27 @@
 //! waits for is there; nothing is cleared. A number carries a mark of the call: ranks whose calls differ find
 //! out instead of reading each other's bytes.
 //!
-//! Where many read it, a rank writes its own slots [one after the other](Steps::slot), each again `SLOTS` steps
+//! Where many read it, a rank writes its own slots [one after the other](StepSlots::slot), each again `SLOTS` steps
 //! later. Until then all must have read it: each rank tells, every half of the ring, up to which step it has
 //! finished. So nobody writes what its writer reads for each step, and a rank may be that many steps ahead of
 //! the slowest. Two ranks may write all slots of both in turn: whoever has read one may write it next. Ranks whose
-//! calls differ may then write where the other does not look; who waits long [finds that](Steps::look_in_turn).
+//! calls differ may then write where the other does not look; who waits long [finds that](StepSlots::look_ping_pong).
 //!
 //! A rank that rests tells for which step, so that others on its processor know whether it could go on.
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, STRIDE, Words};
+use super::{Corrupt, STRIDE, SharedWords};
 
 /// One rank's slots, as everybody sees them, and what it has finished.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps<W, const SLOTS: usize> {
+pub struct StepSlots<W, const SLOTS: usize> {
     words: W,
 }
 
 /// PlanReason a slot is not the one that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Miss {
+pub enum StepMiss {
     /// It is not published yet.
     Early,
     /// It is, by a rank that is in another call.
@@ -46,12 +46,12 @@ const NO_STEP: Corrupt = Corrupt("the number of a collective's step");
 /// The bit of a mark that tells two ranks that write in turn apart.
 const WRITER: u16 = 1;
 
-impl<W, const SLOTS: usize> Steps<W, SLOTS> {
-    /// Words of one rank: its slots, each of which has a line of eight words, the first being its
+impl<W, const SLOTS: usize> StepSlots<W, SLOTS> {
+    /// SharedWords of one rank: its slots, each of which has a line of eight words, the first being its
     /// number; then the line of what it has finished and waits for.
     pub const WORDS: usize = (SLOTS + 1) * STRIDE;
 
-    /// Words of payload in a slot.
+    /// SharedWords of payload in a slot.
     pub const PAYLOAD: usize = STRIDE / 2 - 1;
 
     /// How many steps a rank finishes before it tells.
@@ -60,7 +60,7 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     /// The mark of a call as the first or the second of two ranks publishes it, who write their slots in turn.
     #[inline(always)]
     #[must_use]
-    pub const fn mark_in_turn(mark: u16, writer: usize) -> u16 {
+    pub const fn ping_pong_mark(mark: u16, writer: usize) -> u16 {
         mark & !WRITER | writer as u16 & WRITER
     }
 
@@ -83,7 +83,7 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     const RESTED: usize = Self::FINISHED + 1;
 
     /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`,
-    /// as [`Steps::finished`] tells.
+    /// as [`StepSlots::finished`] tells.
     #[inline(always)]
     #[must_use]
     pub const fn is_free(step: u64, finished: u64) -> bool {
@@ -91,7 +91,7 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     }
 }
 
-impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
+impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     /// The rank's words.
     ///
     /// # Panics
@@ -128,9 +128,9 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
     /// Whether `step` is published in this slot. What was written before is seen from then on.
     ///
     /// # Errors
-    /// [`Miss`] says how not.
+    /// [`StepMiss`] says how not.
     #[inline(always)]
-    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), Miss> {
+    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepMiss> {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Acquire) };
         if number == step << MARK | u64::from(mark) {
@@ -140,39 +140,39 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         }
     }
 
-    /// As [`Steps::look`], in the slot of this number of the rank `both[owner]`, where both write the slots of both
+    /// As [`StepSlots::look`], in the slot of this number of the rank `both[owner]`, where both write the slots of both
     /// in turn: a rank that has published this step or a later one, but not here, is in another call, too.
     ///
     /// # Errors
-    /// As there. `mark` is the [other's](Steps::mark_in_turn).
+    /// As there. `mark` is the [other's](StepSlots::ping_pong_mark).
     ///
     /// # Cost
     /// Looks at all slots while it is early, so it is for who has waited for a while.
-    pub fn look_in_turn(
+    pub fn look_ping_pong(
         both: [&Self; 2],
         (owner, slot): (usize, usize),
         step: u64,
         mark: u16,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), StepMiss> {
         let look = || both[owner].look(slot, step, mark);
         let found = match look() {
-            Err(Miss::Early) => 0,
-            Err(Miss::Corrupt(_)) => both[owner].step_in(slot),
+            Err(StepMiss::Early) => 0,
+            Err(StepMiss::Corrupt(_)) => both[owner].step_in(slot),
             come => return come,
         };
         let published = both.map(|slots| slots.last_of(mark));
         let published = published.into_iter().fold(found, u64::max);
         if published > step + 2 * SLOTS as u64 {
             // Whatever it calls, it waits until this rank has finished what it writes over.
-            return Err(Miss::Corrupt(NO_STEP));
+            return Err(StepMiss::Corrupt(NO_STEP));
         }
         if published < step {
-            return Err(Miss::Early);
+            return Err(StepMiss::Early);
         }
         // What the other one published before that is seen now; and it is written again only once it was read.
         match look() {
-            Err(Miss::Early) if both[owner].is_withdrawn(slot) => Err(Miss::Early),
-            Err(_) => Err(Miss::Differs),
+            Err(StepMiss::Early) if both[owner].is_withdrawn(slot) => Err(StepMiss::Early),
+            Err(_) => Err(StepMiss::Differs),
             Ok(()) => Ok(()),
         }
     }
@@ -194,22 +194,22 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         of_writer.max().unwrap_or(0) >> MARK
     }
 
-    /// Whether what was published in this slot was [taken back](Steps::withdraw).
+    /// Whether what was published in this slot was [taken back](StepSlots::withdraw).
     fn is_withdrawn(&self, slot: usize) -> bool {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Relaxed) };
         number == WITHDRAWN
     }
 
-    /// As [`Steps::publish`], before this rank writes what another one told of, if that is still
-    /// [kept](Steps::is_kept). If not, that rank finds this step published after it took its own back.
+    /// As [`StepSlots::publish`], before this rank writes what another one told of, if that is still
+    /// [kept](StepSlots::is_kept). If not, that rank finds this step published after it took its own back.
     pub fn enter(&self, slot: usize, step: u64, mark: u16) {
         self.publish(slot, step, mark);
         self.words.fence(Ordering::SeqCst);
     }
 
     /// Takes `step` back, before what it told of is written over: others may be reading that. Who is writing it
-    /// has [entered](Steps::enter). Where a slot is written in turn and has been since, nobody is.
+    /// has [entered](StepSlots::enter). Where a slot is written in turn and has been since, nobody is.
     pub fn withdraw(&self, slot: usize, step: u64, mark: u16) {
         let (number, told) = (Self::number(slot), step << MARK | u64::from(mark));
         // SAFETY: as above.
@@ -220,7 +220,7 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         self.words.fence(Ordering::SeqCst);
     }
 
-    /// Whether the rank had not yet [taken `step` back](Steps::withdraw) when what it told of was read, just
+    /// Whether the rank had not yet [taken `step` back](StepSlots::withdraw) when what it told of was read, just
     /// before.
     pub fn is_kept(&self, slot: usize, step: u64, mark: u16) -> bool {
         self.words.fence(Ordering::Acquire);
@@ -228,14 +228,14 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
     }
 
     #[inline]
-    const fn miss(number: u64, step: u64) -> Miss {
+    const fn miss(number: u64, step: u64) -> StepMiss {
         let there = number >> MARK;
         if there < step {
-            Miss::Early
+            StepMiss::Early
         } else if there == step {
-            Miss::Differs
+            StepMiss::Differs
         } else {
-            Miss::Corrupt(NO_STEP)
+            StepMiss::Corrupt(NO_STEP)
         }
     }
 
@@ -287,14 +287,14 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
     }
 }
 
-impl<const SLOTS: usize> Steps<super::Mapped<'_>, SLOTS> {
+impl<const SLOTS: usize> StepSlots<super::MappedWords<'_>, SLOTS> {
     /// The same slots without a lifetime.
     ///
     /// # Safety
-    /// As [`Mapped::detach`](super::Mapped::detach).
+    /// As [`MappedWords::detach`](super::MappedWords::detach).
     #[must_use]
-    pub const unsafe fn detach(self) -> Steps<super::Mapped<'static>, SLOTS> {
-        Steps {
+    pub const unsafe fn detach(self) -> StepSlots<super::MappedWords<'static>, SLOTS> {
+        StepSlots {
             // SAFETY: by the caller's word.
             words: unsafe { self.words.detach() },
         }
@@ -310,11 +310,11 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::ring::Mapped;
+    use crate::ring::MappedWords;
 
     const SLOTS: usize = 2;
 
-    type Slots<'a> = Steps<Mapped<'a>, SLOTS>;
+    type Slots<'a> = StepSlots<MappedWords<'a>, SLOTS>;
 
     /// Memory for one rank's slots.
     fn memory() -> Vec<AtomicU64> {
@@ -324,7 +324,7 @@ mod tests {
     fn slots(memory: &[AtomicU64]) -> Slots<'_> {
         let first = NonNull::from(memory).cast();
         // SAFETY: atomics that live as long as the words do.
-        Slots::new(unsafe { Mapped::new(first, memory.len()) })
+        Slots::new(unsafe { MappedWords::new(first, memory.len()) })
     }
 
     const MARK: u16 = 76;
@@ -338,33 +338,36 @@ mod tests {
         slots.withdraw(1, 1, MARK);
         assert_eq!(slots.look(1, 2, MARK), Ok(()));
         slots.withdraw(1, 2, MARK);
-        assert_eq!(slots.look(1, 2, MARK), Err(Miss::Early));
+        assert_eq!(slots.look(1, 2, MARK), Err(StepMiss::Early));
     }
 
     #[test]
     fn who_publishes_elsewhere_is_in_another_call() {
         let memory = [memory(), memory()];
         let [first, second] = [0, 1].map(|rank| slots(&memory[rank]));
-        let [mine, other] = [0, 1].map(|writer| Slots::mark_in_turn(MARK, writer));
-        let look = |step| Slots::look_in_turn([&first, &second], (0, 1), step, other);
+        let [mine, other] = [0, 1].map(|writer| Slots::ping_pong_mark(MARK, writer));
+        let look = |step| Slots::look_ping_pong([&first, &second], (0, 1), step, other);
         first.publish(0, 3, mine);
         second.publish(0, 2, other);
         assert_eq!(
             look(3),
-            Err(Miss::Early),
+            Err(StepMiss::Early),
             "what one wrote oneself, and what was before"
         );
         second.publish(1, 4, other);
-        assert_eq!(look(3), Err(Miss::Differs), "the other one is further");
+        assert_eq!(look(3), Err(StepMiss::Differs), "the other one is further");
         first.publish(1, 3, other);
         assert_eq!(look(3), Ok(()));
         first.withdraw(1, 3, other);
-        assert_eq!(look(3), Err(Miss::Early), "it has failed in this call");
+        assert_eq!(look(3), Err(StepMiss::Early), "it has failed in this call");
         first.publish(1, 5, other);
-        assert_eq!(look(3), Err(Miss::Differs), "it has not waited");
+        assert_eq!(look(3), Err(StepMiss::Differs), "it has not waited");
         for (slots, slot) in [(&first, 1), (&second, 0)] {
             slots.publish(slot, 1000, other);
-            assert!(matches!(look(3), Err(Miss::Corrupt(_))), "nobody is so far");
+            assert!(
+                matches!(look(3), Err(StepMiss::Corrupt(_))),
+                "nobody is so far"
+            );
             slots.publish(slot, 1, other);
         }
     }

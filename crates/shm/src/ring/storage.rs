@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{CREDITS, Mapped, Receiver, STRIDE, Sender, words_for};
+use super::{CREDITS, MappedWords, Receiver, STRIDE, Sender, words_for};
 
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -42,7 +42,7 @@ impl<const SLOTS: usize> Storage<SLOTS> {
 
     /// The two ends of the ring, once: `None` when they were taken before.
     #[must_use]
-    pub fn pair(&self) -> Option<(Sender<Mapped<'_>>, Receiver<Mapped<'_>>)> {
+    pub fn pair(&self) -> Option<(Sender<MappedWords<'_>>, Receiver<MappedWords<'_>>)> {
         if self.taken.swap(true, Ordering::Relaxed) {
             return None;
         }
@@ -50,7 +50,7 @@ impl<const SLOTS: usize> Storage<SLOTS> {
         let base = NonNull::from(self).cast();
         // SAFETY: the slots, the credits and the dialogue's slot stand at the start of `self` without a
         // gap (`repr(C)`, equal alignment), hold atomics only, and outlive the borrow.
-        let words = unsafe { Mapped::new(base, words_for(slots)) };
+        let words = unsafe { MappedWords::new(base, words_for(slots)) };
         Some((Sender::new(words, slots), Receiver::new(words, slots)))
     }
 }

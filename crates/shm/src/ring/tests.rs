@@ -10,7 +10,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Dialogue, Mapped, Receiver, Refused, STRIDE, Sender, Storage};
+use super::{MappedWords, PingPongSlot, Receiver, STRIDE, SendError, Sender, Storage};
 
 proptest! {
     /// True sends, false receives. Only the ring knows when it gives slots back, but it never
@@ -26,7 +26,7 @@ proptest! {
                 match sender.try_send(n, &body) {
                     Ok(()) => model.push_back((n, body)),
                     Err(refused) => {
-                        prop_assert_eq!(refused, Refused::Full);
+                        prop_assert_eq!(refused, SendError::Full);
                         prop_assert!(model.len() >= 7);
                     }
                 }
@@ -75,9 +75,9 @@ proptest! {
             sender.try_send(n, &[]).unwrap();
             receiver.try_recv().unwrap();
         }
-        prop_assert!(receiver.ahead_at(&receiver.place()) > u32::MAX.into());
+        prop_assert!(receiver.ahead_at(&receiver.slot()) > u32::MAX.into());
         sender.try_send(head, &[]).unwrap();
-        prop_assert_eq!(receiver.ahead_at(&receiver.place()), u64::from(head));
+        prop_assert_eq!(receiver.ahead_at(&receiver.slot()), u64::from(head));
     }
 }
 
@@ -96,8 +96,8 @@ fn a_short_body_leaves_the_rest_open() {
 
 /// One side of a pair with a dialogue.
 struct Side<'a> {
-    sender: Sender<Mapped<'a>>,
-    receiver: Receiver<Mapped<'a>>,
+    sender: Sender<MappedWords<'a>>,
+    receiver: Receiver<MappedWords<'a>>,
     said: u32,
     heard: u32,
 }
@@ -108,15 +108,15 @@ impl Side<'_> {
         if !self.sender.room().unwrap() {
             return None;
         }
-        let place = if narrow && self.sender.is_in_turn() {
-            self.sender.place_in_turn()
+        let place = if narrow && self.sender.may_ping_pong() {
+            self.sender.ping_pong_slot()
         } else {
-            self.sender.place()
+            self.sender.slot()
         };
         self.sender.set(&place, 0, u64::from(self.said) << 8);
         self.sender.publish(&place, self.said);
         self.said += 1;
-        Some(place.in_turn())
+        Some(place.is_ping_pong())
     }
 
     /// Whether a message came.
@@ -128,11 +128,11 @@ impl Side<'_> {
         assert_eq!(self.receiver.get(&place, 0), u64::from(head) << 8);
         self.heard += 1;
         let told = self.receiver.advance(&place);
-        if place.in_turn() {
-            self.sender.take_turn();
+        if place.is_ping_pong() {
+            self.sender.gain_ping_pong();
         }
         if told {
-            self.sender.try_turn();
+            self.sender.retry_ping_pong();
         }
         true
     }
@@ -143,12 +143,12 @@ fn pair<const SLOTS: usize>(test: impl FnOnce([Side<'_>; 2], &AtomicU64)) {
     let rings = [const { Storage::<SLOTS>::new() }; 2];
     let slot = [const { AtomicU64::new(0) }; STRIDE];
     // SAFETY: atomics that outlive the sides.
-    let words = unsafe { Mapped::new(NonNull::from(&slot).cast(), STRIDE) };
+    let words = unsafe { MappedWords::new(NonNull::from(&slot).cast(), STRIDE) };
     let [(a, from_a), (b, from_b)] = rings.each_ref().map(|ring| ring.pair().unwrap());
     let ends = [(a, from_b, true), (b, from_a, false)];
     let sides = ends.map(|(sender, receiver, first)| Side {
-        sender: sender.with(Dialogue::new(words, first)),
-        receiver: receiver.with(Dialogue::new(words, !first)),
+        sender: sender.with_ping_pong(PingPongSlot::new(words, first)),
+        receiver: receiver.with_ping_pong(PingPongSlot::new(words, !first)),
         said: 0,
         heard: 0,
     });

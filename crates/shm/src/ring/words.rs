@@ -6,9 +6,9 @@ use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Shared words of 64 bits, indexed from 0.
 ///
-/// In life they are [`Mapped`]; in the model they are a checker's atomics, and the plain accesses
+/// In life they are [`MappedWords`]; in the model they are a checker's atomics, and the plain accesses
 /// are cells whose races it reports.
-pub trait Words: Sized {
+pub trait SharedWords: Sized {
     /// Number of words.
     fn len(&self) -> usize;
 
@@ -75,20 +75,20 @@ pub trait Words: Sized {
     }
 }
 
-/// Words at an address, for as long as `'a`: shared memory, or a [`super::Storage`].
+/// SharedWords at an address, for as long as `'a`: shared memory, or a [`super::Storage`].
 #[derive(Clone, Copy, Debug)]
-pub struct Mapped<'a> {
+pub struct MappedWords<'a> {
     base: NonNull<u64>,
     len: usize,
     life: PhantomData<&'a AtomicU64>,
 }
 
 // SAFETY: all access is atomic, from whatever thread.
-unsafe impl Send for Mapped<'_> {}
+unsafe impl Send for MappedWords<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Mapped<'_> {}
+unsafe impl Sync for MappedWords<'_> {}
 
-impl Mapped<'_> {
+impl MappedWords<'_> {
     /// `len` words from `base`.
     ///
     /// # Safety
@@ -108,8 +108,8 @@ impl Mapped<'_> {
     /// # Safety
     /// The caller keeps the memory alive for as long as the result or a copy of it is used.
     #[must_use]
-    pub const unsafe fn detach(self) -> Mapped<'static> {
-        Mapped {
+    pub const unsafe fn detach(self) -> MappedWords<'static> {
+        MappedWords {
             base: self.base,
             len: self.len,
             life: PhantomData,
@@ -137,7 +137,7 @@ impl Mapped<'_> {
     }
 }
 
-impl Words for Mapped<'_> {
+impl SharedWords for MappedWords<'_> {
     #[inline]
     fn len(&self) -> usize {
         self.len

@@ -21,10 +21,10 @@ use oxmpi_os::memory::Mapping;
 use oxmpi_os::vm::{Badge, Proof};
 
 use super::backing::{Backing, PAGE};
-use crate::ring::{Mapped, OFFER, Offer, Words};
+use crate::ring::{BulkOffer, MappedWords, OFFER_WORDS, SharedWords};
 
 /// Offers that a rank can have open to one peer at a time: a page of them.
-pub(crate) const OFFERS_PER_PEER: usize = PAGE / (8 * OFFER);
+pub(crate) const OFFERS_PER_PEER: usize = PAGE / (8 * OFFER_WORDS);
 
 /// Pipes of a rank.
 pub(crate) const FIFOS: usize = 4;
@@ -143,14 +143,14 @@ impl BulkArea {
         self.mapping.populate(first + start, len)
     }
 
-    /// Offer `index` of `rank` to `peer`.
+    /// BulkOffer `index` of `rank` to `peer`.
     ///
     /// # Panics
     /// If there is no such rank, peer or offer.
-    pub(crate) fn offer(&self, rank: u32, peer: u32, index: usize) -> Offer<Mapped<'_>> {
+    pub(crate) fn offer(&self, rank: u32, peer: u32, index: usize) -> BulkOffer<MappedWords<'_>> {
         assert!(peer < self.ranks && index < OFFERS_PER_PEER);
-        let at = PAGE + peer as usize * PAGE + index * OFFER * 8;
-        Offer::new(self.words(rank, at, OFFER), 0)
+        let at = PAGE + peer as usize * PAGE + index * OFFER_WORDS * 8;
+        BulkOffer::new(self.words(rank, at, OFFER_WORDS), 0)
     }
 
     /// The first of the [`FIFO_LEN`] bytes of pipe `index` of `rank`.
@@ -177,11 +177,11 @@ impl BulkArea {
         (at != 0).then_some(Proof { at, bytes })
     }
 
-    fn badge(&self, rank: u32) -> Mapped<'_> {
+    fn badge(&self, rank: u32) -> MappedWords<'_> {
         self.words(rank, 0, 3)
     }
 
-    fn words(&self, rank: u32, at: usize, len: usize) -> Mapped<'_> {
+    fn words(&self, rank: u32, at: usize, len: usize) -> MappedWords<'_> {
         assert!(rank < self.ranks && at + len * 8 <= offers_len(self.ranks));
         let start = rank as usize * offers_len(self.ranks);
         let base = self.mapping.base().wrapping_add(start + at);
@@ -189,7 +189,7 @@ impl BulkArea {
         // SAFETY: inside the mapping by the assertion and aligned, since all parts are whole pages and
         // `at` is a multiple of a line; the mapping lives as long as `self`, and everything in it
         // is reached by atomics or opaque copies.
-        unsafe { Mapped::new(base.cast(), len) }
+        unsafe { MappedWords::new(base.cast(), len) }
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
                 (0..2).flat_map(|peer| (0..OFFERS_PER_PEER).map(move |i| (peer, i)))
             {
                 let first = area.offer(rank, peer, index).words().address(0);
-                parts.push((first.addr(), OFFER * 8));
+                parts.push((first.addr(), OFFER_WORDS * 8));
             }
             parts.extend((0..FIFOS).map(|index| (area.fifo(rank, index).addr(), FIFO_LEN)));
             for (peer, index) in

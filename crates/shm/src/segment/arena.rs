@@ -13,16 +13,16 @@
 use oxmpi_os::memory::Mapping;
 
 use super::backing::PAGE;
-use crate::ring::Steps;
+use crate::ring::StepSlots;
 
 /// CollectiveSlots of a place: as many steps may a rank be ahead of another.
 pub(crate) const SLOTS: usize = 16;
 
 /// The slots of one rank and place.
-pub(crate) type CollectiveSlots<W> = Steps<W, SLOTS>;
+pub(crate) type CollectiveSlots<W> = StepSlots<W, SLOTS>;
 
 /// Places of a rank.
-pub(crate) const PLACES: usize = 8;
+pub(crate) const MAX_GROUPS: usize = 8;
 
 /// Ranks that a node with places has at most: each looks at all others of its group, and a set of
 /// them is a word.
@@ -54,12 +54,12 @@ pub(crate) const PIECE: usize = 16 << 10;
 /// with 80 KiB a broadcast twice as long.
 pub(crate) const LONG_PIECE: usize = 32 << 10;
 
-/// Words of one rank's slots at all places.
+/// SharedWords of one rank's slots at all places.
 const fn rank_words(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    (PLACES * CollectiveSlots::<()>::WORDS).next_multiple_of(PAGE / 8)
+    (MAX_GROUPS * CollectiveSlots::<()>::WORDS).next_multiple_of(PAGE / 8)
 }
 
 /// Bytes of all ranks' slots.
@@ -72,7 +72,7 @@ pub(crate) const fn slots_len(ranks: u32) -> usize {
 /// # Panics
 /// If there is no such rank or place.
 pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
-    assert!(rank < ranks && ranks <= RANKS && place < PLACES);
+    assert!(rank < ranks && ranks <= RANKS && place < MAX_GROUPS);
     rank as usize * rank_words(ranks) + place * CollectiveSlots::<()>::WORDS
 }
 
@@ -98,7 +98,7 @@ pub(crate) const fn bounce_buffers_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    ranks as usize * PLACES * rank_len(ranks)
+    ranks as usize * MAX_GROUPS * rank_len(ranks)
 }
 
 /// The cells and dialogues of all ranks, mapped.
@@ -121,8 +121,8 @@ impl BounceBuffers {
     /// # Panics
     /// If there is no such rank or place.
     pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
-        assert!(rank < self.ranks && place < PLACES);
-        let at = (rank as usize * PLACES + place) * rank_len(self.ranks);
+        assert!(rank < self.ranks && place < MAX_GROUPS);
+        let at = (rank as usize * MAX_GROUPS + place) * rank_len(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 
@@ -144,7 +144,7 @@ mod tests {
     fn nothing_overlaps_and_all_is_bounded() {
         for ranks in [1, 2, 5, 8, 17, RANKS] {
             let (mut end, words) = (0, CollectiveSlots::<()>::WORDS);
-            for (rank, place) in (0..ranks).flat_map(|r| (0..PLACES).map(move |p| (r, p))) {
+            for (rank, place) in (0..ranks).flat_map(|r| (0..MAX_GROUPS).map(move |p| (r, p))) {
                 let at = slots_at(ranks, rank, place);
                 assert!(at >= end, "{rank} of {ranks}, place {place}");
                 end = at + words;
@@ -152,7 +152,7 @@ mod tests {
             assert!(end * 8 <= slots_len(ranks));
             assert!(
                 bounce_buffer_len(ranks) >= 4096
-                    && bounce_buffers_len(ranks) <= PLACES * 2 * GROUP_LEN
+                    && bounce_buffers_len(ranks) <= MAX_GROUPS * 2 * GROUP_LEN
             );
         }
         assert_eq!(

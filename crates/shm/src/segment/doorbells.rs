@@ -1,6 +1,6 @@
 //! Doorbells for the ranks of a node, where each sleeps beside other descriptors: sockets, say.
 //!
-//! They change how a sleeper is woken, not when: who [announces](crate::ring::Bell) that it sleeps is rung where
+//! They change how a sleeper is woken, not when: who [announces](crate::ring::SleepFlag) that it sleeps is rung where
 //! a futex would be woken. A ring waits to be heard, so one that comes before the sleep ends it.
 
 use std::io;

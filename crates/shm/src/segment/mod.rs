@@ -41,7 +41,8 @@ use self::backing::Backing;
 use self::layout::{BARRIER_COUNTS, EXIT_FLAG, OPENED, PID, RUNNABLE_HINT, SKEW, TABLE};
 use crate::heap::RankAreas;
 use crate::ring::{
-    Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Stint, TURNS, Words, dialogue_at,
+    BarrierCount, CpuBoard, ExitFlag, LinkAnnouncer, MappedWords, OpenedLinks, PING_PONG_BUFFERS,
+    RunnableHint, STRIDE, SharedWords, SleepFlag, ping_pong_slot_at,
 };
 
 pub(crate) use self::backing::PAGE;
@@ -176,11 +177,15 @@ impl Segment {
     ///
     /// # Panics
     /// If there is no such rank or place: on a node of more than [`arena::RANKS`] there is none.
-    pub(crate) fn collective_slots(&self, rank: u32, place: usize) -> CollectiveSlots<Mapped<'_>> {
+    pub(crate) fn collective_slots(
+        &self,
+        rank: u32,
+        place: usize,
+    ) -> CollectiveSlots<MappedWords<'_>> {
         let first = arena::slots_at(self.layout.ranks, rank, place);
         let words = self.words(
             self.layout.slots_at() + first * 8,
-            CollectiveSlots::<Mapped<'_>>::WORDS,
+            CollectiveSlots::<MappedWords<'_>>::WORDS,
         );
         CollectiveSlots::new(words)
     }
@@ -201,8 +206,8 @@ impl Segment {
     }
 
     /// Where `rank` says that it sleeps.
-    pub(crate) fn sleep_flag(&self, rank: u32) -> Bell<Mapped<'_>> {
-        Bell::new(self.board_words(), rank as usize)
+    pub(crate) fn sleep_flag(&self, rank: u32) -> SleepFlag<MappedWords<'_>> {
+        SleepFlag::new(self.board_words(), rank as usize)
     }
 
     /// From now on sleepers of this node are woken by these.
@@ -222,29 +227,29 @@ impl Segment {
     }
 
     /// Who is awake, and where.
-    pub(crate) fn cpu_board(&self) -> Board<Mapped<'_>> {
-        Board::new(self.board_words())
+    pub(crate) fn cpu_board(&self) -> CpuBoard<MappedWords<'_>> {
+        CpuBoard::new(self.board_words())
     }
 
-    /// Gate number `gate` of `rank`.
-    pub(crate) fn barrier_count(&self, rank: u32, gate: usize) -> Gate<Mapped<'_>> {
+    /// BarrierCount number `gate` of `rank`.
+    pub(crate) fn barrier_count(&self, rank: u32, gate: usize) -> BarrierCount<MappedWords<'_>> {
         assert!(gate < BARRIERS);
-        Gate::new(self.control(rank), BARRIER_COUNTS + gate)
+        BarrierCount::new(self.control(rank), BARRIER_COUNTS + gate)
     }
 
     /// When `rank` worked.
-    pub(crate) fn runnable_hint(&self, rank: u32) -> Stint<Mapped<'_>> {
-        Stint::new(self.control(rank), RUNNABLE_HINT)
+    pub(crate) fn runnable_hint(&self, rank: u32) -> RunnableHint<MappedWords<'_>> {
+        RunnableHint::new(self.control(rank), RUNNABLE_HINT)
     }
 
     /// Where senders knock at `rank`.
-    pub(crate) fn link_announcer(&self, rank: u32) -> Knock<Mapped<'_>> {
-        Knock::new(self.control(rank), OPENED, TABLE)
+    pub(crate) fn link_announcer(&self, rank: u32) -> LinkAnnouncer<MappedWords<'_>> {
+        LinkAnnouncer::new(self.control(rank), OPENED, TABLE)
     }
 
     /// The links opened to `rank`.
-    pub(crate) fn opened_links(&self, rank: u32) -> Doors<Mapped<'_>> {
-        Doors::new(self.control(rank), OPENED, TABLE)
+    pub(crate) fn opened_links(&self, rank: u32) -> OpenedLinks<MappedWords<'_>> {
+        OpenedLinks::new(self.control(rank), OPENED, TABLE)
     }
 
     /// The process number that `rank` has written.
@@ -260,8 +265,8 @@ impl Segment {
     }
 
     /// Where `rank` says that it has left.
-    pub(crate) fn exit_flag(&self, rank: u32) -> Exit<Mapped<'_>> {
-        Exit::new(self.control(rank), EXIT_FLAG)
+    pub(crate) fn exit_flag(&self, rank: u32) -> ExitFlag<MappedWords<'_>> {
+        ExitFlag::new(self.control(rank), EXIT_FLAG)
     }
 
     pub(crate) fn set_pid(&self, rank: u32, pid: u32) {
@@ -270,20 +275,20 @@ impl Segment {
     }
 
     /// The ring and credits of the link from one rank to another.
-    pub(crate) fn ring(&self, from: u32, to: u32) -> Mapped<'_> {
+    pub(crate) fn ring(&self, from: u32, to: u32) -> MappedWords<'_> {
         let skew = if from > to { SKEW } else { 0 };
         let at = self.layout.links_at() + self.link(from, to) * self.layout.ring_len();
         self.words(at + skew, self.layout.ring_words())
     }
 
     /// The slot that two ranks write in turn; a rank has none with itself.
-    pub(crate) fn ping_pong_slot(&self, one: u32, other: u32) -> Option<Mapped<'_>> {
+    pub(crate) fn ping_pong_slot(&self, one: u32, other: u32) -> Option<MappedWords<'_>> {
         if one == other {
             return None;
         }
         let ring = self.ring(one.min(other), one.max(other));
         // SAFETY: a ring's words have that slot.
-        Some(unsafe { ring.part(dialogue_at(self.layout.slots), STRIDE) })
+        Some(unsafe { ring.part(ping_pong_slot_at(self.layout.slots), STRIDE) })
     }
 
     /// First byte of the larger buffers of the link from one rank to another, unless they cannot be
@@ -303,7 +308,7 @@ impl Segment {
     }
 
     /// All words of it by which ranks steer, also those that are mapped when they are first needed.
-    pub(crate) fn all(&self) -> Mapped<'_> {
+    pub(crate) fn all(&self) -> MappedWords<'_> {
         if let Backing::Own(_) = self.memory {
             return self.words(0, self.mapping.len() / 8);
         }
@@ -313,16 +318,16 @@ impl Segment {
         let whole = self.whole.get_or_init(map);
         let base = NonNull::new(whole.base()).expect("mapped memory");
         // SAFETY: a whole mapping, which lives as long as `self`, of nothing but words.
-        unsafe { Mapped::new(base.cast(), whole.len() / 8) }
+        unsafe { MappedWords::new(base.cast(), whole.len() / 8) }
     }
 
-    fn board_words(&self) -> Mapped<'_> {
+    fn board_words(&self) -> MappedWords<'_> {
         self.words(self.layout.board_at(), self.layout.ranks as usize)
     }
 
     /// First bytes of the buffers that two ranks write in turn, as `me` counts them; null where they
     /// cannot be mapped.
-    pub(crate) fn ping_pong_buffers(&self, me: u32, peer: u32) -> [*mut u8; TURNS] {
+    pub(crate) fn ping_pong_buffers(&self, me: u32, peer: u32) -> [*mut u8; PING_PONG_BUFFERS] {
         [(me, peer), (peer, me)].map(|(from, to)| {
             let buffers = self.buffers(from, to);
             buffers.map_or(std::ptr::null_mut(), |buffers| {
@@ -331,7 +336,7 @@ impl Segment {
         })
     }
 
-    fn control(&self, rank: u32) -> Mapped<'_> {
+    fn control(&self, rank: u32) -> MappedWords<'_> {
         assert!(rank < self.layout.ranks);
         let at = rank as usize * self.layout.control_len();
         self.words(at, self.layout.control_words())
@@ -343,11 +348,11 @@ impl Segment {
         from as usize * self.layout.ranks as usize + to as usize
     }
 
-    fn words(&self, at: usize, len: usize) -> Mapped<'_> {
+    fn words(&self, at: usize, len: usize) -> MappedWords<'_> {
         assert!(at.is_multiple_of(8) && at + len * 8 <= self.mapping.len());
         let base = NonNull::new(self.mapping.base().wrapping_add(at)).expect("mapped memory");
         // SAFETY: aligned and inside the mapping by the assertion; the mapping lives as long as
         // `self`, and everything in it is reached by atomics or opaque copies.
-        unsafe { Mapped::new(base.cast(), len) }
+        unsafe { MappedWords::new(base.cast(), len) }
     }
 }

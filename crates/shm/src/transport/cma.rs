@@ -19,7 +19,7 @@ pub(crate) enum CmaAccess {
     /// Not asked yet.
     #[default]
     Unknown,
-    Granted(PeerProcess),
+    SenderCredits(PeerProcess),
     Denied,
 }
 
@@ -38,12 +38,12 @@ impl CmaAccess {
                 proof: area.proof(peer)?,
             };
             *self = match space.find() {
-                Ok(()) => Self::Granted(space),
+                Ok(()) => Self::SenderCredits(space),
                 Err(_) => Self::Denied,
             };
         }
         match *self {
-            Self::Granted(space) => Some(space),
+            Self::SenderCredits(space) => Some(space),
             _ => None,
         }
     }

@@ -8,8 +8,8 @@ use oxmpi_wire::{Bytes, Header, Kind};
 use super::shared_bytes::SharedBytes;
 use super::{ONE_LINE, SHORT};
 use crate::ring::{
-    Bell, Corrupt, Dialogue, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns,
-    words_for,
+    Corrupt, MappedWords, PING_PONG_BUFFERS, PingPongBuffers, PingPongSlot, Receiver,
+    ReceiverCredits, RingSlot, STRIDE, Sender, SenderCredits, SleepFlag, words_for,
 };
 use crate::segment::Segment;
 
@@ -40,15 +40,15 @@ pub(super) enum LinkState {
 /// shift.
 #[repr(C, align(256))]
 pub(super) struct SendLink {
-    pub(super) ring: Sender<Mapped<'static>>,
-    pub(super) sleep_flag: Bell<Mapped<'static>>,
+    pub(super) ring: Sender<MappedWords<'static>>,
+    pub(super) sleep_flag: SleepFlag<MappedWords<'static>>,
     /// What the fast path takes is shorter than this.
     pub(super) below: u32,
-    pub(super) buffers: Granted,
+    pub(super) buffers: SenderCredits,
     pub(super) state: LinkState,
     pub(super) shortage: Shortage,
-    pub(super) turns: Turns,
-    in_turn: [*mut u8; TURNS],
+    pub(super) turns: PingPongBuffers,
+    in_turn: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -71,22 +71,22 @@ impl SendLink {
         let mut ring = Sender::new(words, layout.slots);
         // SAFETY: as above.
         if let Some(dialogue) = unsafe { dialogue(segment, me, to) } {
-            ring = ring.with(dialogue);
+            ring = ring.with_ping_pong(dialogue);
         }
         ring.slots().freeze();
         Self {
             ring,
             sleep_flag,
             below: 0,
-            buffers: Granted::new(layout.buffers, credits(layout.slots)),
+            buffers: SenderCredits::new(layout.buffers, credits(layout.slots)),
             state: LinkState::Closed,
             shortage: Shortage::default(),
             turns: if me == to {
-                Turns::none()
+                PingPongBuffers::none()
             } else {
-                Turns::new()
+                PingPongBuffers::new()
             },
-            in_turn: [std::ptr::null_mut(); TURNS],
+            in_turn: [std::ptr::null_mut(); PING_PONG_BUFFERS],
             area: std::ptr::null_mut(),
             count: layout.buffers,
             size: layout.buffer,
@@ -115,8 +115,8 @@ impl SendLink {
 
     /// The body's place in the slot under construction.
     #[inline(always)]
-    pub(super) fn short(&mut self, slot: &Place<Mapped<'static>>) -> SharedBytes<'_> {
-        let at = Place::<Mapped<'_>>::body(1);
+    pub(super) fn short(&mut self, slot: &RingSlot<MappedWords<'static>>) -> SharedBytes<'_> {
+        let at = RingSlot::<MappedWords<'_>>::body(1);
         // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
         // words are aligned.
         unsafe { SharedBytes::aligned(slot.words().address(at), SHORT) }
@@ -130,12 +130,12 @@ impl SendLink {
             // By value: what a call sees by reference would be kept in memory on the fast path too.
             return self.put_other(head.compact(), head.envelope.packed(), body.clone());
         };
-        if self.ring.is_in_turn() {
-            let slot = self.ring.place_in_turn();
+        if self.ring.may_ping_pong() {
+            let slot = self.ring.ping_pong_slot();
             self.ring.set(&slot, 1, word);
             self.publish(&slot, head.compact(), head.envelope.packed());
         } else {
-            let slot = self.ring.place();
+            let slot = self.ring.slot();
             self.ring.set(&slot, 1, word);
             self.publish(&slot, head.compact(), head.envelope.packed());
         }
@@ -145,10 +145,10 @@ impl SendLink {
     #[inline(never)]
     fn put_other<C: Bytes>(&mut self, compact: u32, envelope: u64, body: C) {
         let len = body.len() as usize;
-        let slot = if self.ring.is_in_turn() && len <= ONE_LINE {
-            self.ring.place_in_turn()
+        let slot = if self.ring.may_ping_pong() && len <= ONE_LINE {
+            self.ring.ping_pong_slot()
         } else {
-            self.ring.place()
+            self.ring.slot()
         };
         body.drain(0, len, &mut self.short(&slot));
         self.publish(&slot, compact, envelope);
@@ -156,7 +156,12 @@ impl SendLink {
 
     /// Publishes the short message in `slot`, whose body is there.
     #[inline(always)]
-    pub(super) fn publish(&mut self, slot: &Place<Mapped<'static>>, compact: u32, envelope: u64) {
+    pub(super) fn publish(
+        &mut self,
+        slot: &RingSlot<MappedWords<'static>>,
+        compact: u32,
+        envelope: u64,
+    ) {
         self.ring.set(slot, 0, envelope);
         self.ring.publish(slot, compact);
     }
@@ -243,11 +248,11 @@ static NOTHING: [AtomicU64; words_for(1)] = [const { AtomicU64::new(0) }; words_
 /// The receiving side. What a short message needs lies in its first line.
 #[repr(C, align(64))]
 pub(super) struct ReceiveLink {
-    pub(super) ring: Receiver<Mapped<'static>>,
+    pub(super) ring: Receiver<MappedWords<'static>>,
     pub(super) peer: u32,
     pub(super) state: LinkState,
-    buffers: Freed,
-    in_turn: [*mut u8; TURNS],
+    buffers: ReceiverCredits,
+    in_turn: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -261,13 +266,13 @@ impl ReceiveLink {
     pub(super) fn shut(from: u32, state: LinkState) -> Self {
         let base = NonNull::from(&NOTHING).cast();
         // SAFETY: a static's words, valid and aligned, and atomics.
-        let words = unsafe { Mapped::new(base, NOTHING.len()) };
+        let words = unsafe { MappedWords::new(base, NOTHING.len()) };
         Self {
             ring: Receiver::new(words, 1),
             peer: from,
             state,
-            buffers: Freed::new(1, credits(1)),
-            in_turn: [std::ptr::null_mut(); TURNS],
+            buffers: ReceiverCredits::new(1, credits(1)),
+            in_turn: [std::ptr::null_mut(); PING_PONG_BUFFERS],
             area: std::ptr::null_mut(),
             count: 1,
             size: 0,
@@ -285,13 +290,13 @@ impl ReceiveLink {
         let mut ring = Receiver::new(words, layout.slots);
         // SAFETY: as above.
         if let Some(dialogue) = unsafe { dialogue(segment, from, me) } {
-            ring = ring.with(dialogue);
+            ring = ring.with_ping_pong(dialogue);
         }
         Self {
             ring,
             peer: from,
             state: LinkState::Open,
-            buffers: Freed::new(layout.buffers, credits(layout.slots)),
+            buffers: ReceiverCredits::new(layout.buffers, credits(layout.slots)),
             in_turn: segment.ping_pong_buffers(me, from),
             area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
             count: layout.buffers,
@@ -301,9 +306,13 @@ impl ReceiveLink {
 
     /// The body of a message in its slot.
     #[inline(always)]
-    pub(super) fn short(&self, slot: &Place<Mapped<'static>>, len: usize) -> SharedBytes<'static> {
+    pub(super) fn short(
+        &self,
+        slot: &RingSlot<MappedWords<'static>>,
+        len: usize,
+    ) -> SharedBytes<'static> {
         debug_assert!(len <= SHORT);
-        let at = Place::<Mapped<'_>>::body(1);
+        let at = RingSlot::<MappedWords<'_>>::body(1);
         // SAFETY: as in `SendLink::short`.
         unsafe { SharedBytes::aligned(slot.words().address(at), len) }
     }
@@ -330,17 +339,17 @@ impl ReceiveLink {
     /// nothing if that is a buffer of this link. `turns` says which are the peer's.
     pub(super) fn in_turn(
         &self,
-        turns: &Turns,
+        turns: &PingPongBuffers,
         buffer: u64,
         len: usize,
     ) -> Result<Option<(usize, SharedBytes<'static>)>, Corrupt> {
         let Some(turn) = buffer.checked_sub(self.count.into()) else {
             return Ok(None);
         };
-        if turn >= TURNS as u64 || len > self.size as usize {
+        if turn >= PING_PONG_BUFFERS as u64 || len > self.size as usize {
             return Err(Corrupt("a buffer that there is not"));
         }
-        let turn = Turns::across(turn as usize);
+        let turn = PingPongBuffers::peer_index(turn as usize);
         turns.check(turn)?;
         let place = self.in_turn[turn];
         if place.is_null() {
@@ -367,10 +376,14 @@ impl ReceiveLink {
 ///
 /// # Safety
 /// The caller keeps `segment` alive as long as the result.
-unsafe fn dialogue(segment: &Segment, from: u32, to: u32) -> Option<Dialogue<Mapped<'static>>> {
+unsafe fn dialogue(
+    segment: &Segment,
+    from: u32,
+    to: u32,
+) -> Option<PingPongSlot<MappedWords<'static>>> {
     let words = segment.ping_pong_slot(from, to)?;
     // SAFETY: alive by the caller's word.
-    Some(Dialogue::new(unsafe { words.detach() }, from < to))
+    Some(PingPongSlot::new(unsafe { words.detach() }, from < to))
 }
 
 /// The word of the buffers' credits: beside the ring's.

@@ -46,7 +46,7 @@ const OPERATIONS: usize = 256;
 #[derive(Clone, Copy, Debug)]
 struct Expedited;
 
-impl crate::ring::Barrier for Expedited {
+impl crate::ring::AsymmetricFence for Expedited {
     #[inline(always)]
     fn light(&self) {
         // The processor's part is done by `heavy`; the compiler must keep the order as well.

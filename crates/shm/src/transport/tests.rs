@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use super::{SHORT, ShmRx, ShmTx};
 use crate::NodeBarriers;
-use crate::ring::{Mapped, Words};
+use crate::ring::{MappedWords, SharedWords};
 use crate::segment::{Segment, SegmentLayout};
 
 const LAYOUT: SegmentLayout = SegmentLayout {
@@ -64,7 +64,7 @@ impl Victim {
         for rank in 0..LAYOUT.ranks {
             segment.set_pid(rank, std::process::id());
         }
-        segment.link_announcer(0).knock(1);
+        segment.link_announcer(0).announce(1);
         Self {
             tx: ShmTx::new(segment.clone(), 0),
             rx: ShmRx::new(segment.clone(), 0).unwrap(),
@@ -93,7 +93,7 @@ impl Victim {
     }
 }
 
-fn put(words: Mapped<'_>, at: usize, word: u64) {
+fn put(words: MappedWords<'_>, at: usize, word: u64) {
     assert!(at < words.len());
     // SAFETY: in bounds by the assertion.
     unsafe { words.store(at, word, Ordering::Relaxed) };

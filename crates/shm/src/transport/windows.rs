@@ -3,13 +3,13 @@
 //! What one side has just read is in its cache, and the lines that the other side reads are dear to
 //! write: on a Zen 4 a message of 64 KiB in a dialogue takes 1.0 us through a window that both write
 //! in turn and 3.9 through one of each direction; far apart 2.7 and 15.6, 1 MiB 22 and 220. So who
-//! has read a window has it next ([`Turns`]). A stream one way comes to an end of them, and its
+//! has read a window has it next ([`PingPongBuffers`]). A stream one way comes to an end of them, and its
 //! messages then go other ways.
 
 use std::ops::Range;
 use std::vec::Vec;
 
-use crate::ring::{Corrupt, TURNS, Turns};
+use crate::ring::{Corrupt, PING_PONG_BUFFERS, PingPongBuffers};
 use crate::segment::area::{WINDOWS_PER_PAIR, pair_window_len};
 
 /// Which windows are this rank's, by peer.
@@ -21,7 +21,7 @@ pub(super) struct PingPongWindows {
 
 #[derive(Clone)]
 struct PairWindows {
-    turns: [Turns; WINDOWS_PER_PAIR / TURNS],
+    turns: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
     /// Which of those has the window that came last.
     latest: usize,
     /// By window: how many of its bytes this process has pages for.
@@ -40,7 +40,7 @@ const fn turn(i: usize) -> (usize, usize) {
         if i < WINDOWS_PER_PAIR / 2 {
             0
         } else {
-            TURNS - 1
+            PING_PONG_BUFFERS - 1
         },
     )
 }
@@ -59,10 +59,10 @@ impl PingPongWindows {
     pub(super) fn new(ranks: u32, me: u32) -> Self {
         let pair = |peer| PairWindows {
             turns: [if peer == me {
-                Turns::none()
+                PingPongBuffers::none()
             } else {
-                Turns::new()
-            }; WINDOWS_PER_PAIR / TURNS],
+                PingPongBuffers::new()
+            }; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
             latest: 0,
             present: [0; WINDOWS_PER_PAIR],
         };
@@ -97,7 +97,8 @@ impl PingPongWindows {
 
     /// Whether `peer` may have a window, by this rank's count: one that is on its way is the peer's.
     pub(super) fn others(&self, peer: u32) -> bool {
-        let others = |turns: &Turns| (0..TURNS).any(|i| turns.check(i).is_ok());
+        let others =
+            |turns: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| turns.check(i).is_ok());
         self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
     }
 

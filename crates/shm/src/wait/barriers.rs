@@ -6,7 +6,7 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
-use crate::node::collective::{Awaited, Before, Never, Team};
+use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots};
 use crate::ring::Corrupt;
 use crate::segment::{BARRIERS, Segment};
 use crate::transport::{ShmRx, ShmTx};
@@ -21,7 +21,7 @@ pub struct NodeBarriers {
     passes: [Pass; Self::COUNT],
     me: u32,
     /// What the collective under way waits for.
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedSteps>,
     /// Whether waits sleep at once.
     pub(crate) backoff: Backoff,
     segment: Arc<Segment>,
@@ -133,15 +133,20 @@ impl NodeBarriers {
         (pass.others, pass.missing) = (0, 0);
     }
 
-    /// The team of `ranks`, of which this is number `me`, at `place`: see [`Team`]. Ranks that use the
+    /// The team of `ranks`, of which this is number `me`, at `place`: see [`NodeGroup`]. Ranks that use the
     /// same place are in one team, or in teams that have no rank in common. `None` where there is no
     /// memory for it.
     ///
     /// # Panics
     /// If a rank is not on the node.
     #[must_use]
-    pub fn group(&self, place: usize, ranks: impl Iterator<Item = u32>, me: usize) -> Option<Team> {
-        Team::new(&self.segment, place, ranks, me)
+    pub fn group(
+        &self,
+        place: usize,
+        ranks: impl Iterator<Item = u32>,
+        me: usize,
+    ) -> Option<NodeGroup> {
+        NodeGroup::new(&self.segment, place, ranks, me)
     }
 
     /// Whether what a collective waits for has come.
@@ -151,11 +156,11 @@ impl NodeBarriers {
     /// next poll.
     pub fn has_come<B: Bytes>(
         &mut self,
-        awaited: &mut Awaited,
+        awaited: &mut AwaitedSteps,
         tx: &mut ShmTx<B>,
-    ) -> Result<bool, (u32, Never)> {
+    ) -> Result<bool, (u32, NeverComes)> {
         let looked = awaited.look(&self.segment);
-        if let Err((rank, Never::Corrupt(corrupt))) = looked {
+        if let Err((rank, NeverComes::Corrupt(corrupt))) = looked {
             tx.breach(rank, corrupt);
         }
         let waits = looked.is_ok() && awaited.missing() != 0;
@@ -204,7 +209,7 @@ impl NodeBarriers {
     /// For how long other ranks, of the node's first 64, worked on this one's processor: longer than the time itself,
     /// where they took turns at it.
     fn worked_beside(&self, from: u64, now: u64) -> Duration {
-        let beside = self.segment.cpu_board().placed_beside(self.me as usize);
+        let beside = self.segment.cpu_board().colocated(self.me as usize);
         let worked = ranks(beside).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
@@ -228,29 +233,29 @@ impl NodeBarriers {
 
     fn co_located_on(&self, cpu: u32) -> CoLocated {
         let (me, board) = (self.me as usize, self.segment.cpu_board());
-        board.place(me, cpu);
+        board.set_cpu(me, cpu);
         if let Some(awaited) = &self.awaited {
             awaited.rest(&self.segment, self.me);
         }
-        if !board.is_shared(me, cpu) {
+        if !board.is_cpu_shared(me, cpu) {
             return CoLocated::Alone;
         }
-        let (beside, awaited) = (board.beside(me, cpu), self.awaited.as_ref());
-        let steps = awaited.map_or(0, Awaited::missing);
+        let (beside, awaited) = (board.awake_on_cpu(me, cpu), self.awaited.as_ref());
+        let steps = awaited.map_or(0, AwaitedSteps::missing);
         let missing = self
             .passes
             .iter()
             .fold(steps, |all, pass| all | pass.missing);
         // Of two ranks either has its turn soon.
-        let before = awaited.and_then(Awaited::before);
+        let before = awaited.and_then(AwaitedSteps::predicted_roots);
         let before = before.filter(|_| beside.count_ones() > 1);
-        let is_next = |before: Before| before.ranks & beside != 0;
+        let is_next = |before: PredictedRoots| before.ranks & beside != 0;
         if missing == 0 || beside & missing != 0 || before.is_some_and(is_next) {
             return CoLocated::Needed;
         }
         // The next root of those here keeps its place.
-        let is_behind = |awaited: &Awaited| awaited.has_behind(&self.segment, beside);
-        match before.is_some_and(|before| before.leads) || !awaited.is_some_and(is_behind) {
+        let is_behind = |awaited: &AwaitedSteps| awaited.has_behind(&self.segment, beside);
+        match before.is_some_and(|before| before.includes_me) || !awaited.is_some_and(is_behind) {
             true => CoLocated::Waiting,
             false => CoLocated::Needed,
         }
@@ -290,7 +295,7 @@ mod tests {
 
     /// Four ranks of a node.
     fn four() -> std::vec::Vec<(ShmTx, NodeBarriers)> {
-        let nodes = Node::together(SegmentLayout::new(4)).unwrap();
+        let nodes = Node::in_process(SegmentLayout::new(4)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ends = ends.map(|(tx, rx): (ShmTx, ShmRx)| {
             let gates = rx.node_barriers();
@@ -300,7 +305,7 @@ mod tests {
     }
 
     /// A rank waits for what is not there, on processor 0; who is beside?
-    fn wait((tx, gates): &mut (ShmTx, NodeBarriers), mut awaited: Awaited) -> CoLocated {
+    fn wait((tx, gates): &mut (ShmTx, NodeBarriers), mut awaited: AwaitedSteps) -> CoLocated {
         assert_eq!(gates.has_come(&mut awaited, tx), Ok(false));
         gates.co_located_on(0)
     }
@@ -309,7 +314,7 @@ mod tests {
     fn who_waits_gives_way_to_those_who_may_go_on() {
         let mut ranks = four();
         let mut wait = |rank: usize, root: u32, step| {
-            let awaited = Awaited::published(0, step, 0, 1 << root);
+            let awaited = AwaitedSteps::published(0, step, 0, 1 << root);
             wait(&mut ranks[rank], awaited)
         };
         assert_eq!(wait(0, 3, 1), CoLocated::Alone);
@@ -327,11 +332,11 @@ mod tests {
         let mut ranks = four();
         let mut wait = |rank: usize, step, before: &[u32], leads| {
             let ranks_before = before.iter().fold(0, |all, rank| all | 1 << rank);
-            let before = Before {
+            let before = PredictedRoots {
                 ranks: ranks_before,
-                leads,
+                includes_me: leads,
             };
-            let awaited = Awaited::published(0, step, 0, 1 << 3);
+            let awaited = AwaitedSteps::published(0, step, 0, 1 << 3);
             wait(&mut ranks[rank], awaited.of_root(before))
         };
         assert_eq!(wait(1, 1, &[2, 0], true), CoLocated::Alone);

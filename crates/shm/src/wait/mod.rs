@@ -388,7 +388,7 @@ mod tests {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
         affinity::set_current(&affinity::mask([here])).unwrap();
-        let nodes = Node::together(SegmentLayout::new(2)).unwrap();
+        let nodes = Node::in_process(SegmentLayout::new(2)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ranks: Vec<NodeBarriers> = ends
             .map(|(_, rx): (ShmTx, ShmRx)| rx.node_barriers())

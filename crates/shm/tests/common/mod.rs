@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Host, Node, NodeBarriers, SegmentLayout, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
 };
@@ -132,7 +132,7 @@ pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
 
 /// A node whose ranks are threads of this process: `work` is each rank's part.
 pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     thread::scope(|s| {
         for rank in 1..layout.ranks {

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
-use oxmpi_shm::ring::{Barrier, STRIDE, Words, words_for};
+use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, words_for};
 
-/// Words of a model; those that a test never touches are not made.
+/// SharedWords of a model; those that a test never touches are not made.
 #[derive(Clone)]
 pub(crate) struct Model {
     // Not the checker's: handing words on must not order them.
@@ -49,7 +49,7 @@ impl Model {
     }
 }
 
-impl Words for Model {
+impl SharedWords for Model {
     fn len(&self) -> usize {
         self.len
     }
@@ -90,7 +90,7 @@ impl Words for Model {
 /// The system's barrier as the checker knows it: a full fence on both sides.
 pub(crate) struct Fences;
 
-impl Barrier for Fences {
+impl AsymmetricFence for Fences {
     fn light(&self) {
         fence(Ordering::SeqCst);
     }

@@ -2,12 +2,12 @@
 
 use oxmpi_os::RawBytes;
 
+use super::group::{CollectiveDriver, NodeGroup};
+use super::protocol_trials::CollectiveProtocol;
 use super::reduce::contiguous;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::run::{CallKind, CollectiveRun};
 
-impl Team {
+impl NodeGroup {
     /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
     /// on, in rank order, in its `output`. A rank's own block there stays as it is: it does something else
     /// `meanwhile`, once the others can read.
@@ -17,25 +17,29 @@ impl Team {
     ///
     /// # Panics
     /// If the input is too short.
-    pub fn allgather<D: Driver>(
+    pub fn allgather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.goes_directly(block) {
-            return self.allgather_by_cells(driver, (input, from, block), output, meanwhile);
+        if !self.may_use_cma(block) {
+            return self.allgather_by_bounce(driver, (input, from, block), output, meanwhile);
         }
         let own = contiguous(input, from, block as usize);
-        let call = (Kind::Allgather, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.allgather_by_cells(driver, (input, from, block), output, meanwhile),
-            Road::Memory => team.allgather_directly(driver, (&own, block), output, meanwhile),
+        let call = (CallKind::Allgather, block);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                team.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                team.allgather_by_cma(driver, (&own, block), output, meanwhile)
+            }
         })
     }
 
-    fn allgather_by_cells<D: Driver>(
+    fn allgather_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
@@ -50,7 +54,12 @@ impl Team {
             block
         };
         let past_caches = self.is_beyond_caches(self.all(block).saturating_add(own));
-        let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.through);
+        let mut run = CollectiveRun::new(
+            self,
+            driver,
+            (CallKind::Allgather, 0, block),
+            pieces.through,
+        );
         run.exchange(
             pieces,
             |run, step| {

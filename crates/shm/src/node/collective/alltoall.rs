@@ -2,12 +2,12 @@
 
 use oxmpi_os::RawBytes;
 
+use super::group::{CollectiveDriver, NodeGroup};
 use super::pieces::vector;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::protocol_trials::CollectiveProtocol;
+use super::run::{CallKind, CollectiveRun};
 
-impl Team {
+impl NodeGroup {
     /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
     /// rank's own block there stays as it is: it does something else `meanwhile`, once the others can read. The two
     /// may be the same memory.
@@ -17,24 +17,28 @@ impl Team {
     ///
     /// # Panics
     /// If the input is shorter than a block for each.
-    pub fn alltoall<D: Driver>(
+    pub fn alltoall<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.goes_directly(block) || input.start() == output.start() {
-            return self.alltoall_by_cells(driver, (input, block), output, meanwhile);
+        if !self.may_use_cma(block) || input.start() == output.start() {
+            return self.alltoall_by_bounce(driver, (input, block), output, meanwhile);
         }
-        let call = (Kind::Alltoall, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.alltoall_by_cells(driver, (input, block), output, meanwhile),
-            Road::Memory => team.alltoall_directly(driver, (input, block), output, meanwhile),
+        let call = (CallKind::Alltoall, block);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                team.alltoall_by_bounce(driver, (input, block), output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                team.alltoall_by_cma(driver, (input, block), output, meanwhile)
+            }
         })
     }
 
-    fn alltoall_by_cells<D: Driver>(
+    fn alltoall_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
@@ -49,7 +53,8 @@ impl Team {
             2
         };
         let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
-        let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.through);
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.through);
         run.exchange(
             pieces,
             |run, step| {

@@ -1,18 +1,18 @@
-//! What a rank waits for in a collective: [`Awaited`].
+//! What a rank waits for in a collective: [`AwaitedSteps`].
 
-use super::succession::Before;
-use crate::ring::{Corrupt, Miss};
+use super::next_root::PredictedRoots;
+use crate::ring::{Corrupt, StepMiss};
 use crate::segment::Segment;
 use crate::segment::arena::{CollectiveSlots, SLOTS};
 
 /// Steps of other ranks that one waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct Awaited {
+pub struct AwaitedSteps {
     place: usize,
     what: What,
     missing: u64,
     /// Of a wait for the root, which all but it wait for: who is likely to be next.
-    before: Option<Before>,
+    predicted_roots: Option<PredictedRoots>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,14 +32,14 @@ enum What {
 
 /// PlanReason it never comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Never {
+pub enum NeverComes {
     /// The rank is in a call that differs from this one's.
     Differs,
     /// What the rank wrote cannot be.
     Corrupt(Corrupt),
 }
 
-impl Awaited {
+impl AwaitedSteps {
     /// The ranks `missing`, bit by bit, publish `step`.
     pub(crate) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
         let what = What::Published { step, mark };
@@ -47,13 +47,13 @@ impl Awaited {
             place,
             what,
             missing,
-            before: None,
+            predicted_roots: None,
         }
     }
 
     /// What is missing is the root's, and this is who is likely to be the root before this rank is.
-    pub(crate) const fn of_root(mut self, before: Before) -> Self {
-        self.before = Some(before);
+    pub(crate) const fn of_root(mut self, roots: PredictedRoots) -> Self {
+        self.predicted_roots = Some(roots);
         self
     }
 
@@ -74,7 +74,7 @@ impl Awaited {
             place,
             what,
             missing: 1 << both[other],
-            before: None,
+            predicted_roots: None,
         }
     }
 
@@ -85,13 +85,13 @@ impl Awaited {
             place,
             what,
             missing,
-            before: None,
+            predicted_roots: None,
         }
     }
 
     /// Who is likely to be the root before this rank is, if it waits for the root.
-    pub(crate) const fn before(&self) -> Option<Before> {
-        self.before
+    pub(crate) const fn predicted_roots(&self) -> Option<PredictedRoots> {
+        self.predicted_roots
     }
 
     /// The ranks that were missing at the last look, bit by bit.
@@ -104,7 +104,7 @@ impl Awaited {
     ///
     /// # Errors
     /// Whoever is found never to come, and why.
-    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, Never)> {
+    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
         let mut left = self.missing;
         while left != 0 {
             let rank = left.trailing_zeros();
@@ -149,13 +149,13 @@ impl Awaited {
         }
     }
 
-    fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, Never> {
+    fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, NeverComes> {
         match self.what {
             What::Finished { step, own } => {
                 let slots = segment.collective_slots(rank, self.place);
                 match slots.finished(own) {
                     Ok(finished) => Ok(finished >= step),
-                    Err(corrupt) => Err(Never::Corrupt(corrupt)),
+                    Err(corrupt) => Err(NeverComes::Corrupt(corrupt)),
                 }
             }
             What::Published { step, mark } => {
@@ -173,7 +173,7 @@ impl Awaited {
                 at,
             } => {
                 let [first, second] = both.map(|rank| segment.collective_slots(rank, self.place));
-                come(CollectiveSlots::look_in_turn(
+                come(CollectiveSlots::look_ping_pong(
                     [&first, &second],
                     at,
                     step,
@@ -185,12 +185,12 @@ impl Awaited {
 }
 
 /// Whether a slot is what one waits for.
-fn come(looked: Result<(), Miss>) -> Result<bool, Never> {
+fn come(looked: Result<(), StepMiss>) -> Result<bool, NeverComes> {
     match looked {
         Ok(()) => Ok(true),
-        Err(Miss::Early) => Ok(false),
-        Err(Miss::Differs) => Err(Never::Differs),
-        Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
+        Err(StepMiss::Early) => Ok(false),
+        Err(StepMiss::Differs) => Err(NeverComes::Differs),
+        Err(StepMiss::Corrupt(corrupt)) => Err(NeverComes::Corrupt(corrupt)),
     }
 }
 
@@ -200,9 +200,9 @@ mod tests {
 
     use oxmpi_os::memory::Memfd;
 
-    use super::super::team::Team;
-    use super::{Awaited, Never, SLOTS};
-    use crate::ring::Words;
+    use super::super::group::NodeGroup;
+    use super::{AwaitedSteps, NeverComes, SLOTS};
+    use crate::ring::SharedWords;
     use crate::segment::arena::CollectiveSlots;
     use crate::segment::{Segment, SegmentLayout};
 
@@ -212,7 +212,7 @@ mod tests {
         let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = Team::new(&segment, 0, 0..3, 0).expect("there is memory");
+        let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
         team.step = 40;
         let most = team.step + SLOTS as u64;
         let told = |rank, step: u64| {
@@ -230,14 +230,14 @@ mod tests {
         team.learn();
         assert_eq!(team.finished, 32);
         told(2, most);
-        let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
+        let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
         assert_eq!(come, Ok(()));
         for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
             told(1, wrong);
             team.learn();
             assert_eq!(team.finished, 32, "{wrong}");
-            let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
-            assert!(matches!(come, Err((1, Never::Corrupt(_)))), "{come:?}");
+            let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+            assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
         }
     }
 }

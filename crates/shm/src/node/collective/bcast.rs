@@ -3,11 +3,11 @@
 
 use oxmpi_os::RawBytes;
 
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::group::{CollectiveDriver, NodeGroup};
+use super::protocol_trials::CollectiveProtocol;
+use super::run::{CallKind, CollectiveRun};
 
-impl Team {
+impl NodeGroup {
     /// Gives every rank the first `len` of the bytes of `root`: its are only read, the others' only
     /// written.
     ///
@@ -17,21 +17,21 @@ impl Team {
     /// # Cost
     /// Of up to 56 B: one line written, and read by each. The root waits for nobody until some rank
     /// is a ring of steps behind, but where its memory is read.
-    pub fn bcast<D: Driver>(
+    pub fn bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
         let (bytes, len) = given;
-        if !self.broadcasts_directly(len) {
-            return self.bcast_by_cells(driver, root, given);
+        if !self.may_bcast_by_cma(len) {
+            return self.bcast_by_bounce(driver, root, given);
         }
-        let call = (Kind::Bcast, len);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.bcast_by_cells(driver, root, given),
-            Road::Memory => {
-                let call = (Kind::Bcast, root, len);
+        let call = (CallKind::Bcast, len);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => team.bcast_by_bounce(driver, root, given),
+            CollectiveProtocol::Cma => {
+                let call = (CallKind::Bcast, root, len);
                 team.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
             }
         })
@@ -39,7 +39,7 @@ impl Team {
 
     // Inlined, as a short call takes no longer than a call of it.
     #[inline(always)]
-    fn bcast_by_cells<D: Driver>(
+    fn bcast_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -47,7 +47,8 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
-        let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.through);
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.through);
         run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);

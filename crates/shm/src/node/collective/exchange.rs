@@ -1,11 +1,11 @@
 //! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
 
-use super::pieces::{Pieces, Through};
-use super::run::Run;
-use super::team::Driver;
+use super::group::CollectiveDriver;
+use super::pieces::{PayloadPath, Pieces};
+use super::run::CollectiveRun;
 use crate::segment::arena::SLOTS;
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// In `step` only `writer` writes.
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
@@ -13,7 +13,7 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.one_writes(number, writer);
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.one_writes(number, writer);
         }
     }
@@ -25,7 +25,7 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.swap(number);
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.swap(number);
         }
     }
@@ -37,7 +37,7 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.one_writes(number, usize::from(reader == 0));
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.others_write(number, reader);
         }
     }
@@ -80,7 +80,7 @@ impl<D: Driver> Run<'_, D> {
     ) -> Result<(), D::Error> {
         let mut meanwhile = Some(meanwhile);
         let ahead = match self.through {
-            Through::Dialogues => SLOTS.min(self.team.dialogues.cells),
+            PayloadPath::PingPong => SLOTS.min(self.team.dialogues.cells),
             _ => SLOTS,
         } as u64;
         let mut written = 0;
@@ -108,7 +108,7 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.begin_exchange(steps);
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.begin_exchange(steps);
         }
     }
@@ -119,21 +119,21 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.both_write(number);
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.all_write(number);
         }
     }
 
     /// In `step` of the exchange with `other` both write.
     pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == Through::Dialogues);
+        debug_assert!(self.team.pair.is_none() && self.through == PayloadPath::PingPong);
         let number = self.number(step);
         self.team.dialogues.both_write(number, other);
     }
 
     /// In `step` of the exchange all but `reader` write through their dialogues with it.
     pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == Through::Dialogues);
+        debug_assert!(self.team.pair.is_none() && self.through == PayloadPath::PingPong);
         let number = self.number(step);
         self.team.dialogues.others_write_more(number, reader);
     }
@@ -143,7 +143,7 @@ impl<D: Driver> Run<'_, D> {
         if let Some(slots) = &mut self.team.pair {
             slots.end_exchange();
         }
-        if self.through == Through::Dialogues {
+        if self.through == PayloadPath::PingPong {
             self.team.dialogues.end_exchange();
         }
     }

@@ -7,14 +7,14 @@ use oxmpi_os::RawBytes;
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::direct::MOST;
-use super::pieces::Through;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::cma::MOST;
+use super::group::{CollectiveDriver, NodeGroup};
+use super::pieces::PayloadPath;
+use super::protocol_trials::CollectiveProtocol;
+use super::run::{CallKind, CollectiveRun};
 use crate::transport::CmaBytes;
 
-impl Team {
+impl NodeGroup {
     /// Gives `root` the first `block` bytes of every other rank's `input`, in rank order, in its
     /// `output`. The root's own block there stays as it is: it does something else `meanwhile`, before it
     /// reads.
@@ -24,7 +24,7 @@ impl Team {
     ///
     /// # Panics
     /// If the input is shorter than a block, or the root's output than one for each.
-    pub fn gather<D: Driver>(
+    pub fn gather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -38,19 +38,21 @@ impl Team {
             false => assert!(input.len() >= block, "a short input"),
         }
         let given = (input, block);
-        if !self.goes_directly(block) {
-            return self.gather_by_cells(driver, root, given, output, meanwhile);
+        if !self.may_use_cma(block) {
+            return self.gather_by_bounce(driver, root, given, output, meanwhile);
         }
-        let call = (Kind::Gather, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.gather_by_cells(driver, root, given, output, meanwhile),
-            Road::Memory => team.gather_directly(driver, root, given, output, meanwhile),
+        let call = (CallKind::Gather, block);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                team.gather_by_bounce(driver, root, given, output, meanwhile)
+            }
+            CollectiveProtocol::Cma => team.gather_by_cma(driver, root, given, output, meanwhile),
         })
     }
 
     // Inlined, as a short call takes no longer than a call of it.
     #[inline(always)]
-    fn gather_by_cells<D: Driver>(
+    fn gather_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -62,7 +64,12 @@ impl Team {
         let pieces = self.pieces_for_one(block, 1);
         // Of two ranks only the root writes: with blocks of 8 MiB it took 1.1 times as long past the caches.
         let past_caches = size > 2 && self.is_beyond_caches(self.all(block));
-        let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.through);
+        let mut run = CollectiveRun::new(
+            self,
+            driver,
+            (CallKind::Gather, root, block),
+            pieces.through,
+        );
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
             run.others_write(step, root);
@@ -95,7 +102,7 @@ impl Team {
     }
 
     /// The others write their blocks to the root's memory.
-    fn gather_directly<D: Driver>(
+    fn gather_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -104,8 +111,8 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let call = (Kind::Gather, root, block);
-        let mut run = Run::new(self, driver, call, Through::Slots);
+        let call = (CallKind::Gather, root, block);
+        let mut run = CollectiveRun::new(self, driver, call, PayloadPath::Slots);
         // The others enter in it, too.
         run.all_write(0);
         if me == root {
@@ -126,7 +133,7 @@ impl Team {
     }
 }
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of what `rank` has shown in `step`,
     /// and tells so in the next step.
     fn deliver(
@@ -160,7 +167,7 @@ impl<D: Driver> Run<'_, D> {
         judged
     }
 
-    /// Waits until all others have [delivered](Run::deliver), which they tell in `step`.
+    /// Waits until all others have [delivered](CollectiveRun::deliver), which they tell in `step`.
     fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
         for rank in (0..self.team.size()).filter(|&rank| rank != self.team.me) {

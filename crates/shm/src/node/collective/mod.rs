@@ -1,6 +1,6 @@
 //! Collectives among ranks of one node, without messages: flags and buffers of their own.
 //!
-//! The ranks of a communicator are a [`Team`]. Each has a ring of numbered slots
+//! The ranks of a communicator are a [`NodeGroup`]. Each has a ring of numbered slots
 //! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot. Every collective is a row of steps that
 //! all ranks count alike: in each, those who give something write it into a slot, where it fits, or a cell, and
 //! publish the slot; those who get something read it there. So bytes are copied in and copied out, a long call is a
@@ -24,7 +24,7 @@
 //! cells are written past the caches (`streams.rs`); outputs are where a call moves more than those hold (`outputs.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
-//! and by whichever road: all ranks get the same bits, and the operation need not commute. But where ranks share
+//! and by whichever protocol: all ranks get the same bits, and the operation need not commute. But where ranks share
 //! processors, an allreduce of 128 KiB or more combines what those of one have first (`domains.rs`): all get the same
 //! bits then, too, and the same in each call, but others than if the ranks were elsewhere, or the vector shorter.
 //!
@@ -40,28 +40,28 @@ mod allgather;
 mod alltoall;
 mod awaited;
 mod bcast;
-mod dialogues;
-mod direct;
-mod domains;
+mod cma;
+mod cma_limits;
 mod exchange;
 mod gather;
-mod outputs;
+mod group;
+mod hierarchical_allreduce;
+mod next_root;
+mod non_temporal;
+mod non_temporal_outputs;
+mod pair_buffers;
 mod pieces;
+mod ping_pong_schedule;
+mod protocol_trials;
 mod reduce;
-mod roads;
+mod reduce_by_shares;
 mod run;
 mod scatter;
-mod share;
-mod streams;
-mod succession;
-mod team;
-mod turns;
-mod ways;
 
-pub use awaited::{Awaited, Never};
+pub use awaited::{AwaitedSteps, NeverComes};
+pub use group::{CollectiveDriver, NodeGroup};
+pub(crate) use next_root::PredictedRoots;
 pub use reduce::Operands;
-pub(crate) use succession::Before;
-pub use team::{Driver, Team};
 
 /// Communicators of a rank that can have a team.
-pub const PLACES: usize = crate::segment::arena::PLACES;
+pub const MAX_GROUPS: usize = crate::segment::arena::MAX_GROUPS;

@@ -6,13 +6,13 @@ use crate::segment::arena::{CollectiveSlots, LONG_PIECE};
 
 /// Where what a rank writes in a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Through {
+pub(super) enum PayloadPath {
     /// In its slot.
     Slots,
     /// In the cell of its slot, for all others to read.
-    Cells,
+    Bounce,
     /// In a cell of its dialogue with each reader.
-    Dialogues,
+    PingPong,
 }
 
 /// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
@@ -23,7 +23,7 @@ pub(super) struct Pieces {
     /// Bytes of it that go in one step.
     piece: usize,
     /// Where they go: in slots, if what a rank writes in a step fits one.
-    pub(super) through: Through,
+    pub(super) through: PayloadPath,
 }
 
 /// Bytes of payload in a slot.
@@ -39,12 +39,12 @@ impl Pieces {
     pub(super) fn new(
         len: u64,
         parts: usize,
-        (cell, through): (usize, Through),
+        (cell, through): (usize, PayloadPath),
         element: usize,
     ) -> Self {
         let is_inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
         let (piece, through) = match is_inline {
-            true => (len as usize, Through::Slots),
+            true => (len as usize, PayloadPath::Slots),
             false => (longest(cell.min(LONG_PIECE), element), through),
         };
         Self {
@@ -64,7 +64,7 @@ impl Pieces {
     ) -> Self {
         let shares = (cell / element).saturating_mul(ranks * element);
         let piece = longest(whole.min(shares), element);
-        let through = Through::Dialogues;
+        let through = PayloadPath::PingPong;
         Self {
             len,
             piece,
@@ -93,7 +93,7 @@ impl Pieces {
     /// Where in a slot vector number `part` stands, or in its cell.
     pub(super) const fn place(&self, part: usize) -> usize {
         match self.through {
-            Through::Slots => part * self.piece,
+            PayloadPath::Slots => part * self.piece,
             _ => 0,
         }
     }
@@ -123,7 +123,7 @@ pub(super) const fn vector(writer: usize, reader: usize) -> usize {
 
 /// Whether every step of a call on elements of `element` bytes holds one, through cells of `cell` bytes.
 pub(super) const fn holds(element: u64, cell: usize) -> bool {
-    element > 0 && element <= super::team::ROOM as u64 && element <= cell as u64
+    element > 0 && element <= super::group::ROOM as u64 && element <= cell as u64
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
             let cell = 1usize << cell;
             prop_assume!(holds(element as u64, cell / parts));
             let len = count * element as u64;
-            let pieces = Pieces::new(len, parts, (cell, Through::Cells), element);
+            let pieces = Pieces::new(len, parts, (cell, PayloadPath::Bounce), element);
             let in_shares = Pieces::in_shares(len, parts, (cell / parts, cell), element);
             let share = (in_shares.piece / element).div_ceil(parts) * element;
             prop_assert!(share <= cell / parts && in_shares.piece <= cell);
@@ -149,7 +149,7 @@ mod tests {
                 prop_assert_eq!(at, end);
                 prop_assert!(piece > 0 && piece.is_multiple_of(element));
                 let last = pieces.place(parts - 1) + piece;
-                let room = if pieces.through == Through::Slots { INLINE } else { cell };
+                let room = if pieces.through == PayloadPath::Slots { INLINE } else { cell };
                 prop_assert!(last <= room);
                 end += piece as u64;
             }

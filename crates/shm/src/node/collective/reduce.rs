@@ -7,10 +7,10 @@ use std::convert::Infallible;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::group::{ASIDE, CollectiveDriver, NodeGroup, OPERAND, ROOM};
 use super::pieces::{self, vector};
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{ASIDE, Driver, OPERAND, ROOM, Team};
+use super::protocol_trials::CollectiveProtocol;
+use super::run::{CallKind, CollectiveRun};
 
 /// What a rank gives to a reduction, and where the result goes. Both are contiguous.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ const LONG: u64 = 8 << 10;
 /// and 217.
 const TOO_LONG: u64 = 256 << 10;
 
-impl Team {
+impl NodeGroup {
     /// Whether the team reduces elements of `element` bytes.
     #[must_use]
     pub const fn reduces(&self, element: u64) -> bool {
@@ -46,10 +46,10 @@ impl Team {
     }
 
     /// The longest elements, in bytes, that a team of any size reduces, on a node of any size.
-    pub const ELEMENT: u64 = 64;
+    pub const MAX_ELEMENT: u64 = 64;
 
     /// Whether a team of `size` ranks is worth it for reductions of `len` bytes: some long ones go faster by
-    /// messages, which learn the best road for their bytes.
+    /// messages, which learn the best protocol for their bytes.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
         len < TOO_LONG || size > 2
@@ -61,8 +61,8 @@ impl Team {
     /// When a rank that this one waits for never comes.
     ///
     /// # Panics
-    /// If the team does not [reduce](Team::reduces) the elements, or they are not contiguous.
-    pub fn reduce<D: Driver>(
+    /// If the team does not [reduce](NodeGroup::reduces) the elements, or they are not contiguous.
+    pub fn reduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -74,7 +74,8 @@ impl Team {
         }
         let me = self.me;
         let pieces = self.pieces_for_one(len, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.through);
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.through);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -98,11 +99,11 @@ impl Team {
     /// When a rank never comes.
     ///
     /// # Panics
-    /// As [`Team::reduce`].
+    /// As [`NodeGroup::reduce`].
     ///
     /// # Cost
     /// Of up to 56 B: one line written, and one read of each rank.
-    pub fn allreduce<D: Driver>(
+    pub fn allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -115,7 +116,8 @@ impl Team {
             return self.reduce_by_shares(driver, None, operands);
         }
         let pieces = self.pieces_for_all(len, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Allreduce, 0, len), pieces.through);
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.through);
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
@@ -134,32 +136,32 @@ impl Team {
     /// When a rank never comes.
     ///
     /// # Panics
-    /// As [`Team::reduce`], or if the input is shorter than a block for each.
-    pub fn reduce_scatter<D: Driver>(
+    /// As [`NodeGroup::reduce`], or if the input is shorter than a block for each.
+    pub fn reduce_scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let in_place = operands.input.start() == operands.output.start();
-        if in_place || !self.reduces_directly(operands.len) {
-            return self.reduce_scatter_by_cells(driver, operands);
+        if in_place || !self.may_reduce_by_cma(operands.len) {
+            return self.reduce_scatter_by_bounce(driver, operands);
         }
-        let call = (Kind::ReduceScatter, operands.len);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.reduce_scatter_by_cells(driver, operands),
-            Road::Memory => team.reduce_scatter_directly(driver, operands),
+        let call = (CallKind::ReduceScatter, operands.len);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => team.reduce_scatter_by_bounce(driver, operands),
+            CollectiveProtocol::Cma => team.reduce_scatter_by_cma(driver, operands),
         })
     }
 
-    fn reduce_scatter_by_cells<D: Driver>(
+    fn reduce_scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let pieces = self.pieces_for_each(block, size - 1, operands.element);
-        let call = (Kind::ReduceScatter, 0, block);
-        let mut run = Run::new(self, driver, call, pieces.through);
+        let call = (CallKind::ReduceScatter, 0, block);
+        let mut run = CollectiveRun::new(self, driver, call, pieces.through);
         run.exchange(
             pieces,
             |run, step| {
@@ -184,8 +186,8 @@ impl Team {
     }
 }
 
-impl<D: Driver> Run<'_, D> {
-    /// As [`Run::combine_from`], where all stand at the same `place`.
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
+    /// As [`CollectiveRun::combine_from`], where all stand at the same `place`.
     #[inline]
     pub(super) fn combine(
         &mut self,
@@ -239,7 +241,7 @@ impl<D: Driver> Run<'_, D> {
         });
     }
 
-    /// As [`Run::combine_all`], where nothing can fail.
+    /// As [`CollectiveRun::combine_all`], where nothing can fail.
     #[inline]
     pub(super) fn combine_what_is_there(
         &mut self,
@@ -258,7 +260,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// As [`Run::combine_piece`] among a group of so many, in which this rank has a number, where `bring` brings what
+    /// As [`CollectiveRun::combine_piece`] among a group of so many, in which this rank has a number, where `bring` brings what
     /// one of them gives into room for it.
     ///
     /// # Errors

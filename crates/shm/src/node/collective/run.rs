@@ -1,35 +1,35 @@
-//! One collective under way: [`Run`].
+//! One collective under way: [`CollectiveRun`].
 
 use std::hint::spin_loop;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::awaited::Awaited;
-use super::pieces::Through;
-use super::streams::{self, Way};
-use super::team::{Driver, Team};
-use crate::ring::Mapped;
+use super::awaited::AwaitedSteps;
+use super::group::{CollectiveDriver, NodeGroup};
+use super::non_temporal::{self, BufferStore};
+use super::pieces::PayloadPath;
+use crate::ring::MappedWords;
 use crate::segment::arena::{CollectiveSlots, SLOTS};
 use crate::transport::shared_bytes::SharedBytes;
 
 /// One collective under way. Its steps are counted from 0.
-pub(super) struct Run<'a, D> {
-    pub(super) team: &'a mut Team,
+pub(super) struct CollectiveRun<'a, D> {
+    pub(super) team: &'a mut NodeGroup,
     pub(super) driver: &'a mut D,
-    /// How the calls of all ranks must be marked, but for the [writer](Run::mark_of) where there are two.
+    /// How the calls of all ranks must be marked, but for the [writer](CollectiveRun::mark_of) where there are two.
     mark: u16,
     /// The number of step 0.
     first: u64,
     /// Whether this rank waits for the root only, as all others do.
     follows: bool,
     /// Where payload goes.
-    pub(super) through: Through,
+    pub(super) through: PayloadPath,
 }
 
 /// What a call is, so that ranks find out when theirs differ.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum CallKind {
     Bcast = 1,
     Scatter,
     Gather,
@@ -41,10 +41,10 @@ pub(super) enum Kind {
 }
 
 /// Numbers that kinds have.
-pub(super) const KINDS: usize = Kind::ReduceScatter as usize + 1;
+pub(super) const CALL_KINDS: usize = CallKind::ReduceScatter as usize + 1;
 
 /// The mark of a call of `kind` with these numbers.
-const fn mark(kind: Kind, root: usize, len: u64) -> u16 {
+const fn mark(kind: CallKind, root: usize, len: u64) -> u16 {
     // Multiplication spreads what differs over the upper bits (Knuth, TAOCP 3, section 6.4).
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     let call = (kind as u64) << 8 | root as u64;
@@ -52,14 +52,14 @@ const fn mark(kind: Kind, root: usize, len: u64) -> u16 {
     (mixed >> (u64::BITS - u16::BITS)) as u16
 }
 
-impl<'a, D: Driver> Run<'a, D> {
+impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// Begins a call, the root being `root` where it has one, on vectors of `len` bytes.
     #[inline]
     pub(super) fn new(
-        team: &'a mut Team,
+        team: &'a mut NodeGroup,
         driver: &'a mut D,
-        (kind, root, len): (Kind, usize, u64),
-        through: Through,
+        (kind, root, len): (CallKind, usize, u64),
+        through: PayloadPath,
     ) -> Self {
         Self {
             first: team.step + 1,
@@ -76,11 +76,13 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(always)]
     pub(super) fn follow(&mut self, root: usize, steps: u64) {
         self.follows = self.team.me != root && steps <= SLOTS as u64 / 4;
-        self.team.succession.lead(self.team.members[root].rank);
+        self.team
+            .root_predictor
+            .record(self.team.members[root].rank);
     }
 
     /// From now on payload goes here.
-    pub(super) const fn go(&mut self, through: Through) {
+    pub(super) const fn go(&mut self, through: PayloadPath) {
         self.through = through;
     }
 
@@ -89,7 +91,7 @@ impl<'a, D: Driver> Run<'a, D> {
     fn mark_of(&self, rank: usize) -> u16 {
         match &self.team.pair {
             None => self.mark,
-            Some(_) => CollectiveSlots::<()>::mark_in_turn(self.mark, rank),
+            Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
         }
     }
 
@@ -109,13 +111,13 @@ impl<'a, D: Driver> Run<'a, D> {
         len: usize,
     ) -> SharedBytes<'_> {
         let (first, room) = match self.through {
-            Through::Slots => return self.in_slot(writer, step, at, len),
-            Through::Cells => {
+            PayloadPath::Slots => return self.in_slot(writer, step, at, len),
+            PayloadPath::Bounce => {
                 let cell = CollectiveSlots::<()>::slot(self.number(step)) * self.team.cell;
                 let first = self.team.members[writer].cells.wrapping_add(cell);
                 (first, self.team.cell)
             }
-            Through::Dialogues => {
+            PayloadPath::PingPong => {
                 let dialogues = &self.team.dialogues;
                 let place = dialogues.place(self.number(step), (writer, reader));
                 let first = self.team.members[place.owner].dialogues;
@@ -140,7 +142,7 @@ impl<'a, D: Driver> Run<'a, D> {
         let (slots, slot) = self.slot(writer, step);
         let first = slots
             .words()
-            .address(CollectiveSlots::<Mapped<'_>>::payload(slot));
+            .address(CollectiveSlots::<MappedWords<'_>>::payload(slot));
         // SAFETY: within a slot's payload, which is mapped as long as the team lives.
         unsafe { SharedBytes::new(first.cast::<u8>().wrapping_add(at), len) }
     }
@@ -157,25 +159,25 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// The slots among which is the one that `rank` writes in `step`, and which it is.
     #[inline(always)]
-    fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<Mapped<'static>>, usize) {
+    fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
         let (owner, slot) = self.place(rank, step);
         (&self.team.members[owner].slots, slot)
     }
 
     /// How this rank writes `len` bytes in `step` for `reader`.
     #[inline(always)]
-    fn way(&mut self, step: u64, reader: usize, len: usize) -> Way {
-        if len < streams::LEAST {
-            return Way::CACHED;
+    fn way(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
+        if len < non_temporal::LEAST {
+            return BufferStore::CACHED;
         }
         // What stays in the cache of this rank's processor is written and read there.
         let pair = (self.team.me, reader);
         let number = self.number(step);
-        let stays = self.through == Through::Dialogues
+        let stays = self.through == PayloadPath::PingPong
             && (self.team.mates >> reader & 1 > 0
                 || self.team.dialogues.place(number, pair).is_own);
         match stays {
-            true => Way::CACHED,
+            true => BufferStore::CACHED,
             false => self.team.streams.next(len),
         }
     }
@@ -220,7 +222,7 @@ impl<'a, D: Driver> Run<'a, D> {
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// As [`Run::read`], to an output that may be written [past the caches](Team::is_beyond_caches).
+    /// As [`CollectiveRun::read`], to an output that may be written [past the caches](NodeGroup::is_beyond_caches).
     #[inline(always)]
     pub(super) fn read_out(
         &mut self,
@@ -229,7 +231,7 @@ impl<'a, D: Driver> Run<'a, D> {
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match past_caches && part.1 >= streams::LEAST {
+        match past_caches && part.1 >= non_temporal::LEAST {
             false => self.read(from, output, part),
             true => self.read_past_caches(from, output, part),
         }
@@ -274,7 +276,7 @@ impl<'a, D: Driver> Run<'a, D> {
     fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
         let team = &self.team;
-        let awaited = Awaited::finished(team.place, oldest, team.step, team.others);
+        let awaited = AwaitedSteps::finished(team.place, oldest, team.step, team.others);
         self.driver.wait(awaited)?;
         self.team.finished = self.team.finished.max(oldest);
         self.team.learn();
@@ -416,7 +418,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     #[inline(never)]
     fn wait_longer(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        for _ in 0..self.driver.looks() {
+        for _ in 0..self.driver.polls() {
             spin_loop();
             if self.has(rank, step) {
                 return Ok(());
@@ -433,13 +435,13 @@ impl<'a, D: Driver> Run<'a, D> {
             let other = 1 - self.team.me;
             let both = [0, 1].map(|rank| self.team.members[rank].rank);
             let at = self.place(other, step);
-            Awaited::in_turn(place, number, self.mark_of(other), (both, other, at))
+            AwaitedSteps::in_turn(place, number, self.mark_of(other), (both, other, at))
         } else {
-            Awaited::published(place, number, self.mark, missing)
+            AwaitedSteps::published(place, number, self.mark, missing)
         };
         let me = self.team.members[self.team.me].rank;
         let awaited = match self.follows {
-            true => awaited.of_root(self.team.succession.before(me)),
+            true => awaited.of_root(self.team.root_predictor.predict(me)),
             false => awaited,
         };
         self.driver.wait(awaited)
@@ -467,7 +469,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     #[inline(never)]
     fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
-        for looks in 0..=self.driver.looks() {
+        for looks in 0..=self.driver.polls() {
             let members = self.team.members.iter().enumerate();
             let missing =
                 members.filter(|&(rank, _)| rank != self.team.me && !self.has(rank, step));
@@ -475,7 +477,7 @@ impl<'a, D: Driver> Run<'a, D> {
             if missing == 0 {
                 return Ok(());
             }
-            if looks == self.driver.looks() {
+            if looks == self.driver.polls() {
                 return self.wait_long(step, missing);
             }
             spin_loop();
@@ -494,7 +496,7 @@ impl<'a, D: Driver> Run<'a, D> {
     }
 }
 
-impl Team {
+impl NodeGroup {
     /// Looks how far all others have come. Who tells what cannot be has come no further: whoever
     /// waits for it finds that out.
     #[cold]

@@ -4,12 +4,12 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::group::{CollectiveDriver, NodeGroup};
 use super::pieces::vector;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::protocol_trials::CollectiveProtocol;
+use super::run::{CallKind, CollectiveRun};
 
-impl Team {
+impl NodeGroup {
     /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
     /// nothing is moved: it does something else `meanwhile`, once the others can read theirs.
     ///
@@ -18,7 +18,7 @@ impl Team {
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
-    pub fn scatter<D: Driver>(
+    pub fn scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -31,14 +31,16 @@ impl Team {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        if !self.goes_directly(block) {
-            return self.scatter_by_cells(driver, root, given, output, meanwhile);
+        if !self.may_use_cma(block) {
+            return self.scatter_by_bounce(driver, root, given, output, meanwhile);
         }
-        let call = (Kind::Scatter, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.scatter_by_cells(driver, root, given, output, meanwhile),
-            Road::Memory => {
-                let (call, at) = ((Kind::Scatter, root, block), team.me as u64 * block);
+        let call = (CallKind::Scatter, block);
+        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                team.scatter_by_bounce(driver, root, given, output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                let (call, at) = ((CallKind::Scatter, root, block), team.me as u64 * block);
                 team.read_from_root(driver, call, (input, at), output, meanwhile)
             }
         })
@@ -46,7 +48,7 @@ impl Team {
 
     // Inlined, as a short call takes no longer than a call of it.
     #[inline(always)]
-    fn scatter_by_cells<D: Driver>(
+    fn scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -56,7 +58,12 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.through);
+        let mut run = CollectiveRun::new(
+            self,
+            driver,
+            (CallKind::Scatter, root, block),
+            pieces.through,
+        );
         run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);

@@ -18,7 +18,7 @@ use super::control::Control;
 use super::link::{LinkState, ReceiveLink};
 use super::tx::{ShmTx, WordWait};
 use super::{Expedited, SHORT};
-use crate::ring::{BODY, Corrupt, Doors, Mapped, Place};
+use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
 
 /// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
@@ -48,11 +48,11 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     links: Vec<ReceiveLink>,
     /// The peers whose links are.
     open: Vec<u32>,
-    opened_links: Doors<Mapped<'static>>,
+    opened_links: OpenedLinks<MappedWords<'static>>,
     empty: u32,
     /// Whose turn it is, by its place in `open`.
     turn: usize,
-    /// Words that the sending half waited for at the last poll, if they are noted.
+    /// SharedWords that the sending half waited for at the last poll, if they are noted.
     waits: Vec<WordWait>,
     noted: bool,
     /// Somebody is about to sleep: the next poll notes them.
@@ -102,9 +102,9 @@ impl<B: Bytes> ShmRx<B> {
     #[cold]
     #[inline(never)]
     fn admit(&mut self) {
-        self.opened_links.answer();
+        self.opened_links.acknowledge();
         for link in &mut self.links {
-            if link.state == LinkState::Closed && self.opened_links.open(link.peer as usize) {
+            if link.state == LinkState::Closed && self.opened_links.is_open(link.peer as usize) {
                 // SAFETY: the segment is kept beside the links.
                 *link = unsafe { ReceiveLink::new(&self.segment, link.peer, self.me) };
                 self.open.push(link.peer);
@@ -138,10 +138,14 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Gives the slot of the next message back, which is read. True if the sender was told.
     #[inline(always)]
-    fn advance(link: &mut ReceiveLink, tx: &mut ShmTx<B>, slot: &Place<Mapped<'static>>) -> bool {
+    fn advance(
+        link: &mut ReceiveLink,
+        tx: &mut ShmTx<B>,
+        slot: &RingSlot<MappedWords<'static>>,
+    ) -> bool {
         let told = link.ring.advance(slot);
-        if slot.in_turn() {
-            tx.back(link.peer).ring.take_turn();
+        if slot.is_ping_pong() {
+            tx.back(link.peer).ring.gain_ping_pong();
         }
         if told {
             tx.told(link.peer);
@@ -153,7 +157,7 @@ impl<B: Bytes> ShmRx<B> {
     #[inline(never)]
     fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
-        slot: Place<Mapped<'static>>,
+        slot: RingSlot<MappedWords<'static>>,
         compact: u32,
         envelope: Envelope,
         tx: &mut T,
@@ -207,7 +211,7 @@ impl<B: Bytes> ShmRx<B> {
     fn taken(
         link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         envelope: u64,
         len: u32,
     ) -> Short {
@@ -277,7 +281,7 @@ impl<B: Bytes> ShmRx<B> {
 
     fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         head: &Header,
         sink: &mut S,
@@ -304,7 +308,7 @@ impl<B: Bytes> ShmRx<B> {
 
     fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
-        slot: &Place<Mapped<'static>>,
+        slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
         sink: &mut S,
     ) -> Result<(), Corrupt> {
@@ -467,7 +471,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Whether something came that a poll would hand over.
     fn something(&self) -> bool {
-        self.opened_links.knocked()
+        self.opened_links.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(WordWait::is_over)
     }
@@ -534,7 +538,7 @@ impl<B: Bytes> ShmRx<B> {
 impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline(always)]
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
-        if self.opened_links.knocked() {
+        if self.opened_links.has_new() {
             self.admit();
         }
         let mut n = 0;
@@ -562,7 +566,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         let mut n = 0;
         if self.links[from.0 as usize].state == LinkState::Open {
             n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
-        } else if self.opened_links.knocked() {
+        } else if self.opened_links.has_new() {
             self.admit();
         }
         self.after(n, tx, sink)
@@ -581,7 +585,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         if !tx.part().chores {
             let next = match from {
                 Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
-                None if self.opened_links.knocked() => FastPoll::Other,
+                None if self.opened_links.has_new() => FastPoll::Other,
                 None => self.take_any(tx.part(), wanted, body),
             };
             match next {
@@ -610,7 +614,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         body: &C,
     ) -> Option<Short> {
         let link = self.links.get_mut(from.0 as usize)?;
-        let slot = link.ring.place();
+        let slot = link.ring.slot();
         let ahead = link.ring.ahead_at(&slot);
         if ahead != WORD {
             let is_plain = |head| Header::plain(head, SHORT as u32).is_some();

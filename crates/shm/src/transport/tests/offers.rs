@@ -9,7 +9,7 @@ use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Sleeper, Token, Tx};
 
 use super::{Seen, put};
-use crate::ring::{Mapped, Offer, STRIDE, Share, Stage};
+use crate::ring::{BulkOffer, MappedWords, OfferStage, OwnerProgress, STRIDE};
 use crate::segment::area::{FIFOS, WINDOWS_PER_PAIR};
 use crate::segment::{Segment, SegmentLayout};
 use crate::transport::offer_key::OfferKey;
@@ -91,7 +91,7 @@ impl Rank {
     }
 
     /// The first offer of rank 0 to rank 1.
-    fn offer(&self) -> Offer<Mapped<'_>> {
+    fn offer(&self) -> BulkOffer<MappedWords<'_>> {
         self.segment.area().unwrap().offer(0, 1, 0)
     }
 }
@@ -152,7 +152,7 @@ fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
     let offer = owner.offer();
     let (words, state) = (*offer.words(), offer.state_word());
     let turn = OfferKey::of_key(&key).turn;
-    put(words, state, Stage::Open.word(turn));
+    put(words, state, OfferStage::Open.word(turn));
     claimer.poll();
     let why = Fault::Protocol("an offer changed under its claimer");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
@@ -273,12 +273,12 @@ fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
     claimer.get(&key, &mut to, BulkProtocol::CmaBoth);
     assert_eq!(owner.offer().take(PIECES), Some(0));
     claimer.poll();
-    let how = BulkProtocol::CmaBoth.code();
-    assert_eq!(owner.offer().look(turn), Stage::Claimed { how });
+    let protocol = BulkProtocol::CmaBoth.code();
+    assert_eq!(owner.offer().look(turn), OfferStage::Claimed { protocol });
     assert_eq!(owner.offer().take(PIECES), None);
-    owner.offer().share(Share::Pieces(1));
+    owner.offer().share(OwnerProgress::Pieces(1));
     claimer.poll();
-    assert!(matches!(owner.offer().look(turn), Stage::Done { .. }));
+    assert!(matches!(owner.offer().look(turn), OfferStage::Done { .. }));
     for _ in 0..100 {
         owner.poll();
         claimer.poll();
@@ -297,7 +297,7 @@ fn nobody_has_a_rank_write_its_own_memory() {
     assert!(offer.claim(OfferKey::of_key(&key).turn, BulkProtocol::CmaBoth.code()));
     offer.join([own.as_mut_ptr().expose_provenance() as u64, LEN as u64]);
     owner.poll();
-    assert_eq!(offer.shared(), Share::Pieces(0));
+    assert_eq!(offer.shared(), OwnerProgress::Pieces(0));
     assert!(own.iter().all(|&byte| byte == 0));
 }
 

@@ -20,7 +20,7 @@ use super::offer_key::OfferedRegions;
 use super::shared_bytes::SharedBytes;
 use super::windows::PingPongWindows;
 use super::{Expedited, OPERATIONS, SHORT, limits};
-use crate::ring::{Corrupt, Mapped, Place, Words};
+use crate::ring::{Corrupt, MappedWords, RingSlot, SharedWords};
 use crate::segment::Segment;
 
 /// The sending half of a node's transport, with its registered memory and bulk transfers.
@@ -101,7 +101,7 @@ impl<B: Bytes> ShmTx<B> {
     #[cold]
     #[inline(never)]
     pub(super) fn told(&mut self, peer: u32) {
-        self.out[peer as usize].ring.try_turn();
+        self.out[peer as usize].ring.retry_ping_pong();
         self.wake_if_asleep(peer);
     }
 
@@ -156,7 +156,7 @@ impl<B: Bytes> ShmTx<B> {
                     self.report(to, why);
                     return false;
                 }
-                self.segment.link_announcer(to).knock(self.me as usize);
+                self.segment.link_announcer(to).announce(self.me as usize);
             }
             LinkState::Open => {}
         }
@@ -231,7 +231,7 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         }
         let out = &mut self.out[to as usize];
-        let slot = out.ring.place();
+        let slot = out.ring.slot();
         for (i, word) in control.words().into_iter().enumerate() {
             out.ring.set(&slot, i, word);
         }
@@ -373,14 +373,14 @@ impl<B: Bytes> ShmTx<B> {
 
 /// A word of the segment whose change ends a wait.
 pub(super) struct WordWait {
-    words: Mapped<'static>,
+    words: MappedWords<'static>,
     at: usize,
     seen: u64,
 }
 
 impl WordWait {
     /// Word `at` of `words`, which was `seen` when it was found wanting.
-    fn new(words: Mapped<'static>, at: usize, seen: u64) -> Self {
+    fn new(words: MappedWords<'static>, at: usize, seen: u64) -> Self {
         assert!(at < words.len());
         Self { words, at, seen }
     }
@@ -448,7 +448,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
             self.make_room(to, buffered)?;
         }
         let out = &mut self.out[to.0 as usize];
-        let slot = out.ring.place();
+        let slot = out.ring.slot();
         out.ring.set(&slot, 0, head.envelope.packed());
         let (buffer, place) = if buffered {
             let (buffer, place) = out.frame(len);
@@ -482,7 +482,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
 /// A frame under construction in a node's segment.
 pub struct ShmSlot<'a, B: Bytes> {
     place: SharedBytes<'a>,
-    slot: Place<Mapped<'static>>,
+    slot: RingSlot<MappedWords<'static>>,
     /// The larger buffer, where the body is in one.
     buffer: u32,
     compact: u32,

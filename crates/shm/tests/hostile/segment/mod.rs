@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::ring::Words;
+use oxmpi_shm::ring::SharedWords;
 use oxmpi_shm::{Node, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Sleeper, Source, Switches, Tag, Tx,
@@ -173,7 +173,7 @@ struct Play {
 
 impl Play {
     fn new() -> Self {
-        let mut nodes = Node::together(LAYOUT).expect("there is memory for a small segment");
+        let mut nodes = Node::in_process(LAYOUT).expect("there is memory for a small segment");
         let nobody = nodes.pop().expect("rank 3");
         Self {
             ranks: nodes.into_iter().map(Rank::new).collect(),
@@ -501,7 +501,7 @@ fn pattern(len: usize, seed: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Words that a sound exchange writes.
+/// SharedWords that a sound exchange writes.
 struct Learned {
     /// The hostile rank.
     own: Vec<usize>,

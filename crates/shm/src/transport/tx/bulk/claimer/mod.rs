@@ -12,7 +12,9 @@ use oxmpi_wire::{Bytes, Fault, Key};
 use super::choice::{BulkChoice, BulkPreference, BulkProtocol, CostTable, ProtocolSet};
 use super::owner::{Grant, NO_WINDOW, OfferWindow, piece};
 use super::{BATCH, MAX_COPY, TimedGet};
-use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
+use crate::ring::{
+    BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage, OwnerProgress,
+};
 use crate::segment::area::{OFFERS_PER_PEER, WINDOWS_PER_PAIR};
 use crate::transport::cma::{CmaAccess, CmaBytes, PeerProcess};
 use crate::transport::control::OperationId;
@@ -47,7 +49,7 @@ struct PeerCosts {
 struct Claim {
     id: OperationId,
     peer: u32,
-    offer: Offer<Mapped<'static>>,
+    offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
     /// What to ask for if the protocol ends.
     name: Name,
@@ -67,7 +69,7 @@ enum ClaimProgress {
     Waiting { granted: u64 },
     Draining {
         pipe: OfferWindow,
-        drain: Drain<Mapped<'static>>,
+        drain: FifoReader<MappedWords<'static>>,
         window: u64,
     },
     /// So many bytes from `from` on are here.
@@ -116,34 +118,34 @@ impl From<Corrupt> for ClaimStep {
     }
 }
 
-impl From<Void> for ClaimStep {
-    fn from(void: Void) -> Self {
+impl From<ClaimLost> for ClaimStep {
+    fn from(void: ClaimLost) -> Self {
         match void {
-            Void::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
-            Void::Corrupt(corrupt) => corrupt.into(),
+            ClaimLost::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
+            ClaimLost::Corrupt(corrupt) => corrupt.into(),
         }
     }
 }
 
 impl Claim {
     /// How far the offer has come while it is used.
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> OfferStage {
         if self.pushed {
-            Stage::Open
+            OfferStage::Open
         } else {
-            Stage::Claimed {
-                how: self.protocol.code(),
+            OfferStage::Claimed {
+                protocol: self.protocol.code(),
             }
         }
     }
 
     /// Whether the owner still keeps to it.
-    fn holds(&self) -> Result<(), Void> {
+    fn holds(&self) -> Result<(), ClaimLost> {
         self.offer.holds(self.turn, self.stage())
     }
 
     /// Tells the owner that nothing of the offer is used any more.
-    fn finish(&self) -> Result<(), Void> {
+    fn finish(&self) -> Result<(), ClaimLost> {
         if !self.pushed {
             return self.offer.finish(self.turn, self.protocol.code());
         }
@@ -572,7 +574,7 @@ impl<B: Bytes> ShmTx<B> {
                     };
                 }
                 match (claim.offer.shared(), *failed) {
-                    (Share::Pieces(n), failed) => match mine.checked_add(n) {
+                    (OwnerProgress::Pieces(n), failed) => match mine.checked_add(n) {
                         Some(done) if done == pieces && failed => ClaimStep::Ended,
                         Some(done) if done == pieces => ClaimStep::Complete,
                         Some(done) if done < pieces => {
@@ -581,8 +583,8 @@ impl<B: Bytes> ShmTx<B> {
                         }
                         _ => Corrupt("more pieces than there are").into(),
                     },
-                    (Share::Failed, true) => ClaimStep::Ended,
-                    (Share::Failed, false) => {
+                    (OwnerProgress::Failed, true) => ClaimStep::Ended,
+                    (OwnerProgress::Failed, false) => {
                         // Which pieces are missing is not known: all again, on this side.
                         claim.progress = ClaimProgress::Reading {
                             space: *space,
@@ -641,7 +643,7 @@ impl<B: Bytes> ShmTx<B> {
         let (words, at) = (*claim.offer.words(), claim.offer.counters());
         Ok(ClaimProgress::Draining {
             pipe: grant.pipe,
-            drain: Drain::new(words, at, claim.len, window),
+            drain: FifoReader::new(words, at, claim.len, window),
             window,
         })
     }
@@ -650,7 +652,7 @@ impl<B: Bytes> ShmTx<B> {
     fn begin_draining(
         &self,
         peer: u32,
-        offer: &Offer<Mapped<'static>>,
+        offer: &BulkOffer<MappedWords<'static>>,
         len: u64,
         pushed: PushedWindow,
     ) -> Result<ClaimProgress, Corrupt> {
@@ -662,7 +664,7 @@ impl<B: Bytes> ShmTx<B> {
         self.windows.check(peer, i)?;
         let window = self.windows.len() as u64;
         let filled = (u64::from(pushed.pages) * PushedWindow::PAGE).min(len);
-        let drain = Drain::new(*offer.words(), offer.counters(), len, window);
+        let drain = FifoReader::new(*offer.words(), offer.counters(), len, window);
         Ok(ClaimProgress::Draining {
             pipe: OfferWindow::PingPong(i),
             drain: drain.begun(filled)?,

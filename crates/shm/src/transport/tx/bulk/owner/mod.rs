@@ -20,7 +20,7 @@ use oxmpi_wire::{Access, Bytes, Fault};
 
 use super::MAX_COPY;
 use super::choice::{self, BulkPreference, BulkProtocol, CLASSES};
-use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
+use crate::ring::{BulkOffer, Corrupt, FifoWriter, MappedWords, OfferStage, OwnerProgress};
 use crate::segment::area::{FIFO_LEN, FIFOS, OFFERS_PER_PEER, WINDOWS_PER_PAIR};
 use crate::transport::cma::{CmaAccess, CmaBytes};
 use crate::transport::offer_key::{OfferKey, PushedWindow};
@@ -113,7 +113,7 @@ struct FifoState {
 struct OwnedOffer {
     to: u32,
     place: u32,
-    offer: Offer<Mapped<'static>>,
+    offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
     region: Name,
     len: u64,
@@ -128,7 +128,7 @@ struct OwnedOffer {
 
 struct OfferFill {
     pipe: OfferWindow,
-    fill: Fill<Mapped<'static>>,
+    fill: FifoWriter<MappedWords<'static>>,
     window: u64,
     chunk: ChunkSizes,
     streamed: bool,
@@ -200,9 +200,9 @@ impl OwnedOffer {
     /// The word that says how far its offer has come, as far as the owner knows.
     fn state(&self) -> u64 {
         let stage = match self.claimed {
-            None => Stage::Open,
-            Some(protocol) => Stage::Claimed {
-                how: protocol.code(),
+            None => OfferStage::Open,
+            Some(protocol) => OfferStage::Claimed {
+                protocol: protocol.code(),
             },
         };
         stage.word(self.turn)
@@ -210,17 +210,17 @@ impl OwnedOffer {
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Offer `place` of `from` to `to`. It is mapped memory as long as this transport keeps its
+    /// BulkOffer `place` of `from` to `to`. It is mapped memory as long as this transport keeps its
     /// segment.
     pub(super) fn offer_at(
         &self,
         from: u32,
         to: u32,
         place: u32,
-    ) -> Option<Offer<Mapped<'static>>> {
+    ) -> Option<BulkOffer<MappedWords<'static>>> {
         let offer = self.segment.area()?.offer(from, to, place as usize);
         // SAFETY: the segment is kept beside all that uses the words.
-        Some(Offer::new(unsafe { offer.words().detach() }, 0))
+        Some(BulkOffer::new(unsafe { offer.words().detach() }, 0))
     }
 
     /// Offers the bytes of `region` to `to`, once for a region: other peers ask for them. What the
@@ -374,7 +374,7 @@ impl<B: Bytes> ShmTx<B> {
     fn filling(
         &self,
         pipe: OfferWindow,
-        offer: &Offer<Mapped<'static>>,
+        offer: &BulkOffer<MappedWords<'static>>,
         len: u64,
         protocol: BulkProtocol,
     ) -> OfferFill {
@@ -386,7 +386,7 @@ impl<B: Bytes> ShmTx<B> {
         };
         OfferFill {
             pipe,
-            fill: Fill::new(*offer.words(), offer.counters(), len, window),
+            fill: FifoWriter::new(*offer.words(), offer.counters(), len, window),
             window,
             chunk,
             streamed: protocol == BulkProtocol::CopyNt,
@@ -411,18 +411,18 @@ impl<B: Bytes> ShmTx<B> {
             self.end_offer(i);
         } else if offer.withdraw(turn) {
             self.end_offer(i);
-        } else if let Stage::Done { how } = offer.look(turn) {
-            self.end_done(i, how);
+        } else if let OfferStage::Done { protocol } = offer.look(turn) {
+            self.end_done(i, protocol);
         } else {
             self.regions.enter(region);
             self.offers.open[i].released = true;
         }
     }
 
-    /// The claimer of offer `i` has all, by protocol `how`.
-    fn end_done(&mut self, i: usize, how: u8) {
+    /// The claimer of offer `i` has all, by protocol `protocol`.
+    fn end_done(&mut self, i: usize, protocol: u8) {
         let source = &mut self.offers.open[i];
-        let protocol = BulkProtocol::of_code(how);
+        let protocol = BulkProtocol::of_code(protocol);
         if let (Some(protocol), None) = (protocol, source.claimed) {
             // It was quicker than this side's look.
             let (to, len) = (source.to, source.len);
@@ -474,15 +474,15 @@ impl<B: Bytes> ShmTx<B> {
                 to, offer, turn, ..
             } = self.offers.open[i];
             let step = match offer.look(turn) {
-                Stage::Open | Stage::Claimed { .. } if last == Some(to) => Ok(false),
-                Stage::Open => self.fill(i, MAX_COPY),
-                Stage::Claimed { how } => self.serve(i, how),
-                Stage::Done { how } => {
-                    self.end_done(i, how);
+                OfferStage::Open | OfferStage::Claimed { .. } if last == Some(to) => Ok(false),
+                OfferStage::Open => self.fill(i, MAX_COPY),
+                OfferStage::Claimed { protocol } => self.serve(i, protocol),
+                OfferStage::Done { protocol } => {
+                    self.end_done(i, protocol);
                     moved += 1;
                     continue;
                 }
-                Stage::Closed => Err(Corrupt("an offer closed by another than its owner")),
+                OfferStage::Closed => Err(Corrupt("an offer closed by another than its owner")),
             };
             match step {
                 Ok(true) => {
@@ -503,9 +503,9 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// Does the owner's part of offer `i`, which was claimed by protocol `how`.
-    fn serve(&mut self, i: usize, how: u8) -> Result<bool, Corrupt> {
-        let protocol = BulkProtocol::of_code(how).ok_or(Corrupt("a claim by no protocol"))?;
+    /// Does the owner's part of offer `i`, which was claimed by protocol `protocol`.
+    fn serve(&mut self, i: usize, protocol: u8) -> Result<bool, Corrupt> {
+        let protocol = BulkProtocol::of_code(protocol).ok_or(Corrupt("a claim by no protocol"))?;
         if self.offers.open[i].claimed.is_none() {
             self.claimed(i, protocol);
         }
@@ -515,7 +515,7 @@ impl<B: Bytes> ShmTx<B> {
         self.fill(i, MAX_COPY)
     }
 
-    /// Offer `i` was claimed.
+    /// BulkOffer `i` was claimed.
     fn claimed(&mut self, i: usize, protocol: BulkProtocol) {
         let OwnedOffer { to, len, offer, .. } = self.offers.open[i];
         self.offers.set_last_protocol(to, len, protocol);
@@ -660,11 +660,11 @@ impl<B: Bytes> ShmTx<B> {
         bytes.drain(from, now, &mut place);
         if place.result().is_ok() {
             source.shared = Some(done + 1);
-            offer.share(Share::Pieces(done + 1));
+            offer.share(OwnerProgress::Pieces(done + 1));
         } else {
             *entry = CmaAccess::Denied;
             source.shared = None;
-            offer.share(Share::Failed);
+            offer.share(OwnerProgress::Failed);
         }
         true
     }

@@ -10,17 +10,17 @@
 use super::Corrupt;
 
 /// Buffers of a pair.
-pub const TURNS: usize = 2;
+pub const PING_PONG_BUFFERS: usize = 2;
 
 /// Which of a pair's buffers this side may write.
 #[derive(Clone, Copy, Debug)]
-pub struct Turns {
-    mine: [bool; TURNS],
+pub struct PingPongBuffers {
+    mine: [bool; PING_PONG_BUFFERS],
     /// The one that came last: its lines are near.
     latest: u8,
 }
 
-impl Turns {
+impl PingPongBuffers {
     /// This side begins with buffer 0 by its own count; the other one counts them the other way
     /// round.
     #[must_use]
@@ -35,15 +35,15 @@ impl Turns {
     #[must_use]
     pub const fn none() -> Self {
         Self {
-            mine: [false; TURNS],
+            mine: [false; PING_PONG_BUFFERS],
             latest: 0,
         }
     }
 
     /// What the other side calls buffer `i`, and the reverse.
     #[must_use]
-    pub const fn across(i: usize) -> usize {
-        TURNS - 1 - i
+    pub const fn peer_index(i: usize) -> usize {
+        PING_PONG_BUFFERS - 1 - i
     }
 
     /// The buffer to write next, if there is one.
@@ -51,7 +51,7 @@ impl Turns {
     #[must_use]
     pub const fn next(&self) -> Option<usize> {
         let latest = self.latest as usize;
-        let other = Self::across(latest);
+        let other = Self::peer_index(latest);
         if self.mine[latest] {
             Some(latest)
         } else if self.mine[other] {
@@ -61,7 +61,7 @@ impl Turns {
         }
     }
 
-    /// Buffer `i`, which [`Turns::next`] has shown, goes over with the message that is published
+    /// Buffer `i`, which [`PingPongBuffers::next`] has shown, goes over with the message that is published
     /// next.
     #[inline]
     pub const fn give(&mut self, i: usize) {
@@ -75,14 +75,14 @@ impl Turns {
     /// [`Corrupt`] when there is no such buffer, or it is this side's.
     #[inline]
     pub const fn check(&self, i: usize) -> Result<(), Corrupt> {
-        if i < TURNS && !self.mine[i] {
+        if i < PING_PONG_BUFFERS && !self.mine[i] {
             Ok(())
         } else {
             Err(Corrupt("a buffer out of turn"))
         }
     }
 
-    /// What was in buffer `i`, which [`Turns::check`] has allowed, is read.
+    /// What was in buffer `i`, which [`PingPongBuffers::check`] has allowed, is read.
     #[inline]
     pub const fn gain(&mut self, i: usize) {
         self.mine[i] = true;
@@ -90,7 +90,7 @@ impl Turns {
     }
 }
 
-impl Default for Turns {
+impl Default for PingPongBuffers {
     fn default() -> Self {
         Self::new()
     }
@@ -98,23 +98,23 @@ impl Default for Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::Turns;
+    use super::PingPongBuffers;
 
     #[test]
     fn a_dialogue_needs_one_buffer_and_a_stream_none() {
-        let (mut a, mut b) = (Turns::new(), Turns::new());
+        let (mut a, mut b) = (PingPongBuffers::new(), PingPongBuffers::new());
         for _ in 0..3 {
             let out = a.next().unwrap();
             a.give(out);
             assert_eq!(out, 0);
-            let came = Turns::across(out);
+            let came = PingPongBuffers::peer_index(out);
             b.check(came).unwrap();
             b.gain(came);
             let back = b.next().unwrap();
             assert_eq!(back, came);
             b.give(back);
-            a.check(Turns::across(back)).unwrap();
-            a.gain(Turns::across(back));
+            a.check(PingPongBuffers::peer_index(back)).unwrap();
+            a.gain(PingPongBuffers::peer_index(back));
         }
         a.give(0);
         assert_eq!(a.next(), None);
@@ -122,24 +122,24 @@ mod tests {
 
     #[test]
     fn both_at_once() {
-        let (mut a, mut b) = (Turns::new(), Turns::new());
+        let (mut a, mut b) = (PingPongBuffers::new(), PingPongBuffers::new());
         for _ in 0..3 {
             let (from_a, from_b) = (a.next().unwrap(), b.next().unwrap());
             a.give(from_a);
             b.give(from_b);
             for (side, came) in [(&mut b, from_a), (&mut a, from_b)] {
-                side.check(Turns::across(came)).unwrap();
-                side.gain(Turns::across(came));
+                side.check(PingPongBuffers::peer_index(came)).unwrap();
+                side.gain(PingPongBuffers::peer_index(came));
             }
         }
     }
 
     #[test]
     fn out_of_turn_is_told() {
-        let side = Turns::new();
+        let side = PingPongBuffers::new();
         assert!(
             side.check(0).is_err() && side.check(2).is_err() && side.check(usize::MAX).is_err()
         );
-        assert!(Turns::none().next().is_none());
+        assert!(PingPongBuffers::none().next().is_none());
     }
 }

@@ -1,21 +1,21 @@
-//! What a rank writes for one other only: [`Dialogues`].
+//! What a rank writes for one other only: [`PairBuffers`].
 //!
-//! Any two ranks of a team have cells of their own, which both write [in turn](super::turns): so what goes to and
+//! Any two ranks of a team have cells of their own, which both write [in turn](super::ping_pong_schedule): so what goes to and
 //! fro stays in few lines, which no third rank takes away.
 
 use std::boxed::Box;
 
 use super::pieces::{LINE, vector};
-use super::turns::Turns;
+use super::ping_pong_schedule::PingPongSchedule;
 use crate::segment::PAGE;
 use crate::segment::arena::{LONG_PIECE, PIECE};
 
 /// The cells of a rank's dialogues with all others.
 #[derive(Debug)]
-pub(super) struct Dialogues {
+pub(super) struct PairBuffers {
     me: usize,
     /// With each other rank, in their order.
-    all: Box<[Dialogue]>,
+    all: Box<[Pair]>,
     /// Bytes of a cell.
     pub(super) cell: usize,
     /// Bytes from one to the next.
@@ -26,8 +26,8 @@ pub(super) struct Dialogues {
 
 /// The cells of two ranks.
 #[derive(Debug)]
-struct Dialogue {
-    turns: Turns,
+struct Pair {
+    turns: PingPongSchedule,
     /// Which of the two this rank is: the lower one is the first.
     mine: usize,
     /// Whose the cells of each are.
@@ -38,7 +38,7 @@ struct Dialogue {
 
 /// A cell that a rank writes for another one in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PairBuffer {
     /// Whose memory it is in.
     pub(super) owner: usize,
     /// Its first byte, from that rank's first one for dialogues on.
@@ -55,7 +55,7 @@ const fn gap(cell: usize) -> usize {
     if gap < PAGE { gap } else { PAGE }
 }
 
-impl Dialogues {
+impl PairBuffers {
     /// Of rank `me` of `ranks`, each of which has so many bytes for them.
     pub(super) fn new(me: usize, ranks: usize, bytes: usize) -> Self {
         let others = ranks - 1;
@@ -63,18 +63,18 @@ impl Dialogues {
         // Two ranks have no other cells. Of more ranks the cells of all dialogues together should stay in a cache: with twice
         // as many an alltoall of 1 MiB takes 1.17 times as long on four ranks that share two Zen 5 processors.
         let (longest, most) = match others {
-            1 => (PIECE, Turns::MOST),
-            _ => (LONG_PIECE, Turns::LEAST),
+            1 => (PIECE, PingPongSchedule::MOST),
+            _ => (LONG_PIECE, PingPongSchedule::LEAST),
         };
-        let room = part / Turns::LEAST / LINE * LINE;
+        let room = part / PingPongSchedule::LEAST / LINE * LINE;
         let stride = room.min(longest + gap(longest));
         let cell = stride - gap(stride).min(gap(longest));
-        let cells = (part / stride.max(1)).clamp(Turns::LEAST, most);
+        let cells = (part / stride.max(1)).clamp(PingPongSchedule::LEAST, most);
         let with = |other: usize| {
             let owners = [me.min(other), me.max(other)];
             let [low, high] = owners;
-            Dialogue {
-                turns: Turns::new(cells),
+            Pair {
+                turns: PingPongSchedule::new(cells),
                 mine: usize::from(me > other),
                 owners,
                 first: [vector(low, high) * part, vector(high, low) * part],
@@ -99,7 +99,7 @@ impl Dialogues {
         len <= (self.cells * self.cell) as u64
     }
 
-    fn with(&mut self, other: usize) -> &mut Dialogue {
+    fn with(&mut self, other: usize) -> &mut Pair {
         &mut self.all[vector(self.me, other)]
     }
 
@@ -159,7 +159,7 @@ impl Dialogues {
     }
 
     /// From now on all write for all others, in so many steps; at most as many before they read as each has
-    /// [cells](Dialogues::cells).
+    /// [cells](PairBuffers::cells).
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         for dialogue in &mut self.all {
             dialogue.turns.begin_exchange(steps);
@@ -182,7 +182,7 @@ impl Dialogues {
 
     /// Where `writer` writes in `step`, one of the last [`SLOTS`](crate::segment::arena::SLOTS), for `reader`; one of the two is this rank.
     #[inline(always)]
-    pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> Place {
+    pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> PairBuffer {
         let writes = writer == self.me;
         let other = if writes { reader } else { writer };
         let dialogue = &self.all[vector(self.me, other)];
@@ -190,7 +190,7 @@ impl Dialogues {
             .turns
             .cell(step, dialogue.mine ^ usize::from(!writes));
         let (side, number) = dialogue.turns.place(cell);
-        Place {
+        PairBuffer {
             owner: dialogue.owners[side],
             at: dialogue.first[side] + number * self.stride,
             is_own: cell.is_own,
@@ -210,7 +210,7 @@ mod tests {
     fn no_two_dialogues_share_a_byte() {
         for (ranks, on_node) in [(2, 2), (2, 64), (3, 3), (4, 8), (8, 8), (5, 64), (64, 64)] {
             let bytes = arena::pair_buffers_len(on_node);
-            let of = |me| Dialogues::new(me, ranks, bytes);
+            let of = |me| PairBuffers::new(me, ranks, bytes);
             let mut all: Vec<_> = (0..ranks).map(of).collect();
             let pairs =
                 (0..ranks).flat_map(|writer| (0..ranks).map(move |reader| (writer, reader)));

@@ -1,36 +1,36 @@
-//! The ranks of a communicator inside a node: [`Team`].
+//! The ranks of a communicator inside a node: [`NodeGroup`].
 
 use std::boxed::Box;
 use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::awaited::Awaited;
-use super::dialogues::Dialogues;
-use super::domains::Domains;
-use super::pieces::{Pieces, Through};
-use super::roads::Roads;
-use super::streams::Streams;
-use super::succession::Succession;
-use super::turns::Turns;
-use crate::ring::Mapped;
+use super::awaited::AwaitedSteps;
+use super::hierarchical_allreduce::ProcessorGroups;
+use super::next_root::RootPredictor;
+use super::non_temporal::NonTemporalTrials;
+use super::pair_buffers::PairBuffers;
+use super::pieces::{PayloadPath, Pieces};
+use super::ping_pong_schedule::PingPongSchedule;
+use super::protocol_trials::ProtocolTrials;
+use crate::ring::MappedWords;
 use crate::segment::Segment;
-use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, PLACES, SLOTS};
+use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
 use crate::transport::PeerProcess;
 
 /// What a collective needs of whoever calls it.
-pub trait Driver {
+pub trait CollectiveDriver {
     /// PlanReason a collective ends early.
     type Error;
 
-    /// How often to look, with a PAUSE each, before [`Driver::wait`].
-    fn looks(&self) -> u32;
+    /// How often to look, with a PAUSE each, before [`CollectiveDriver::wait`].
+    fn polls(&self) -> u32;
 
     /// Returns when what is awaited has come. Meanwhile it makes progress elsewhere, or rests.
     ///
     /// # Errors
     /// When it never comes.
-    fn wait(&mut self, awaited: Awaited) -> Result<(), Self::Error>;
+    fn wait(&mut self, awaited: AwaitedSteps) -> Result<(), Self::Error>;
 
     /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
     fn yield_to_colocated(&mut self);
@@ -45,7 +45,7 @@ pub trait Driver {
     /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.
     fn fold(&mut self, from: RawBytes, into: RawBytes);
 
-    /// As [`Driver::fold`], but `into = from op into`.
+    /// As [`CollectiveDriver::fold`], but `into = from op into`.
     fn fold_left(&mut self, from: RawBytes, into: RawBytes);
 }
 
@@ -54,7 +54,7 @@ pub trait Driver {
 /// Every rank calls the same methods with the same sizes in the same order. A rank whose call has
 /// failed calls nothing any more, and it is the caller's affair that the others learn of it.
 #[derive(Debug)]
-pub struct Team {
+pub struct NodeGroup {
     pub(super) members: Box<[Member]>,
     /// This rank in the group.
     pub(super) me: usize,
@@ -66,21 +66,21 @@ pub struct Team {
     /// Up to which step all others have finished, as far as this rank knows.
     pub(super) finished: u64,
     /// Which rank leads after which.
-    pub(super) succession: Succession,
+    pub(super) root_predictor: RootPredictor,
     /// Bytes of a cell of a slot.
     pub(super) cell: usize,
     /// Which slots are written where there are two ranks; else each step has its slot.
-    pub(super) pair: Option<Turns>,
+    pub(super) pair: Option<PingPongSchedule>,
     /// What goes to one other rank only.
-    pub(super) dialogues: Dialogues,
+    pub(super) dialogues: PairBuffers,
     /// The others on this rank's processor, bit by bit, as far as that is known.
     pub(super) mates: u64,
     /// Who shares processors, where that is known and even.
-    pub(super) domains: Option<Arc<Domains>>,
+    pub(super) domains: Option<Arc<ProcessorGroups>>,
     /// Which way long calls go.
-    pub(super) roads: Box<Roads>,
+    pub(super) roads: Box<ProtocolTrials>,
     /// How the cells are written, where there are more.
-    pub(super) streams: Streams,
+    pub(super) streams: NonTemporalTrials,
     /// From how many bytes on a call writes its output past the caches, if their size is known.
     pub(super) past_caches_from: Option<u64>,
     /// Room of this rank's own, for operands on their way.
@@ -95,7 +95,7 @@ pub struct Team {
 /// One rank of the group, as all see it.
 #[derive(Debug)]
 pub(super) struct Member {
-    pub(super) slots: CollectiveSlots<Mapped<'static>>,
+    pub(super) slots: CollectiveSlots<MappedWords<'static>>,
     /// The first of its cells.
     pub(super) cells: *mut u8,
     /// The first byte that it has for dialogues.
@@ -133,7 +133,7 @@ impl Room {
     }
 }
 
-impl Team {
+impl NodeGroup {
     /// The team of the ranks `ranks` of the node, of which this is number `me`, at `place`. Ranks
     /// that use the same place are in one team, or in teams that have no rank in common. `None`
     /// where there is no memory for it, or no such place.
@@ -147,7 +147,7 @@ impl Team {
         me: usize,
     ) -> Option<Self> {
         let on_node = segment.layout().ranks;
-        if place >= PLACES || on_node > arena::RANKS {
+        if place >= MAX_GROUPS || on_node > arena::RANKS {
             return None;
         }
         limit::check(arena::rank_len(on_node) as u64).ok()?;
@@ -170,14 +170,14 @@ impl Team {
             place,
             step: 0,
             finished: 0,
-            succession: Succession::new(),
+            root_predictor: RootPredictor::new(),
             cell: arena::bounce_buffer_len(on_node),
-            pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
-            dialogues: Dialogues::new(me, members.len(), arena::pair_buffers_len(on_node)),
+            pair: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
+            dialogues: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
             mates: 0,
             domains: None,
-            roads: Box::new(Roads::new()),
-            streams: Streams::new(),
+            roads: Box::new(ProtocolTrials::new()),
+            streams: NonTemporalTrials::new(),
             past_caches_from: None,
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
@@ -195,8 +195,8 @@ impl Team {
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
         let through = match &self.pair {
-            None => (self.cell, Through::Cells),
-            Some(_) => (self.dialogues.cell, Through::Dialogues),
+            None => (self.cell, PayloadPath::Bounce),
+            Some(_) => (self.dialogues.cell, PayloadPath::PingPong),
         };
         Pieces::new(len, 1, through, element)
     }
@@ -218,7 +218,7 @@ impl Team {
         Pieces::new(
             len,
             others,
-            (self.dialogues.cell, Through::Dialogues),
+            (self.dialogues.cell, PayloadPath::PingPong),
             element,
         )
     }

@@ -19,21 +19,21 @@ use crate::segment::arena::SLOTS;
 
 /// The cells of two ranks, or their slots, and who holds them.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct PingPongSchedule {
     /// Cells of each rank.
     each: usize,
     /// Those of each rank, the one that it got last at the back; what it took without reading it is at
     /// the front.
-    held: Box<[Row; 2]>,
+    held: Box<[BufferQueue; 2]>,
     /// What each rank gets in the exchange under way.
-    got: Box<[Row; 2]>,
+    got: Box<[BufferQueue; 2]>,
     /// The cells of the last steps, by writer.
-    steps: Box<[[Cell; 2]; SLOTS]>,
+    steps: Box<[[ScheduledBuffer; 2]; SLOTS]>,
 }
 
 /// Numbers of cells in a row, less than 256.
 #[derive(Debug)]
-struct Row {
+struct BufferQueue {
     /// A byte as an index goes around by itself.
     numbers: [u8; 256],
     first: u8,
@@ -42,7 +42,7 @@ struct Row {
     taken: u8,
 }
 
-impl Row {
+impl BufferQueue {
     /// These numbers.
     fn new(numbers: Range<usize>) -> Self {
         let mut row = Self {
@@ -82,12 +82,12 @@ impl Row {
     }
 
     #[inline(always)]
-    fn pop_back(&mut self) -> Option<Cell> {
+    fn pop_back(&mut self) -> Option<ScheduledBuffer> {
         self.len = self.len.checked_sub(1)?;
         let is_own = self.len >= self.taken;
         self.taken = self.taken.min(self.len);
         let number = self.numbers[usize::from(self.first.wrapping_add(self.len))];
-        Some(Cell { number, is_own })
+        Some(ScheduledBuffer { number, is_own })
     }
 
     #[inline(always)]
@@ -102,14 +102,14 @@ impl Row {
 
 /// A cell that a rank writes in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct ScheduledBuffer {
     /// Its number: those of rank 0 come first.
     pub(super) number: u8,
     /// Whether the writer has read it last.
     pub(super) is_own: bool,
 }
 
-impl Cell {
+impl ScheduledBuffer {
     /// One that the writer has read last.
     const fn own(number: u8) -> Self {
         let is_own = true;
@@ -117,7 +117,7 @@ impl Cell {
     }
 }
 
-impl Turns {
+impl PingPongSchedule {
     /// The most cells of each rank.
     pub(super) const MOST: usize = u8::MAX as usize / 2;
 
@@ -129,15 +129,15 @@ impl Turns {
         assert!((Self::LEAST..=Self::MOST).contains(&each));
         Self {
             each,
-            held: Box::new([Row::new(0..each), Row::new(each..2 * each)]),
-            got: Box::new([Row::new(0..0), Row::new(0..0)]),
-            steps: Box::new([[Cell::default(); 2]; SLOTS]),
+            held: Box::new([BufferQueue::new(0..each), BufferQueue::new(each..2 * each)]),
+            got: Box::new([BufferQueue::new(0..0), BufferQueue::new(0..0)]),
+            steps: Box::new([[ScheduledBuffer::default(); 2]; SLOTS]),
         }
     }
 
     /// Whose memory a cell is, and which one of that rank's.
     #[inline(always)]
-    pub(super) fn place(&self, cell: Cell) -> (usize, usize) {
+    pub(super) fn place(&self, cell: ScheduledBuffer) -> (usize, usize) {
         let number = usize::from(cell.number);
         match number.checked_sub(self.each) {
             None => (0, number),
@@ -162,7 +162,7 @@ impl Turns {
     #[inline(always)]
     fn take(&mut self, step: u64, writer: usize) -> u8 {
         let is_own = false;
-        let theirs = |number| Cell { number, is_own };
+        let theirs = |number| ScheduledBuffer { number, is_own };
         let own = self.held[writer].pop_back();
         let cell = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
         let cell = cell.expect("every cell is held by one of them");
@@ -176,7 +176,8 @@ impl Turns {
         let [first, second] = &mut *self.held;
         match (first.last(), second.last()) {
             (Some(one), Some(other)) => {
-                self.steps[step as usize % SLOTS] = [Cell::own(*one), Cell::own(*other)];
+                self.steps[step as usize % SLOTS] =
+                    [ScheduledBuffer::own(*one), ScheduledBuffer::own(*other)];
                 std::mem::swap(one, other);
             }
             _ => {
@@ -205,7 +206,7 @@ impl Turns {
     pub(super) fn both_write(&mut self, step: u64) {
         for writer in [0, 1] {
             let held = self.held[writer].pop_back();
-            let cell = held.or_else(|| self.got[writer].pop_front().map(Cell::own));
+            let cell = held.or_else(|| self.got[writer].pop_front().map(ScheduledBuffer::own));
             self.steps[step as usize % SLOTS][writer] = cell.expect("it began with cells enough");
         }
         let [first, second] = self.steps[step as usize % SLOTS];
@@ -224,7 +225,7 @@ impl Turns {
 
     /// The cell that `writer` writes in `step`, one of the last [`SLOTS`].
     #[inline(always)]
-    pub(super) fn cell(&self, step: u64, writer: usize) -> Cell {
+    pub(super) fn cell(&self, step: u64, writer: usize) -> ScheduledBuffer {
         self.steps[step as usize % SLOTS][writer]
     }
 }
@@ -239,7 +240,7 @@ mod tests {
 
     /// Whether `writer` may write `cell` in `step`: it has read it itself, or the other one has
     /// finished the step in which it did, as whoever writes `step` knows of those a ring before.
-    fn is_free(reads: &Reads, cell: Cell, writer: usize, step: u64) -> bool {
+    fn is_free(reads: &Reads, cell: ScheduledBuffer, writer: usize, step: u64) -> bool {
         let (reader, read) = reads[usize::from(cell.number)];
         read == 0 || reader == writer || read + SLOTS as u64 <= step
     }
@@ -253,7 +254,7 @@ mod tests {
         Exchange(u64),
         /// Both do in so many steps, then one in as many more, or both: who writes in one of those has what the
         /// other wrote in its like, and so all that was before.
-        Row(u64, Option<usize>),
+        BufferQueue(u64, Option<usize>),
     }
 
     fn call() -> impl Strategy<Value = Call> {
@@ -262,16 +263,16 @@ mod tests {
             (0usize..2, steps()).prop_map(|(writer, steps)| Call::One(writer, steps)),
             steps().prop_map(Call::Exchange),
             (1u64..9, prop::option::of(0usize..2))
-                .prop_map(|(steps, writer)| Call::Row(steps, writer)),
+                .prop_map(|(steps, writer)| Call::BufferQueue(steps, writer)),
         ]
     }
 
     proptest! {
         #[test]
         fn nobody_writes_what_is_being_read(
-            each in Turns::LEAST..40, calls in prop::collection::vec(call(), 1..40),
+            each in PingPongSchedule::LEAST..40, calls in prop::collection::vec(call(), 1..40),
         ) {
-            let mut turns = Turns::new(each);
+            let mut turns = PingPongSchedule::new(each);
             let mut reads: Reads = std::vec![(0, 0); 2 * each];
             let ahead = SLOTS.min(each) as u64;
             let mut step = 0;
@@ -285,7 +286,7 @@ mod tests {
                         }
                         (0..steps).map(|_| None).collect()
                     }
-                    Call::Row(steps, writer) => {
+                    Call::BufferQueue(steps, writer) => {
                         let most = if writer.is_none() { each / 2 } else { 2 * each / 3 };
                         let steps = steps.min(most as u64);
                         turns.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
@@ -303,7 +304,7 @@ mod tests {
                             turns.both_write(step);
                             0..2
                         }
-                        (Some(writer), Call::Row(..)) => {
+                        (Some(writer), Call::BufferQueue(..)) => {
                             turns.one_writes_more(step, writer);
                             writer..writer + 1
                         }
@@ -313,7 +314,7 @@ mod tests {
                         }
                     };
                     let known = match call {
-                        Call::Row(..) if writer.is_some() => first,
+                        Call::BufferQueue(..) if writer.is_some() => first,
                         _ => 0,
                     };
                     for writer in writers.clone() {
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_dialogue_stays_in_few_cells() {
-        let mut turns = Turns::new(32);
+        let mut turns = PingPongSchedule::new(32);
         let mut used = std::collections::BTreeSet::new();
         for step in 1..400 {
             let writer = (step / 4 % 2) as usize;

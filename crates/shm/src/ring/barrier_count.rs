@@ -6,16 +6,16 @@
 
 use core::sync::atomic::Ordering;
 
-use super::Words;
+use super::SharedWords;
 
 /// One rank's count of entered barriers.
 #[derive(Clone, Copy, Debug)]
-pub struct Gate<W> {
+pub struct BarrierCount<W> {
     words: W,
     at: usize,
 }
 
-impl<W: Words> Gate<W> {
+impl<W: SharedWords> BarrierCount<W> {
     /// The word `at` of `words`.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 use std::vec::Vec;
 
 use super::{JoinError, Node, memory_for};
-use crate::ring::Mapped;
+use crate::ring::MappedWords;
 use crate::segment::SegmentLayout;
 
 impl Node {
@@ -12,7 +12,7 @@ impl Node {
     ///
     /// # Errors
     /// [`JoinError`].
-    pub fn together(layout: SegmentLayout) -> Result<Vec<Self>, JoinError> {
+    pub fn in_process(layout: SegmentLayout) -> Result<Vec<Self>, JoinError> {
         let memory = memory_for(&layout)?;
         let nodes = (0..layout.ranks).map(|rank| Self::new(&memory, layout, rank));
         nodes.collect()
@@ -21,7 +21,7 @@ impl Node {
     /// Every word of the segment, those of all ranks. What any rank could write is written here by
     /// tests that play one gone mad; nothing depends on anybody's good manners.
     #[must_use]
-    pub fn words(&self) -> Mapped<'_> {
+    pub fn words(&self) -> MappedWords<'_> {
         self.segment.all()
     }
 }

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::pieces::{Pieces, Through, share_of};
+use super::group::{CollectiveDriver, NodeGroup, RESULT, ROOM};
+use super::pieces::{PayloadPath, Pieces, share_of};
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run};
-use super::team::{Driver, RESULT, ROOM, Team};
+use super::run::{CallKind, CollectiveRun};
 use crate::segment::arena::LONG_PIECE;
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
@@ -18,12 +18,12 @@ const ROW: u64 = 8;
 /// Zen 4 processors, four ranks took 0.85 of the time so, and eight 1.3 times as long.
 const FEW: usize = 4;
 
-impl Team {
-    /// As [`Team::reduce`] with a root, else as [`Team::allreduce`].
+impl NodeGroup {
+    /// As [`NodeGroup::reduce`] with a root, else as [`NodeGroup::allreduce`].
     ///
     /// # Errors
     /// When a rank never comes.
-    pub(super) fn reduce_by_shares<D: Driver>(
+    pub(super) fn reduce_by_shares<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: Option<usize>,
@@ -32,8 +32,8 @@ impl Team {
         let (me, size, len) = (self.me, self.size(), operands.len);
         let gets = |rank: usize| root.is_none_or(|root| root == rank);
         let (kind, number) = match root {
-            Some(root) => (Kind::Reduce, root),
-            None => (Kind::Allreduce, 0),
+            Some(root) => (CallKind::Reduce, root),
+            None => (CallKind::Allreduce, 0),
         };
         let element = operands.element;
         let pieces = Pieces::in_shares(
@@ -45,18 +45,18 @@ impl Team {
         // What is written before it is read is in cells that its writer holds, of as many as each of two has.
         let cells = self.dialogues.cells as u64;
         let (results, most) = match root {
-            None if size > FEW => (Through::Cells, cells),
-            None => (Through::Dialogues, cells / 2),
-            Some(_) => (Through::Dialogues, 2 * cells / 3),
+            None if size > FEW => (PayloadPath::Bounce, cells),
+            None => (PayloadPath::PingPong, cells / 2),
+            Some(_) => (PayloadPath::PingPong, 2 * cells / 3),
         };
         let longest = ROW.min(most);
         let call = (kind, number, len);
-        let mut run = Run::new(self, driver, call, Through::Dialogues);
+        let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
         let mut first = 0;
         while first < pieces.steps() {
             let row = longest.min(pieces.steps() - first);
             let (give, share) = (2 * first, 2 * first + row);
-            let all_give_results = root.is_none() && results == Through::Dialogues;
+            let all_give_results = root.is_none() && results == PayloadPath::PingPong;
             run.begin_exchange(if all_give_results { 2 * row } else { row });
             for i in 0..row {
                 let (at, len) = pieces.part(first + i);
@@ -103,14 +103,14 @@ impl Team {
                 }
                 run.finish(share + i);
             }
-            run.go(Through::Dialogues);
+            run.go(PayloadPath::PingPong);
             first += row;
         }
         Ok(())
     }
 }
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Combines this rank's share `mine` of the piece at byte `at` from what all gave in one step, and writes it
     /// in the other one for the root, or for all others; to the output as well, if this rank gets it.
     fn combine_share(
@@ -118,7 +118,7 @@ impl<D: Driver> Run<'_, D> {
         (give, share): (u64, u64),
         operands: Operands<'_>,
         (at, mine): (u64, Range<usize>),
-        (root, results): (Option<usize>, Through),
+        (root, results): (Option<usize>, PayloadPath),
     ) {
         let (me, size) = (self.team.me, self.team.size());
         let longest = ROOM / operands.element * operands.element;
@@ -133,7 +133,7 @@ impl<D: Driver> Run<'_, D> {
             self.combine_piece((give, |_| place), own, into);
             let readers = match root {
                 Some(root) => root..root + 1,
-                None if results == Through::Dialogues => 0..size,
+                None if results == PayloadPath::PingPong => 0..size,
                 // One stands for all.
                 None => (me + 1) % size..(me + 1) % size + 1,
             };
@@ -141,7 +141,7 @@ impl<D: Driver> Run<'_, D> {
             for reader in readers.filter(|&reader| reader != me) {
                 self.write_to((reader, place), share, &into, (0, len));
             }
-            self.go(Through::Dialogues);
+            self.go(PayloadPath::PingPong);
         }
     }
 }

@@ -13,21 +13,21 @@
 //! root changes; four ranks, 2 MiB, 0.76, 0.81 and 0.66; but two ranks, 2 MiB, where all fits, 1.2, 1.4 and 1.6. Other
 //! numbers of ranks were not measured, nor other processors. A broadcast of what does not fit took 1.02 to 1.4 times as long.
 //!
-//! PlanReason it is not learned, as it is for [cells](super::streams): whichever way most pieces go, the next one goes faster
+//! PlanReason it is not learned, as it is for [cells](super::non_temporal): whichever way most pieces go, the next one goes faster
 //! that way, since those before it have left the caches so.
 
-use super::team::Team;
+use super::group::NodeGroup;
 
 /// Less than so many bytes always fit.
 const LEAST: u64 = 1 << 20;
 
-impl Team {
+impl NodeGroup {
     /// Says how many bytes the last cache has that serves this rank's processor, and how many ranks of the node share it.
     ///
-    /// Outputs of [`Team::alltoall`], [`Team::allgather`], and [`Team::gather`] of more than two ranks are then written past
+    /// Outputs of [`NodeGroup::alltoall`], [`NodeGroup::allgather`], and [`NodeGroup::gather`] of more than two ranks are then written past
     /// the caches where the call moves three quarters or more of the rank's part; the rest is for cells and what else
     /// there is. Until then none are. It is each rank's own affair: the ranks need not say the same.
-    pub fn know_cache(&mut self, bytes: u64, sharers: u32) {
+    pub fn set_cache(&mut self, bytes: u64, sharers: u32) {
         let part = bytes / u64::from(sharers.max(1));
         self.past_caches_from = Some((part / 4 * 3).max(LEAST));
     }
@@ -59,11 +59,11 @@ mod tests {
         let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = Team::new(&segment, 0, 0..3, 0).expect("there is memory");
+        let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
         assert!(!team.is_beyond_caches(u64::MAX));
         let known = [(32 << 20, 8, 3 << 20), (32 << 20, 1, 24 << 20)];
         for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, LEAST)]) {
-            team.know_cache(bytes, sharers);
+            team.set_cache(bytes, sharers);
             assert!(team.is_beyond_caches(limit) && !team.is_beyond_caches(limit - 1));
         }
     }

@@ -35,7 +35,7 @@ const LONGEST: u64 = 2_000;
 /// far sooner. Where processors lie is not told to guests, and changes; so both ways are timed now and then. What only a
 /// rank on the writer's own processor reads does not ask: it stays in the cache.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(super) struct NonTemporalTrials {
     /// Picoseconds that a byte takes through the caches, and past them; 0: not tried yet.
     times: [u64; 2],
     /// Whether the last write was long, through the caches or past them.
@@ -43,7 +43,7 @@ pub(super) struct Streams {
     writes: u32,
 }
 
-impl Streams {
+impl NonTemporalTrials {
     /// Nothing is known.
     pub(super) const fn new() -> Self {
         Self {
@@ -55,21 +55,21 @@ impl Streams {
 
     /// How the next write, of `len` bytes, goes.
     #[inline]
-    pub(super) fn next(&mut self, len: usize) -> Way {
+    pub(super) fn next(&mut self, len: usize) -> BufferStore {
         if len < LEAST {
-            return Way::CACHED;
+            return BufferStore::CACHED;
         }
         let [cached, streamed] = self.times;
         let streams = cached > streamed.saturating_mul(WORTH);
         self.writes = self.writes.wrapping_add(1);
         if len < TIMED || !self.writes.is_multiple_of(TIMED_ONE_IN) {
-            return Way {
+            return BufferStore {
                 streams,
                 start: None,
             };
         }
         let tries = (self.writes / TIMED_ONE_IN).is_multiple_of(TRIED);
-        Way {
+        BufferStore {
             streams: streams != tries,
             start: Some(Instant::now()),
         }
@@ -77,7 +77,7 @@ impl Streams {
 
     /// A write of `len` bytes has gone this way.
     #[inline]
-    pub(super) fn done(&mut self, way: Way, len: usize) {
+    pub(super) fn done(&mut self, way: BufferStore, len: usize) {
         if let Some(start) = way.start {
             self.learn(way.streams, len, start.elapsed());
         }
@@ -100,15 +100,15 @@ impl Streams {
 
 /// How a write goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct BufferStore {
     /// Past the caches.
     pub(super) streams: bool,
     /// When it began, if it is timed.
     start: Option<Instant>,
 }
 
-impl Way {
-    /// Through the caches.
+impl BufferStore {
+    /// PayloadPath the caches.
     pub(super) const CACHED: Self = Self {
         streams: false,
         start: None,
@@ -121,7 +121,7 @@ mod tests {
 
     /// Of `writes` writes, how many went past the caches, where a KiB takes so many nanoseconds through them
     /// and past them.
-    fn streamed(streams: &mut Streams, writes: u32, times: [u64; 2]) -> u32 {
+    fn streamed(streams: &mut NonTemporalTrials, writes: u32, times: [u64; 2]) -> u32 {
         let mut streamed = 0;
         for _ in 0..writes {
             let way = streams.next(16 << 10);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_learned_and_kept() {
-        let mut streams = Streams::new();
+        let mut streams = NonTemporalTrials::new();
         assert!(streamed(&mut streams, 1000, FAR) > 960);
         streamed(&mut streams, 1000, SAME);
         assert!(streamed(&mut streams, 1000, SAME) < 20);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_write_during_which_others_ran_changes_little() {
-        let mut streams = Streams::new();
+        let mut streams = NonTemporalTrials::new();
         streamed(&mut streams, 1000, CASCADE_LAKE);
         streams.learn(false, 16 << 10, Duration::from_millis(10));
         assert!(streamed(&mut streams, 1000, CASCADE_LAKE) < 20);
@@ -163,7 +163,7 @@ mod tests {
     /// Every other one of its lines was read last on the writer's own processor.
     #[test]
     fn lines_that_are_dear_now_and_then_are_dear() {
-        let mut streams = Streams::new();
+        let mut streams = NonTemporalTrials::new();
         let mut streamed = 0;
         for write in 0..1000 {
             let way = streams.next(16 << 10);
@@ -185,7 +185,7 @@ mod tests {
         for dear in [0, 1] {
             let mut times = [300; 2];
             times[dear] = 5_000;
-            let mut streams = Streams::new();
+            let mut streams = NonTemporalTrials::new();
             streamed(&mut streams, 1000, times);
             let past = streamed(&mut streams, 1000, times);
             assert!(if dear == 0 { past > 900 } else { past < 100 }, "{past}");
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn short_writes_are_not_timed() {
-        let mut streams = Streams::new();
+        let mut streams = NonTemporalTrials::new();
         for _ in 0..1000 {
             assert!(!streams.next(LEAST - 1).streams);
             assert!(streams.next(TIMED - 1).start.is_none());

@@ -3,11 +3,11 @@
 //! Three words of each rank: since when it has worked, or 0 while it gives its processor away; and the last long
 //! runnable_hint before, from when to when. To work is not to give way: who blocks in the user's code, or is interrupted by
 //! another program, counts as working, and who has not waited yet tells nothing. So the words are a hint, like the
-//! [`Board`](super::Board).
+//! [`CpuBoard`](super::CpuBoard).
 
 use core::sync::atomic::Ordering;
 
-use super::Words;
+use super::SharedWords;
 
 /// Shorter stints are not kept, in nanoseconds: between two yields that bring nothing there is one of a microsecond.
 const LONG: u64 = 100_000;
@@ -18,12 +18,12 @@ const TO: usize = 2;
 
 /// One rank's words. Times are nanoseconds of a clock that all ranks share, never 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Stint<W> {
+pub struct RunnableHint<W> {
     words: W,
     at: usize,
 }
 
-impl<W: Words> Stint<W> {
+impl<W: SharedWords> RunnableHint<W> {
     /// How many words it takes.
     pub const LEN: usize = 3;
 
@@ -48,7 +48,7 @@ impl<W: Words> Stint<W> {
     /// The caller gives its processor away at `now`.
     ///
     /// # Cost
-    /// As [`Stint::begin`], and two stores after a long runnable_hint.
+    /// As [`RunnableHint::begin`], and two stores after a long runnable_hint.
     #[inline]
     pub fn end(&self, now: u64) {
         let since = self.load(SINCE);
@@ -92,13 +92,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ring::Mapped;
+    use crate::ring::MappedWords;
 
-    fn tested(test: impl FnOnce(Stint<Mapped<'_>>)) {
-        let memory = [const { AtomicU64::new(0) }; 1 + Stint::<Mapped<'_>>::LEN];
+    fn tested(test: impl FnOnce(RunnableHint<MappedWords<'_>>)) {
+        let memory = [const { AtomicU64::new(0) }; 1 + RunnableHint::<MappedWords<'_>>::LEN];
         // SAFETY: atomics that outlive the words.
-        let words = unsafe { Mapped::new(NonNull::from(&memory).cast(), memory.len()) };
-        test(Stint::new(words, 1));
+        let words = unsafe { MappedWords::new(NonNull::from(&memory).cast(), memory.len()) };
+        test(RunnableHint::new(words, 1));
         assert_eq!(memory[0].load(Ordering::Relaxed), 0);
     }
 

@@ -6,17 +6,17 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Mapped, Words};
+use super::{MappedWords, SharedWords};
 
 /// The table as senders see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Knock<W> {
+pub struct LinkAnnouncer<W> {
     words: W,
     counter: usize,
     table: usize,
 }
 
-impl<W: Words> Knock<W> {
+impl<W: SharedWords> LinkAnnouncer<W> {
     /// The counter at word `counter`, the table from word `table` to the end.
     ///
     /// # Panics
@@ -31,12 +31,12 @@ impl<W: Words> Knock<W> {
         }
     }
 
-    /// Sender `who` has opened its ring.
+    /// Sender `sender` has opened its ring.
     ///
     /// # Panics
-    /// If the table has no place for `who`.
-    pub fn knock(&self, who: usize) {
-        let at = self.table + who;
+    /// If the table has no place for `sender`.
+    pub fn announce(&self, sender: usize) {
+        let at = self.table + sender;
         assert!(at < self.words.len());
         // SAFETY: in bounds by the assertion.
         unsafe { self.words.store(at, 1, Ordering::Relaxed) };
@@ -50,46 +50,46 @@ impl<W: Words> Knock<W> {
 
 /// The table as its receiver sees it.
 #[derive(Debug)]
-pub struct Doors<W> {
-    knock: Knock<W>,
+pub struct OpenedLinks<W> {
+    knock: LinkAnnouncer<W>,
     seen: u64,
 }
 
-impl<W: Words> Doors<W> {
-    /// As [`Knock::new`].
+impl<W: SharedWords> OpenedLinks<W> {
+    /// As [`LinkAnnouncer::new`].
     ///
     /// # Panics
     /// If `words` has no such words.
     #[must_use]
     pub fn new(words: W, counter: usize, table: usize) -> Self {
         Self {
-            knock: Knock::new(words, counter, table),
+            knock: LinkAnnouncer::new(words, counter, table),
             seen: 0,
         }
     }
 
-    /// Whether somebody knocked since the last [`Doors::answer`].
+    /// Whether somebody knocked since the last [`OpenedLinks::answer`].
     ///
     /// # Cost
     /// One load and a compare.
     #[inline(always)]
     #[must_use]
-    pub fn knocked(&self) -> bool {
+    pub fn has_new(&self) -> bool {
         self.count() != self.seen
     }
 
     /// From now on only later knocks count. Look at the table after this.
-    pub fn answer(&mut self) {
+    pub fn acknowledge(&mut self) {
         self.seen = self.count();
     }
 
     /// Whether sender `who` has opened its ring.
     ///
     /// # Panics
-    /// If the table has no place for `who`.
+    /// If the table has no place for `sender`.
     #[must_use]
-    pub fn open(&self, who: usize) -> bool {
-        let at = self.knock.table + who;
+    pub fn is_open(&self, sender: usize) -> bool {
+        let at = self.knock.table + sender;
         assert!(at < self.knock.words.len());
         // SAFETY: in bounds by the assertion.
         unsafe { self.knock.words.load(at, Ordering::Relaxed) != 0 }
@@ -102,15 +102,15 @@ impl<W: Words> Doors<W> {
     }
 }
 
-impl Doors<Mapped<'_>> {
+impl OpenedLinks<MappedWords<'_>> {
     /// The same doors without a lifetime.
     ///
     /// # Safety
-    /// As [`Mapped::detach`].
+    /// As [`MappedWords::detach`].
     #[must_use]
-    pub const unsafe fn detach(self) -> Doors<Mapped<'static>> {
-        Doors {
-            knock: Knock {
+    pub const unsafe fn detach(self) -> OpenedLinks<MappedWords<'static>> {
+        OpenedLinks {
+            knock: LinkAnnouncer {
                 // SAFETY: by the caller's word.
                 words: unsafe { self.knock.words.detach() },
                 counter: self.knock.counter,

@@ -5,16 +5,16 @@
 
 use core::sync::atomic::Ordering;
 
-use super::Words;
+use super::SharedWords;
 
 /// One rank's word that says whether it has left.
 #[derive(Clone, Copy, Debug)]
-pub struct Exit<W> {
+pub struct ExitFlag<W> {
     words: W,
     at: usize,
 }
 
-impl<W: Words> Exit<W> {
+impl<W: SharedWords> ExitFlag<W> {
     /// The word `at` of `words`.
     ///
     /// # Panics

@@ -7,11 +7,11 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, Words};
+use super::{Corrupt, SharedWords};
 
 /// Which words a pipe's counters are. They are in lines of their own: one side writes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counters {
+pub struct FifoCounters {
     /// How many bytes were filled in.
     pub filled: usize,
     /// How many were drained.
@@ -20,9 +20,9 @@ pub struct Counters {
 
 /// The filling side of one transfer.
 #[derive(Debug)]
-pub struct Fill<W> {
+pub struct FifoWriter<W> {
     words: W,
-    at: Counters,
+    at: FifoCounters,
     len: u64,
     window: u64,
     filled: u64,
@@ -31,23 +31,23 @@ pub struct Fill<W> {
 
 /// The draining side of one transfer.
 #[derive(Debug)]
-pub struct Drain<W> {
+pub struct FifoReader<W> {
     words: W,
-    at: Counters,
+    at: FifoCounters,
     len: u64,
     window: u64,
     filled: u64,
     drained: u64,
 }
 
-impl<W: Words> Fill<W> {
+impl<W: SharedWords> FifoWriter<W> {
     /// Starts a transfer of `len` bytes through a window of `window` bytes. Nobody drains an earlier
     /// one any more; who drains this one learns of it by something that it acquires.
     ///
     /// # Panics
     /// If `words` lacks the counters, or `window` is 0.
     #[must_use]
-    pub fn new(words: W, at: Counters, len: u64, window: u64) -> Self {
+    pub fn new(words: W, at: FifoCounters, len: u64, window: u64) -> Self {
         assert!(at.filled < words.len() && at.drained < words.len() && window > 0);
         for at in [at.filled, at.drained] {
             // SAFETY: in bounds by the assertion.
@@ -85,7 +85,7 @@ impl<W: Words> Fill<W> {
             .min(self.len - self.filled)
             .min(self.window - self.filled % self.window);
         if self.filled + most - self.drained > self.window {
-            // The acquire pairs with `Drain::free`: the other side has read what it gives back.
+            // The acquire pairs with `FifoReader::free`: the other side has read what it gives back.
             // SAFETY: `new` checked the index.
             self.drained = unsafe { self.words.load(self.at.drained, Ordering::Acquire) };
             if self.drained > self.filled || self.filled - self.drained > self.window {
@@ -113,14 +113,14 @@ impl<W: Words> Fill<W> {
     }
 }
 
-impl<W: Words> Drain<W> {
+impl<W: SharedWords> FifoReader<W> {
     /// Takes part in a transfer of `len` bytes through a window of `window` bytes that the other
     /// side has started.
     ///
     /// # Panics
     /// If `words` lacks the counters, or `window` is 0.
     #[must_use]
-    pub fn new(words: W, at: Counters, len: u64, window: u64) -> Self {
+    pub fn new(words: W, at: FifoCounters, len: u64, window: u64) -> Self {
         assert!(at.filled < words.len() && at.drained < words.len() && window > 0);
         Self {
             words,
@@ -162,7 +162,7 @@ impl<W: Words> Drain<W> {
     /// [`Corrupt`] if the other side claims what the window cannot hold, or takes bytes back.
     pub fn ready(&mut self, most: u64) -> Result<u64, Corrupt> {
         if self.filled == self.drained {
-            // The acquire pairs with `Fill::publish`.
+            // The acquire pairs with `FifoWriter::publish`.
             // SAFETY: `new` checked the index.
             self.filled = unsafe { self.words.load(self.at.filled, Ordering::Acquire) };
             if self.filled < self.drained || self.filled - self.drained > self.window {

@@ -13,38 +13,38 @@ use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::{Pieces, Through, share_of};
+use super::group::{CollectiveDriver, NodeGroup, ROOM};
+use super::pieces::{PayloadPath, Pieces, share_of};
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run};
-use super::team::{Driver, ROOM, Team};
+use super::run::{CallKind, CollectiveRun};
 
 /// Who shares a processor with a rank, and who else has its part in what goes between processors.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Domains {
+pub(super) struct ProcessorGroups {
     /// The ranks of this one's processor.
-    mates: Circle,
+    mates: RankSet,
     /// The ranks of each processor that have this one's number among its ranks.
-    peers: Circle,
+    peers: RankSet,
     /// Whether the ranks of a processor follow one another.
     are_in_order: bool,
 }
 
 /// Some ranks of a team, this one among them.
 #[derive(Debug, PartialEq, Eq)]
-struct Circle {
+struct RankSet {
     ranks: Box<[usize]>,
     /// Which of them is this one.
     mine: usize,
 }
 
-impl Circle {
+impl RankSet {
     fn others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let all = self.ranks.iter().copied().enumerate();
         all.filter(move |&(number, _)| number != self.mine)
     }
 }
 
-impl Domains {
+impl ProcessorGroups {
     /// Where rank `me` is, if several processors have equally many ranks of those whose processors these are, and
     /// each more than one.
     pub(super) fn new(me: usize, processors: &[u32]) -> Option<Self> {
@@ -66,8 +66,8 @@ impl Domains {
         let are_in_order = each.iter().flat_map(|(_, ranks)| ranks).is_sorted();
         let ranks = each.swap_remove(own).1.into();
         Some(Self {
-            mates: Circle { ranks, mine },
-            peers: Circle {
+            mates: RankSet { ranks, mine },
+            peers: RankSet {
                 ranks: peers,
                 mine: own,
             },
@@ -82,16 +82,16 @@ const ROW: u64 = 4;
 /// Phases of a piece: to the mates, to the peers, and back.
 const PHASES: u64 = 4;
 
-impl Team {
+impl NodeGroup {
     /// Says on which processor each rank of the team runs, or nothing. All say the same.
     ///
     /// # Panics
     /// If these are those of another number of ranks.
-    pub fn know_processors(&mut self, processors: &[u32]) {
+    pub fn set_processors(&mut self, processors: &[u32]) {
         let ranks = processors.len();
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
         self.mates = beside(self.me, processors);
-        self.domains = Domains::new(self.me, processors).map(Arc::new);
+        self.domains = ProcessorGroups::new(self.me, processors).map(Arc::new);
     }
 
     /// Whether an allreduce of so many bytes goes by processors.
@@ -103,18 +103,18 @@ impl Team {
             && domains.is_some_and(|all| operands.commutes || all.are_in_order)
     }
 
-    /// As [`Team::allreduce`], where [domains](Team::goes_by_domains) are known.
+    /// As [`NodeGroup::allreduce`], where [domains](NodeGroup::goes_by_domains) are known.
     ///
     /// # Errors
     /// When a rank never comes.
-    pub(super) fn allreduce_by_domains<D: Driver>(
+    pub(super) fn allreduce_by_domains<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let domains = self.domains.clone().expect("they are known");
-        let call = (Kind::Allreduce, BY_DOMAINS, operands.len);
-        let mut run = Run::new(self, driver, call, Through::Dialogues);
+        let call = (CallKind::Allreduce, BY_DOMAINS, operands.len);
+        let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
         run.allreduce_by_domains(&domains, operands)
     }
 }
@@ -132,10 +132,10 @@ const LONG: u64 = 128 << 10;
 /// Stands for the root in the mark of such a call.
 const BY_DOMAINS: usize = 1;
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     fn allreduce_by_domains(
         &mut self,
-        Domains { mates, peers, .. }: &Domains,
+        ProcessorGroups { mates, peers, .. }: &ProcessorGroups,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let Operands {
@@ -191,13 +191,13 @@ impl<D: Driver> Run<'_, D> {
         Ok(())
     }
 
-    fn begin_exchange_with(&mut self, circle: &Circle, steps: u64) {
+    fn begin_exchange_with(&mut self, circle: &RankSet, steps: u64) {
         for (_, rank) in circle.others() {
             self.team.dialogues.begin_exchange_with(rank, steps);
         }
     }
 
-    fn end_exchange_with(&mut self, circle: &Circle) {
+    fn end_exchange_with(&mut self, circle: &RankSet) {
         for (_, rank) in circle.others() {
             self.team.dialogues.end_exchange_with(rank);
         }
@@ -206,7 +206,7 @@ impl<D: Driver> Run<'_, D> {
     /// Gives the others of a circle what of `bytes` is for each, in `step`.
     fn give(
         &mut self,
-        circle: &Circle,
+        circle: &RankSet,
         step: u64,
         bytes: &RawBytes,
         range: impl Fn(usize) -> Range<u64>,
@@ -226,7 +226,7 @@ impl<D: Driver> Run<'_, D> {
     }
 
     /// Waits for what the others of a circle give in `step`.
-    fn wait_for_circle(&mut self, circle: &Circle, step: u64) -> Result<(), D::Error> {
+    fn wait_for_circle(&mut self, circle: &RankSet, step: u64) -> Result<(), D::Error> {
         circle
             .others()
             .try_for_each(|(_, rank)| self.wait_for(rank, step))
@@ -235,7 +235,7 @@ impl<D: Driver> Run<'_, D> {
     /// Takes what the others of a circle give in `step`.
     fn take(
         &mut self,
-        circle: &Circle,
+        circle: &RankSet,
         step: u64,
         output: &RawBytes,
         range: impl Fn(usize) -> Range<u64>,
@@ -253,7 +253,7 @@ impl<D: Driver> Run<'_, D> {
     /// Combines `mine` of what this rank has with what the others of a circle give in `step`.
     fn combine_in(
         &mut self,
-        circle: &Circle,
+        circle: &RankSet,
         step: u64,
         (input, output): (&RawBytes, &RawBytes),
         mine: Range<u64>,
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn ranks_know_their_mates_and_their_peers() {
         let domains = |me, processors| {
-            let all = Domains::new(me, processors)?;
+            let all = ProcessorGroups::new(me, processors)?;
             let ranks = [all.mates, all.peers].map(|circle| (circle.ranks.to_vec(), circle.mine));
             Some((ranks, all.are_in_order))
         };

@@ -24,15 +24,15 @@ use oxmpi_os::RawBytes;
 use oxmpi_os::vm::{self, Denied};
 use oxmpi_wire::Bytes;
 
-use super::pieces::Through;
+use super::group::{CollectiveDriver, NodeGroup, ROOM};
+use super::pieces::PayloadPath;
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run};
-use super::team::{Driver, ROOM, Team};
+use super::run::{CallKind, CollectiveRun};
 use crate::transport::{CmaAccess, CmaBytes};
 
-impl Team {
+impl NodeGroup {
     /// Whether this rank may read and write all others' memory. All must have made their team.
-    pub fn can_read(&mut self) -> bool {
+    pub fn enable_cma(&mut self) -> bool {
         let ranks = self.members.iter().map(|member| member.rank);
         let (segment, area) = (&self.segment, self.segment.area());
         let area = area.filter(|_| vm::may_write());
@@ -44,8 +44,8 @@ impl Team {
         self.spaces.is_some()
     }
 
-    /// Gives up reading the others' memory: one of them [cannot](Team::can_read).
-    pub fn read_no_memory(&mut self) {
+    /// Gives up reading the others' memory: one of them [cannot](NodeGroup::enable_cma).
+    pub fn disable_cma(&mut self) {
         self.spaces = None;
     }
 
@@ -54,16 +54,16 @@ impl Team {
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn read_from_root<D: Driver>(
+    pub(super) fn read_from_root<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (kind, root, len): (Kind, usize, u64),
+        (kind, root, len): (CallKind, usize, u64),
         (shown, at): (&RawBytes, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let is_root = self.me == root;
-        let mut run = Run::new(self, driver, (kind, root, len), Through::Slots);
+        let mut run = CollectiveRun::new(self, driver, (kind, root, len), PayloadPath::Slots);
         run.one_writes(0, root);
         if is_root {
             run.offer(0, shown)?;
@@ -79,22 +79,22 @@ impl Team {
         }
     }
 
-    /// As [`Team::allgather`], `own` being the block of this rank.
+    /// As [`NodeGroup::allgather`], `own` being the block of this rank.
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn allgather_directly<D: Driver>(
+    pub(super) fn allgather_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (own, block): (&RawBytes, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let mut run = Run::new(
+        let mut run = CollectiveRun::new(
             self,
             driver,
-            (Kind::Allgather, DIRECTLY, block),
-            Through::Slots,
+            (CallKind::Allgather, DIRECTLY, block),
+            PayloadPath::Slots,
         );
         run.all_write(0);
         run.room(0)?;
@@ -103,11 +103,11 @@ impl Team {
         run.withdraw_if_failed(0, read)
     }
 
-    /// As [`Team::alltoall`], not in place.
+    /// As [`NodeGroup::alltoall`], not in place.
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn alltoall_directly<D: Driver>(
+    pub(super) fn alltoall_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
@@ -115,11 +115,11 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let mut run = Run::new(
+        let mut run = CollectiveRun::new(
             self,
             driver,
-            (Kind::Alltoall, DIRECTLY, block),
-            Through::Slots,
+            (CallKind::Alltoall, DIRECTLY, block),
+            PayloadPath::Slots,
         );
         run.all_write(0);
         run.room(0)?;
@@ -130,19 +130,19 @@ impl Team {
     }
 }
 
-impl Team {
-    /// As [`Team::reduce_scatter`], of more than two ranks.
+impl NodeGroup {
+    /// As [`NodeGroup::reduce_scatter`], of more than two ranks.
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read.
-    pub(super) fn reduce_scatter_directly<D: Driver>(
+    pub(super) fn reduce_scatter_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
-        let call = (Kind::ReduceScatter, DIRECTLY, block);
-        let mut run = Run::new(self, driver, call, Through::Slots);
+        let call = (CallKind::ReduceScatter, DIRECTLY, block);
+        let mut run = CollectiveRun::new(self, driver, call, PayloadPath::Slots);
         run.room(0)?;
         run.show(0, &contiguous(operands.input, 0, block as usize * size));
         let read = run.combine_from_all(me as u64 * block, operands);
@@ -159,7 +159,7 @@ pub(super) const MOST: usize = 256 << 20;
 /// After the last step of any call here.
 const NEVER: u64 = 2;
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Reads `block` bytes from byte `at` of what each other rank shows, in rank order into `output`, and
     /// waits until all have read.
     fn read_from_all(

@@ -1,22 +1,22 @@
 //! Who is awake, and on which processor.
 //!
-//! One word per rank, side by side: the lower half says whether it sleeps (see [`Bell`](super::Bell)),
+//! One word per rank, side by side: the lower half says whether it sleeps (see [`SleepFlag`](super::SleepFlag)),
 //! the upper half where it ran last. A rank writes its own word when it rests and has moved. Others
 //! read it when they rest, to know whether somebody needs their processor. It is a hint: whoever
 //! trusts an old word rests in the wrong way once.
 
 use core::sync::atomic::Ordering;
 
-use super::Words;
-use super::sleep::ASLEEP;
+use super::SharedWords;
+use super::sleep_flag::ASLEEP;
 
 /// The words of all ranks.
 #[derive(Clone, Copy, Debug)]
-pub struct Board<W> {
+pub struct CpuBoard<W> {
     words: W,
 }
 
-impl<W: Words> Board<W> {
+impl<W: SharedWords> CpuBoard<W> {
     /// As many ranks as there are words.
     pub const fn new(words: W) -> Self {
         Self { words }
@@ -30,7 +30,7 @@ impl<W: Words> Board<W> {
     /// # Panics
     /// If the board has no such rank.
     #[inline]
-    pub fn place(&self, rank: usize, cpu: u32) {
+    pub fn set_cpu(&self, rank: usize, cpu: u32) {
         assert!(rank < self.words.len());
         let word = awake_on(cpu);
         if self.word(rank) != word {
@@ -45,7 +45,7 @@ impl<W: Words> Board<W> {
     /// A load a rank; eight ranks share a line.
     #[inline]
     #[must_use]
-    pub fn is_shared(&self, me: usize, cpu: u32) -> bool {
+    pub fn is_cpu_shared(&self, me: usize, cpu: u32) -> bool {
         let word = awake_on(cpu);
         (0..self.words.len()).any(|rank| rank != me && self.word(rank) == word)
     }
@@ -53,14 +53,14 @@ impl<W: Words> Board<W> {
     /// The ranks other than `me`, bit by bit of the first 64, that are awake on processor `cpu`.
     #[inline]
     #[must_use]
-    pub fn beside(&self, me: usize, cpu: u32) -> u64 {
+    pub fn awake_on_cpu(&self, me: usize, cpu: u32) -> u64 {
         let awake = awake_on(cpu);
         self.others(me, |word| word == awake)
     }
 
     /// The ranks other than `me`, bit by bit of the first 64, that ran last where `me` did, whether they sleep or not.
     #[must_use]
-    pub fn placed_beside(&self, me: usize) -> u64 {
+    pub fn colocated(&self, me: usize) -> u64 {
         let place = self.word(me) >> 32;
         self.others(me, |word| word >> 32 == place)
     }

@@ -1,6 +1,6 @@
 //! Which way long calls go: learned from the time that each takes.
 //!
-//! Through cells each byte is copied twice, and ranks write what others read; straight from
+//! PayloadPath cells each byte is copied twice, and ranks write what others read; straight from
 //! the other's memory it is copied once, page by page. Between two Zen 4 processors that share a cache
 //! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38; an
 //! alltoall of 64 KiB of four ranks on two of Zen 5 takes 21 us through cells and 40 directly. Where
@@ -17,29 +17,29 @@ use std::time::{Duration, Instant};
 
 use oxmpi_wire::{Put, Take};
 
-use super::pieces::Through;
-use super::run::{KINDS, Kind, Run};
-use super::team::{Driver, Team};
+use super::group::{CollectiveDriver, NodeGroup};
+use super::pieces::PayloadPath;
+use super::run::{CALL_KINDS, CallKind, CollectiveRun};
 
 /// A way of a long call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Road {
+pub(super) enum CollectiveProtocol {
     /// In and out of cells.
-    Cells,
+    Bounce,
     /// From or to the other's memory.
-    Memory,
+    Cma,
 }
 
 /// Calls one way at the start of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+struct TrialRun {
     /// The first ones, which find in the caches what the other way has left there, and are not timed.
     settling: u32,
     /// Those that are timed.
     timed: u32,
 }
 
-impl Row {
+impl TrialRun {
     /// Of calls of `ranks` ranks on blocks of `len` bytes.
     const fn of(ranks: usize, len: u64) -> Self {
         let (settling, timed) = match (ranks, len) {
@@ -69,7 +69,7 @@ const STAYING: u64 = 2 << 20;
 const FRESH: u64 = 1 << 20;
 
 /// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest one of
-/// 32 goes the slower way, so where that is [far](Choice::is_clear) slower, one of 256.
+/// 32 goes the slower way, so where that is [far](ProtocolChoice::is_clear) slower, one of 256.
 const FIRST_ROUND: u32 = 32;
 const ROUND: u32 = 128;
 const CLEAR_ROUND: u32 = 1024;
@@ -79,7 +79,7 @@ const CLEAR: u64 = 5;
 
 /// What a rank knows of calls of one kind and about one length.
 #[derive(Clone, Copy, Debug)]
-struct Habit {
+struct LengthTrials {
     /// Nanoseconds that a MiB takes, through cells and from memory; 0: not tried yet.
     times: [u64; 2],
     /// Calls of this round so far.
@@ -89,31 +89,31 @@ struct Habit {
     /// What the timed calls of this row took so far, and their bytes.
     spent: (Duration, u64),
     /// What was told last, by which the rest of the round goes; `None`: nothing yet.
-    choice: Option<Choice>,
+    choice: Option<ProtocolChoice>,
 }
 
 /// What is told when both ways have been tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Choice {
+struct ProtocolChoice {
     /// The way of the rest of the round.
-    road: Road,
+    protocol: CollectiveProtocol,
     /// Whether the other way is far slower.
     is_clear: bool,
 }
 
-impl Choice {
+impl ProtocolChoice {
     /// As it is told in a byte.
     const fn to_byte(self) -> u8 {
-        (self.is_clear as u8) << 1 | self.road as u8
+        (self.is_clear as u8) << 1 | self.protocol as u8
     }
 
     /// What a byte tells.
     const fn from_byte(byte: u8) -> Self {
         Self {
-            road: if byte & 1 == 0 {
-                Road::Cells
+            protocol: if byte & 1 == 0 {
+                CollectiveProtocol::Bounce
             } else {
-                Road::Memory
+                CollectiveProtocol::Cma
             },
             is_clear: byte >> 1 & 1 > 0,
         }
@@ -122,16 +122,16 @@ impl Choice {
 
 /// How a call goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum NextCall {
     /// This way, as number so much of a row.
-    Trial(Road, u32),
+    Trial(CollectiveProtocol, u32),
     /// As rank 0 tells, like all calls until the next trial.
-    Choice,
+    Agree,
     /// As it has told.
-    Rest(Road),
+    Settled(CollectiveProtocol),
 }
 
-impl Habit {
+impl LengthTrials {
     /// Nothing is known.
     const NEW: Self = Self {
         times: [0; 2],
@@ -142,7 +142,7 @@ impl Habit {
     };
 
     /// How the next call goes, trials being in such a `row`.
-    fn next(&mut self, row: Row) -> Turn {
+    fn next(&mut self, row: TrialRun) -> NextCall {
         let call = self.calls;
         self.calls += 1;
         if self.calls == self.round {
@@ -152,15 +152,15 @@ impl Habit {
         }
         let row = row.calls();
         match (call / row, self.choice) {
-            (0, _) => Turn::Trial(Road::Cells, call),
-            (1, _) => Turn::Trial(Road::Memory, call - row),
-            (_, Some(choice)) if call > 2 * row => Turn::Rest(choice.road),
-            _ => Turn::Choice,
+            (0, _) => NextCall::Trial(CollectiveProtocol::Bounce, call),
+            (1, _) => NextCall::Trial(CollectiveProtocol::Cma, call - row),
+            (_, Some(choice)) if call > 2 * row => NextCall::Settled(choice.protocol),
+            _ => NextCall::Agree,
         }
     }
 
     /// The first round has no trial, in such a `row`: it is `known` how the calls go.
-    fn start(&mut self, known: Choice, row: Row) {
+    fn start(&mut self, known: ProtocolChoice, row: TrialRun) {
         self.calls = 2 * row.calls() + 1;
         self.choice = Some(known);
     }
@@ -168,7 +168,7 @@ impl Habit {
     /// A call of `len` bytes of a row has taken so long, which counts when it was the `last`. They may have waited
     /// for a rank that computes, or for another program, so a longer time than was known counts half, and a
     /// shorter one wholly.
-    fn learn(&mut self, road: Road, len: u64, (time, last): (Duration, bool)) {
+    fn learn(&mut self, protocol: CollectiveProtocol, len: u64, (time, last): (Duration, bool)) {
         self.spent.0 += time;
         self.spent.1 = self.spent.1.saturating_add(len);
         if !last {
@@ -177,7 +177,7 @@ impl Habit {
         let (time, bytes) = std::mem::take(&mut self.spent);
         let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(bytes.max(1));
         let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
-        let known = &mut self.times[road as usize];
+        let known = &mut self.times[protocol as usize];
         *known = match *known {
             0 => time,
             known => time.min(known.midpoint(time)),
@@ -186,23 +186,26 @@ impl Habit {
 
     /// The rest of the round goes as was told. If that is another way than before, the next trial comes soon: what
     /// was slow may have been disturbed.
-    fn follow(&mut self, choice: Choice) {
-        if self.choice.is_some_and(|before| before.road != choice.road) {
+    fn follow(&mut self, choice: ProtocolChoice) {
+        if self
+            .choice
+            .is_some_and(|before| before.protocol != choice.protocol)
+        {
             self.round = FIRST_ROUND;
         }
         self.choice = Some(choice);
     }
 
     /// The faster way, as far as is known.
-    fn choose(&self) -> Choice {
+    fn choose(&self) -> ProtocolChoice {
         let [cells, memory] = self.times;
-        let road = match memory < cells {
-            true => Road::Memory,
-            false => Road::Cells,
+        let protocol = match memory < cells {
+            true => CollectiveProtocol::Cma,
+            false => CollectiveProtocol::Bounce,
         };
         let [faster, slower] = [cells.min(memory), cells.max(memory)];
-        Choice {
-            road,
+        ProtocolChoice {
+            protocol,
             is_clear: slower.saturating_mul(4) > faster.saturating_mul(CLEAR),
         }
     }
@@ -210,51 +213,53 @@ impl Habit {
 
 /// What a rank knows of the ways of all calls.
 #[derive(Debug)]
-pub(super) struct Roads([Roadmap; KINDS]);
+pub(super) struct ProtocolTrials([KindTrials; CALL_KINDS]);
 
 /// What it knows of calls of one kind.
 #[derive(Clone, Copy, Debug)]
-struct Roadmap {
+struct KindTrials {
     /// Bytes left before the first round.
     fresh: u64,
     /// By the logarithm of their length.
-    habits: [Habit; LENGTHS],
+    habits: [LengthTrials; LENGTHS],
 }
 
 /// The logarithms of lengths that are told apart; shorter and longer ones are as the first and the last.
 const SHORTEST: u32 = 16;
 const LENGTHS: usize = 16;
 
-impl Roads {
+impl ProtocolTrials {
     /// Nothing is known.
     pub(super) const fn new() -> Self {
-        let nothing = Roadmap {
+        let nothing = KindTrials {
             fresh: FRESH,
-            habits: [Habit::NEW; LENGTHS],
+            habits: [LengthTrials::NEW; LENGTHS],
         };
-        Self([nothing; KINDS])
+        Self([nothing; CALL_KINDS])
     }
 
     /// How the next call of `kind` goes, of blocks of `len` bytes, trials being in such a `row`.
-    fn next(&mut self, kind: Kind, len: u64, row: Row) -> Turn {
-        let Roadmap { fresh, habits } = &mut self.0[kind as usize];
+    fn next(&mut self, kind: CallKind, len: u64, row: TrialRun) -> NextCall {
+        let KindTrials { fresh, habits } = &mut self.0[kind as usize];
         if *fresh > 0 {
             *fresh = fresh.saturating_sub(len);
-            return Turn::Rest(Road::Cells);
+            return NextCall::Settled(CollectiveProtocol::Bounce);
         }
         let (shorter, rest) = habits.split_at_mut(class(len));
         let habit = &mut rest[0];
         if habit.choice.is_none() && habit.calls == 0 {
             // The longer a block, the less it matters that the kernel must be asked.
             let nearest = shorter.iter().rev().find_map(|habit| habit.choice);
-            if let Some(known) = nearest.filter(|it| it.road == Road::Memory && it.is_clear) {
+            if let Some(known) =
+                nearest.filter(|it| it.protocol == CollectiveProtocol::Cma && it.is_clear)
+            {
                 habit.start(known, row);
             }
         }
         habit.next(row)
     }
 
-    fn of(&mut self, kind: Kind, len: u64) -> &mut Habit {
+    fn of(&mut self, kind: CallKind, len: u64) -> &mut LengthTrials {
         &mut self.0[kind as usize].habits[class(len)]
     }
 }
@@ -265,46 +270,48 @@ fn class(len: u64) -> usize {
     length.min(LENGTHS - 1)
 }
 
-impl Team {
+impl NodeGroup {
     /// Runs a call on blocks of `len` bytes, of this kind, by `go` on the way that was faster of late.
     ///
     /// # Errors
     /// As `go`, or when a rank never comes.
     // Not inlined, so that a short call, which does not come here, has the registers.
     #[inline(never)]
-    pub(super) fn by_best_road<D: Driver>(
+    pub(super) fn by_best_protocol<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (kind, len): (Kind, u64),
-        go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
+        (kind, len): (CallKind, u64),
+        go: impl FnOnce(&mut Self, &mut D, CollectiveProtocol) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let row = Row::of(self.size(), len);
+        let row = TrialRun::of(self.size(), len);
         match self.roads.next(kind, len, row) {
-            Turn::Rest(road) => go(self, driver, road),
-            Turn::Choice => {
+            NextCall::Settled(protocol) => go(self, driver, protocol),
+            NextCall::Agree => {
                 let chosen = self.roads.of(kind, len).choose();
-                let choice = Run::new(self, driver, (kind, CHOICE, len), Through::Slots)
-                    .share_choice(chosen)?;
+                let choice =
+                    CollectiveRun::new(self, driver, (kind, CHOICE, len), PayloadPath::Slots)
+                        .share_choice(chosen)?;
                 self.roads.of(kind, len).follow(choice);
-                go(self, driver, choice.road)
+                go(self, driver, choice.protocol)
             }
-            Turn::Trial(road, call) if call < row.settling => go(self, driver, road),
-            Turn::Trial(road, call) => {
+            NextCall::Trial(protocol, call) if call < row.settling => go(self, driver, protocol),
+            NextCall::Trial(protocol, call) => {
                 let clock = |team: &mut Self, driver: &mut D, stage| {
-                    Run::new(team, driver, (kind, stage, len), Through::Slots).meet_for_the_clock()
+                    CollectiveRun::new(team, driver, (kind, stage, len), PayloadPath::Slots)
+                        .meet_for_the_clock()
                 };
                 let start = match call == row.settling {
                     true => clock(self, driver, ENTERING)?,
                     false => Instant::now(),
                 };
-                go(self, driver, road)?;
+                go(self, driver, protocol)?;
                 let last = call == row.calls() - 1;
                 let end = match last {
                     true => clock(self, driver, LEAVING)?,
                     false => Instant::now(),
                 };
                 let time = (end.duration_since(start), last);
-                self.roads.of(kind, len).learn(road, len, time);
+                self.roads.of(kind, len).learn(protocol, len, time);
                 Ok(())
             }
         }
@@ -319,7 +326,7 @@ const CHOICE: usize = 1 << 7;
 const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
-impl<D: Driver> Run<'_, D> {
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// All come to the first step, and go on when the chooser has looked at the clock: what it saw, for the chooser. Were each
     /// to go on when it sees the others, those that share the chooser's processor might do much of the next call before.
     fn meet_for_the_clock(&mut self) -> Result<Instant, D::Error> {
@@ -328,7 +335,7 @@ impl<D: Driver> Run<'_, D> {
     }
 
     /// What the chooser tells all others, who has `chosen` it.
-    fn share_choice(&mut self, chosen: Choice) -> Result<Choice, D::Error> {
+    fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
         let tell = |run: &mut Self| {
             let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
             payload.put_exact([chosen.to_byte()]);
@@ -336,7 +343,7 @@ impl<D: Driver> Run<'_, D> {
         };
         let hear = |run: &mut Self| {
             let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
-            Choice::from_byte(byte)
+            ProtocolChoice::from_byte(byte)
         };
         self.chooser_tells(0, tell, hear)
     }
@@ -373,63 +380,65 @@ mod tests {
     use oxmpi_os::RawBytes;
     use oxmpi_os::memory::Memfd;
 
-    use super::super::awaited::{Awaited, Never};
+    use super::super::awaited::{AwaitedSteps, NeverComes};
     use super::*;
     use crate::segment::{Segment, SegmentLayout};
 
     /// Bytes of a block.
     const BLOCK: u64 = 1 << 18;
-    const TRIED: u32 = Row::of(RANKS, BLOCK).calls();
-    const FEW_TRIED: u32 = Row::of(RANKS, 16 * BLOCK).calls();
+    const TRIED: u32 = TrialRun::of(RANKS, BLOCK).calls();
+    const FEW_TRIED: u32 = TrialRun::of(RANKS, 16 * BLOCK).calls();
     const RANKS: usize = 3;
     const CALLS_FRESH: u32 = (FRESH / BLOCK) as u32;
 
     /// Of `calls` calls of so many ranks on blocks of `len` bytes, how many went from memory, where a block takes so many
     /// microseconds, by its way and how many calls before it went the same.
     fn of_calls(
-        roads: &mut Roads,
+        roads: &mut ProtocolTrials,
         (ranks, len): (usize, u64),
         calls: u32,
-        time: impl Fn(Road, u32) -> u64,
+        time: impl Fn(CollectiveProtocol, u32) -> u64,
     ) -> u32 {
-        let row = Row::of(ranks, len);
-        let (mut from_memory, mut before, mut same) = (0, Road::Cells, 0);
+        let row = TrialRun::of(ranks, len);
+        let (mut from_memory, mut before, mut same) = (0, CollectiveProtocol::Bounce, 0);
         for _ in 0..calls {
-            let turn = roads.next(Kind::Bcast, len, row);
-            let habit = roads.of(Kind::Bcast, len);
-            let (road, call) = match turn {
-                Turn::Trial(road, call) => (road, call),
-                Turn::Rest(road) => (road, 0),
-                Turn::Choice => {
-                    let choice = Choice::from_byte(habit.choose().to_byte());
+            let turn = roads.next(CallKind::Bcast, len, row);
+            let habit = roads.of(CallKind::Bcast, len);
+            let (protocol, call) = match turn {
+                NextCall::Trial(protocol, call) => (protocol, call),
+                NextCall::Settled(protocol) => (protocol, 0),
+                NextCall::Agree => {
+                    let choice = ProtocolChoice::from_byte(habit.choose().to_byte());
                     habit.follow(choice);
-                    (choice.road, 0)
+                    (choice.protocol, 0)
                 }
             };
-            same = if road == before { same + 1 } else { 0 };
-            before = road;
-            from_memory += u32::from(road == Road::Memory);
+            same = if protocol == before { same + 1 } else { 0 };
+            before = protocol;
+            from_memory += u32::from(protocol == CollectiveProtocol::Cma);
             if call >= row.settling {
-                let time = Duration::from_micros(time(road, same));
-                habit.learn(road, len, (time, call == row.calls() - 1));
+                let time = Duration::from_micros(time(protocol, same));
+                habit.learn(protocol, len, (time, call == row.calls() - 1));
             }
         }
         from_memory
     }
 
     /// The same of some ranks, where each call takes as long as the others that way.
-    fn of_length(roads: &mut Roads, len: u64, calls: u32, times: [u64; 2]) -> u32 {
-        of_calls(roads, (RANKS, len), calls, |road, _| times[road as usize])
+    fn of_length(roads: &mut ProtocolTrials, len: u64, calls: u32, times: [u64; 2]) -> u32 {
+        of_calls(roads, (RANKS, len), calls, |protocol, _| {
+            times[protocol as usize]
+        })
     }
 
     /// The same of blocks of one length.
-    fn from_memory(roads: &mut Roads, calls: u32, cells: u64, memory: u64) -> u32 {
+    fn from_memory(roads: &mut ProtocolTrials, calls: u32, cells: u64, memory: u64) -> u32 {
         of_length(roads, BLOCK, calls, [cells, memory])
     }
 
     #[test]
     fn the_faster_way_is_taken_and_changes() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         assert!(from_memory(&mut roads, 4 * ROUND, 29, 35) <= 8 * TRIED);
         from_memory(&mut roads, 8 * ROUND, 45, 38);
         assert_eq!(from_memory(&mut roads, ROUND, 45, 38), ROUND - TRIED);
@@ -446,7 +455,7 @@ mod tests {
     #[test]
     fn a_way_that_is_far_slower_is_seldom_tried() {
         let tries = |cells, memory| {
-            let mut roads = Roads::new();
+            let mut roads = ProtocolTrials::new();
             from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, cells, memory);
             from_memory(&mut roads, 8 * CLEAR_ROUND, cells, memory)
         };
@@ -457,17 +466,22 @@ mod tests {
 
     #[test]
     fn what_the_other_way_left_in_the_caches_does_not_count() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         let mut from_memory = |calls| {
-            of_calls(&mut roads, (2, 4 * BLOCK), calls, |road, same| match road {
-                Road::Cells if same < 2 => 180,
-                Road::Cells => 91,
-                Road::Memory if same < 4 => 130,
-                Road::Memory => 81,
-            })
+            of_calls(
+                &mut roads,
+                (2, 4 * BLOCK),
+                calls,
+                |protocol, same| match protocol {
+                    CollectiveProtocol::Bounce if same < 2 => 180,
+                    CollectiveProtocol::Bounce => 91,
+                    CollectiveProtocol::Cma if same < 4 => 130,
+                    CollectiveProtocol::Cma => 81,
+                },
+            )
         };
         from_memory(CALLS_FRESH + 8 * CLEAR_ROUND);
-        let row = Row::of(2, 4 * BLOCK).calls();
+        let row = TrialRun::of(2, 4 * BLOCK).calls();
         assert!(from_memory(ROUND) >= ROUND - 2 * row);
     }
 
@@ -476,13 +490,13 @@ mod tests {
         for (ranks, shift) in (2..5).flat_map(|ranks| (SHORTEST..40).map(move |it| (ranks, it))) {
             let (first, last) = (1 << shift, (2 << shift) - 1);
             assert_eq!(class(first), class(last));
-            assert_eq!(Row::of(ranks, first), Row::of(ranks, last));
+            assert_eq!(TrialRun::of(ranks, first), TrialRun::of(ranks, last));
         }
     }
 
     #[test]
     fn what_has_changed_shows_in_the_next_round() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, 20, 40);
         from_memory(&mut roads, CLEAR_ROUND, 40, 20);
         assert!(from_memory(&mut roads, ROUND, 40, 20) >= ROUND / 4 * 3);
@@ -490,9 +504,9 @@ mod tests {
 
     #[test]
     fn a_trial_that_was_disturbed_costs_few_calls() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, 20, 40);
-        while roads.of(Kind::Bcast, BLOCK).calls > 0 {
+        while roads.of(CallKind::Bcast, BLOCK).calls > 0 {
             from_memory(&mut roads, 1, 20, 40);
         }
         assert_eq!(from_memory(&mut roads, TRIED, 1000, 40), 0);
@@ -505,29 +519,34 @@ mod tests {
 
     #[test]
     fn what_is_first_touched_does_not_count() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         assert_eq!(from_memory(&mut roads, CALLS_FRESH, 500, 40), 0);
         assert_eq!(from_memory(&mut roads, FIRST_ROUND, 21, 40), TRIED);
     }
 
     #[test]
     fn a_call_that_waited_changes_nothing_where_another_did_not() {
-        let mut roads = Roads::new();
+        let mut roads = ProtocolTrials::new();
         from_memory(&mut roads, CALLS_FRESH + FIRST_ROUND, 29, 39);
-        let habit = roads.of(Kind::Bcast, BLOCK);
+        let habit = roads.of(CallKind::Bcast, BLOCK);
         for time in [Duration::from_secs(1), Duration::from_micros(29)] {
-            (1..TRIED).for_each(|call| habit.learn(Road::Cells, BLOCK, (time, call == TRIED - 1)));
+            (1..TRIED).for_each(|call| {
+                habit.learn(CollectiveProtocol::Bounce, BLOCK, (time, call == TRIED - 1))
+            });
         }
-        assert_eq!(habit.choose().road, Road::Cells);
+        assert_eq!(habit.choose().protocol, CollectiveProtocol::Bounce);
     }
 
     #[test]
     fn a_row_of_calls_of_different_lengths_counts_by_its_bytes() {
-        let mut habit = Habit::NEW;
+        let mut habit = LengthTrials::NEW;
         let time = Duration::from_micros(10);
-        for (road, lengths) in [(Road::Cells, [4, 1, 1]), (Road::Memory, [1, 1, 3])] {
+        for (protocol, lengths) in [
+            (CollectiveProtocol::Bounce, [4, 1, 1]),
+            (CollectiveProtocol::Cma, [1, 1, 3]),
+        ] {
             for (call, mib) in lengths.into_iter().enumerate() {
-                habit.learn(road, mib << 20, (time, call + 1 == lengths.len()));
+                habit.learn(protocol, mib << 20, (time, call + 1 == lengths.len()));
             }
         }
         assert_eq!(habit.times, [5_000, 6_000]);
@@ -535,17 +554,20 @@ mod tests {
 
     #[test]
     fn lengths_and_kinds_have_ways_of_their_own() {
-        let mut roads = Roads::new();
-        let row = Row::of(RANKS, 100_000);
-        roads.next(Kind::Alltoall, 100_000, row);
-        for (kind, fresh) in [(Kind::Alltoall, FRESH - 100_000), (Kind::Gather, FRESH)] {
+        let mut roads = ProtocolTrials::new();
+        let row = TrialRun::of(RANKS, 100_000);
+        roads.next(CallKind::Alltoall, 100_000, row);
+        for (kind, fresh) in [
+            (CallKind::Alltoall, FRESH - 100_000),
+            (CallKind::Gather, FRESH),
+        ] {
             assert_eq!(roads.0[kind as usize].fresh, fresh);
         }
-        roads.next(Kind::Alltoall, FRESH, row);
+        roads.next(CallKind::Alltoall, FRESH, row);
         for len in [100_000, 70_000, 140_000, u64::MAX, 100_000] {
-            roads.next(Kind::Alltoall, len, row);
+            roads.next(CallKind::Alltoall, len, row);
         }
-        let calls = |len| roads.0[Kind::Alltoall as usize].habits[class(len)].calls;
+        let calls = |len| roads.0[CallKind::Alltoall as usize].habits[class(len)].calls;
         let all = [100_000, 140_000, 300_000, u64::MAX].map(calls);
         assert_eq!(all, [3, 1, 0, 1]);
     }
@@ -553,7 +575,7 @@ mod tests {
     #[test]
     fn what_is_far_faster_from_memory_is_so_at_first_where_longer() {
         let longer = |times: [u64; 2], len| {
-            let mut roads = Roads::new();
+            let mut roads = ProtocolTrials::new();
             from_memory(&mut roads, CALLS_FRESH + FIRST_ROUND, times[0], times[1]);
             of_length(&mut roads, len, 10, times)
         };
@@ -569,14 +591,14 @@ mod tests {
     /// Waits by looking again and again.
     struct Looking<'a>(&'a Segment);
 
-    impl Driver for Looking<'_> {
-        type Error = (u32, Never);
+    impl CollectiveDriver for Looking<'_> {
+        type Error = (u32, NeverComes);
 
-        fn looks(&self) -> u32 {
+        fn polls(&self) -> u32 {
             0
         }
 
-        fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
             let start = Instant::now();
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
@@ -588,7 +610,7 @@ mod tests {
 
         fn yield_to_colocated(&mut self) {}
 
-        fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+        fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
             unreachable!("nobody reads rank {rank}")
         }
 
@@ -607,11 +629,12 @@ mod tests {
             let starts = |rank: u32| {
                 let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());
                 let mut team =
-                    Team::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
+                    NodeGroup::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
                 let mut driver = Looking(&segment);
                 let mut start = |at: u64| {
-                    let call = (Kind::Gather, ENTERING, at);
-                    Run::new(&mut team, &mut driver, call, Through::Slots).meet_for_the_clock()
+                    let call = (CallKind::Gather, ENTERING, at);
+                    CollectiveRun::new(&mut team, &mut driver, call, PayloadPath::Slots)
+                        .meet_for_the_clock()
                 };
                 (0..200)
                     .map(|at| start(at).expect("all come"))

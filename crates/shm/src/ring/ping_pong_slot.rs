@@ -28,7 +28,7 @@
 //! is gone by that time: who keeps the turn while messages come through the ring empties the slot, and
 //! a long dialogue sends a message through the ring now and then.
 
-use super::Words;
+use super::SharedWords;
 
 /// From the number of one message to the next one's, in the upper half of a slot's first word. The two bits
 /// of a number below say which direction it is, and are never both zero.
@@ -42,12 +42,12 @@ const RUN: u32 = 1 << 12;
 /// One direction's share of a slot that two sides write in turn: which numbers its messages have, and who
 /// begins.
 #[derive(Debug)]
-pub struct Dialogue<W> {
+pub struct PingPongSlot<W> {
     words: W,
     first: bool,
 }
 
-impl<W: Words> Dialogue<W> {
+impl<W: SharedWords> PingPongSlot<W> {
     /// The first message's number where there is no dialogue.
     pub(super) const NONE: u64 = (1 << 32) + STEP;
 

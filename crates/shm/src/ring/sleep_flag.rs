@@ -9,10 +9,10 @@
 
 use core::sync::atomic::{Ordering, fence};
 
-use super::{Mapped, Words};
+use super::{MappedWords, SharedWords};
 
 /// The two sides of an asymmetric barrier.
-pub trait Barrier {
+pub trait AsymmetricFence {
     /// The cheap side, between a sender's publishing and its look at the word.
     fn light(&self);
     /// The dear side, between the receiver's setting the word and its last look.
@@ -21,9 +21,9 @@ pub trait Barrier {
 
 /// A barrier that costs a full fence on both sides: needs nothing from the system.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Full;
+pub struct FullFence;
 
-impl Barrier for Full {
+impl AsymmetricFence for FullFence {
     fn light(&self) {
         fence(Ordering::SeqCst);
     }
@@ -35,14 +35,14 @@ impl Barrier for Full {
 /// Set while the receiver sleeps. The lower half of the word holds nothing else: it is a futex.
 pub(super) const ASLEEP: u64 = 1;
 
-/// One receiver's word on the [`Board`](super::Board), as its senders see it: whether it sleeps.
+/// One receiver's word on the [`CpuBoard`](super::CpuBoard), as its senders see it: whether it sleeps.
 #[derive(Clone, Copy, Debug)]
-pub struct Bell<W> {
+pub struct SleepFlag<W> {
     /// One word.
     word: W,
 }
 
-impl<W: Words> Bell<W> {
+impl<W: SharedWords> SleepFlag<W> {
     /// The word `at` of `words`.
     ///
     /// # Panics
@@ -58,7 +58,7 @@ impl<W: Words> Bell<W> {
 
     /// The receiver is about to sleep. After this it looks once more, and sleeps only if nothing
     /// has come.
-    pub fn announce(&self, barrier: &impl Barrier) {
+    pub fn announce(&self, barrier: &impl AsymmetricFence) {
         self.put(self.word() | ASLEEP);
         barrier.heavy();
     }
@@ -77,7 +77,7 @@ impl<W: Words> Bell<W> {
     /// One load with a light barrier.
     #[inline]
     #[must_use]
-    pub fn asleep(&self, barrier: &impl Barrier) -> bool {
+    pub fn asleep(&self, barrier: &impl AsymmetricFence) -> bool {
         barrier.light();
         self.word() & ASLEEP != 0
     }
@@ -94,14 +94,14 @@ impl<W: Words> Bell<W> {
     }
 }
 
-impl Bell<Mapped<'_>> {
+impl SleepFlag<MappedWords<'_>> {
     /// The same bell without a lifetime.
     ///
     /// # Safety
-    /// As [`Mapped::detach`].
+    /// As [`MappedWords::detach`].
     #[must_use]
-    pub const unsafe fn detach(self) -> Bell<Mapped<'static>> {
-        Bell {
+    pub const unsafe fn detach(self) -> SleepFlag<MappedWords<'static>> {
+        SleepFlag {
             // SAFETY: by the caller's word.
             word: unsafe { self.word.detach() },
         }
