@@ -52,7 +52,7 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     empty: u32,
     /// Whose turn it is, by its place in `open`.
     turn: usize,
-    /// Words that the sending half waited for at the last poll, if they are noted.
+    /// SharedWords that the sending half waited for at the last poll, if they are noted.
     waits: Vec<WordWait>,
     noted: bool,
     /// Somebody is about to sleep: the next poll notes them.
