@@ -2,10 +2,12 @@
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::contiguous;
 use super::protocol_trials::CollectiveProtocol;
-use super::reduce::contiguous;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
     /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
@@ -29,12 +31,12 @@ impl NodeGroup {
         }
         let own = contiguous(input, from, block as usize);
         let call = (CallKind::Allgather, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                group.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                team.allgather_by_cma(driver, (&own, block), output, meanwhile)
+                group.allgather_by_cma(driver, (&own, block), output, meanwhile)
             }
         })
     }
@@ -58,7 +60,7 @@ impl NodeGroup {
             self,
             driver,
             (CallKind::Allgather, 0, block),
-            pieces.through,
+            pieces.path,
         );
         run.exchange(
             pieces,

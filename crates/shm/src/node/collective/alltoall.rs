@@ -2,10 +2,12 @@
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::pieces::vector;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
     /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
@@ -28,12 +30,12 @@ impl NodeGroup {
             return self.alltoall_by_bounce(driver, (input, block), output, meanwhile);
         }
         let call = (CallKind::Alltoall, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.alltoall_by_bounce(driver, (input, block), output, meanwhile)
+                group.alltoall_by_bounce(driver, (input, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                team.alltoall_by_cma(driver, (input, block), output, meanwhile)
+                group.alltoall_by_cma(driver, (input, block), output, meanwhile)
             }
         })
     }
@@ -54,7 +56,7 @@ impl NodeGroup {
         };
         let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
         let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.through);
+            CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {

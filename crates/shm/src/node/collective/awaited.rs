@@ -214,9 +214,9 @@ mod tests {
         let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
-        team.step = 40;
-        let most = team.step + SLOTS as u64;
+        let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
+        group.step = 40;
+        let most = group.step + SLOTS as u64;
         let told = |rank, step: u64| {
             let finished = CollectiveSlots::<()>::WORDS - crate::ring::STRIDE;
             let slots = segment.collective_slots(rank, 0);
@@ -229,15 +229,15 @@ mod tests {
         };
         told(1, most);
         told(2, 32);
-        team.learn();
-        assert_eq!(team.finished, 32);
+        group.learn();
+        assert_eq!(group.finished, 32);
         told(2, most);
         let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
         assert_eq!(come, Ok(()));
         for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
             told(1, wrong);
-            team.learn();
-            assert_eq!(team.finished, 32, "{wrong}");
+            group.learn();
+            assert_eq!(group.finished, 32, "{wrong}");
             let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
             assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
         }

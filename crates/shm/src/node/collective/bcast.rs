@@ -3,9 +3,11 @@
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
     /// Gives every rank the first `len` of the bytes of `root`: its are only read, the others' only
@@ -28,11 +30,11 @@ impl NodeGroup {
             return self.bcast_by_bounce(driver, root, given);
         }
         let call = (CallKind::Bcast, len);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
-            CollectiveProtocol::Bounce => team.bcast_by_bounce(driver, root, given),
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => group.bcast_by_bounce(driver, root, given),
             CollectiveProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);
-                team.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+                group.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
             }
         })
     }
@@ -48,7 +50,7 @@ impl NodeGroup {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
         let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.through);
+            CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.path);
         run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);

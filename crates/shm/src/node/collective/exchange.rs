@@ -1,6 +1,6 @@
 //! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
 
-use super::group::CollectiveDriver;
+use super::driver::CollectiveDriver;
 use super::pieces::{PayloadPath, Pieces};
 use super::run::CollectiveRun;
 use crate::segment::arena::SLOTS;
@@ -10,11 +10,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.one_writes(number, writer);
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.one_writes(number, writer);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.one_writes(number, writer);
         }
     }
 
@@ -22,11 +22,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn all_write(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.swap(number);
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.swap(number);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.swap(number);
         }
     }
 
@@ -34,11 +34,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.one_writes(number, usize::from(reader == 0));
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.others_write(number, reader);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.others_write(number, reader);
         }
     }
 
@@ -79,8 +79,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
         let mut meanwhile = Some(meanwhile);
-        let ahead = match self.through {
-            PayloadPath::PingPong => SLOTS.min(self.team.dialogues.cells),
+        let ahead = match self.path {
+            PayloadPath::PingPong => SLOTS.min(self.group.pair_buffers.cells),
             _ => SLOTS,
         } as u64;
         let mut written = 0;
@@ -105,46 +105,46 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// From now on all write, in so many steps.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.begin_exchange(steps);
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.begin_exchange(steps);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.begin_exchange(steps);
         }
     }
 
     /// In `step` of the exchange all write.
     pub(super) fn all_write_more(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.both_write(number);
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.all_write(number);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.all_write(number);
         }
     }
 
     /// In `step` of the exchange with `other` both write.
     pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == PayloadPath::PingPong);
+        debug_assert!(self.group.pair.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.team.dialogues.both_write(number, other);
+        self.group.pair_buffers.both_write(number, other);
     }
 
     /// In `step` of the exchange all but `reader` write through their dialogues with it.
     pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == PayloadPath::PingPong);
+        debug_assert!(self.group.pair.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.team.dialogues.others_write_more(number, reader);
+        self.group.pair_buffers.others_write_more(number, reader);
     }
 
     /// The exchange is over.
     pub(super) fn end_exchange(&mut self) {
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair {
             slots.end_exchange();
         }
-        if self.through == PayloadPath::PingPong {
-            self.team.dialogues.end_exchange();
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.end_exchange();
         }
     }
 

@@ -7,11 +7,13 @@ use oxmpi_os::RawBytes;
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Put, Take};
 
+use super::call_kind::CallKind;
 use super::cma::MOST;
-use super::group::{CollectiveDriver, NodeGroup};
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::pieces::PayloadPath;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 use crate::transport::CmaBytes;
 
 impl NodeGroup {
@@ -42,11 +44,11 @@ impl NodeGroup {
             return self.gather_by_bounce(driver, root, given, output, meanwhile);
         }
         let call = (CallKind::Gather, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.gather_by_bounce(driver, root, given, output, meanwhile)
+                group.gather_by_bounce(driver, root, given, output, meanwhile)
             }
-            CollectiveProtocol::Cma => team.gather_by_cma(driver, root, given, output, meanwhile),
+            CollectiveProtocol::Cma => group.gather_by_cma(driver, root, given, output, meanwhile),
         })
     }
 
@@ -68,7 +70,7 @@ impl NodeGroup {
             self,
             driver,
             (CallKind::Gather, root, block),
-            pieces.through,
+            pieces.path,
         );
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
@@ -149,7 +151,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             if result.is_err() || !self.is_kept(rank, step) {
                 break;
             }
-            let spaces = self.team.spaces.as_ref().expect("all can be reached");
+            let spaces = self.group.spaces.as_ref().expect("all can be reached");
             let piece = (len - done).min(MOST as u64) as usize;
             let mut afar = CmaBytes::new(&spaces[rank], first.wrapping_add(done), piece);
             bytes.drain(from + done, piece, &mut afar);
@@ -157,7 +159,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
         // It may write the next step where the root has shown that.
         let kept = self.is_kept(rank, step);
-        let mut payload = self.in_slot(self.team.me, step + 1, 0, 1);
+        let mut payload = self.in_slot(self.group.me, step + 1, 0, 1);
         payload.put_exact([u8::from(result.is_ok())]);
         self.publish(step + 1);
         self.wake(rank);
@@ -170,10 +172,10 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Waits until all others have [delivered](CollectiveRun::deliver), which they tell in `step`.
     fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
-        for rank in (0..self.team.size()).filter(|&rank| rank != self.team.me) {
+        for rank in (0..self.group.size()).filter(|&rank| rank != self.group.me) {
             let [written] = self.in_slot(rank, step, 0, 1).take_exact();
             if written == 0 {
-                return Err(self.driver.unreadable(self.team.members[rank].rank));
+                return Err(self.driver.unreadable(self.group.members[rank].rank));
             }
         }
         Ok(())
@@ -187,8 +189,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     fn close_if_failed(&mut self, step: u64, result: Result<(), D::Error>) -> Result<(), D::Error> {
         let result = self.withdraw_if_failed(step, result);
         if result.is_err() {
-            let me = self.team.me;
-            let spaces = self.team.spaces.as_ref().expect("all can be reached");
+            let me = self.group.me;
+            let spaces = self.group.spaces.as_ref().expect("all can be reached");
             for (rank, space) in spaces.iter().enumerate().filter(|&(rank, _)| rank != me) {
                 let writes = || self.has(rank, step) && !self.has(rank, step + 1);
                 let is_there = || !matches!(space.find(), Err(Denied::Gone | Denied::Stranger));

@@ -40,8 +40,9 @@ mod allgather;
 mod alltoall;
 mod awaited;
 mod bcast;
+mod call_kind;
 mod cma;
-mod cma_limits;
+mod driver;
 mod exchange;
 mod gather;
 mod group;
@@ -49,19 +50,24 @@ mod hierarchical_allreduce;
 mod next_root;
 mod non_temporal;
 mod non_temporal_outputs;
+mod operands;
 mod pair_buffers;
 mod pieces;
 mod ping_pong_schedule;
+mod processors;
+mod protocol_choice;
 mod protocol_trials;
 mod reduce;
 mod reduce_by_shares;
 mod run;
 mod scatter;
+mod scratch;
 
 pub use awaited::{AwaitedSteps, NeverComes};
-pub use group::{CollectiveDriver, NodeGroup};
+pub use driver::CollectiveDriver;
+pub use group::NodeGroup;
 pub(crate) use next_root::PredictedRoots;
-pub use reduce::Operands;
+pub use operands::Operands;
 
 /// Communicators of a rank that can have a team.
 pub const MAX_GROUPS: usize = crate::segment::arena::MAX_GROUPS;

@@ -59,12 +59,12 @@ mod tests {
         let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
-        assert!(!team.is_beyond_caches(u64::MAX));
+        let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
+        assert!(!group.is_beyond_caches(u64::MAX));
         let known = [(32 << 20, 8, 3 << 20), (32 << 20, 1, 24 << 20)];
         for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, LEAST)]) {
-            team.set_cache(bytes, sharers);
-            assert!(team.is_beyond_caches(limit) && !team.is_beyond_caches(limit - 1));
+            group.set_cache(bytes, sharers);
+            assert!(group.is_beyond_caches(limit) && !group.is_beyond_caches(limit - 1));
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Pieces {
     /// Bytes of it that go in one step.
     piece: usize,
     /// Where they go: in slots, if what a rank writes in a step fits one.
-    pub(super) through: PayloadPath,
+    pub(super) path: PayloadPath,
 }
 
 /// Bytes of payload in a slot.
@@ -39,18 +39,18 @@ impl Pieces {
     pub(super) fn new(
         len: u64,
         parts: usize,
-        (cell, through): (usize, PayloadPath),
+        (cell, path): (usize, PayloadPath),
         element: usize,
     ) -> Self {
         let is_inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
-        let (piece, through) = match is_inline {
+        let (piece, path) = match is_inline {
             true => (len as usize, PayloadPath::Slots),
-            false => (longest(cell.min(LONG_PIECE), element), through),
+            false => (longest(cell.min(LONG_PIECE), element), path),
         };
         Self {
             len,
             piece,
-            through,
+            path,
         }
     }
 
@@ -64,11 +64,11 @@ impl Pieces {
     ) -> Self {
         let shares = (cell / element).saturating_mul(ranks * element);
         let piece = longest(whole.min(shares), element);
-        let through = PayloadPath::PingPong;
+        let path = PayloadPath::PingPong;
         Self {
             len,
             piece,
-            through,
+            path,
         }
     }
 
@@ -92,7 +92,7 @@ impl Pieces {
 
     /// Where in a slot vector number `part` stands, or in its cell.
     pub(super) const fn place(&self, part: usize) -> usize {
-        match self.through {
+        match self.path {
             PayloadPath::Slots => part * self.piece,
             _ => 0,
         }
@@ -123,7 +123,7 @@ pub(super) const fn vector(writer: usize, reader: usize) -> usize {
 
 /// Whether every step of a call on elements of `element` bytes holds one, through cells of `cell` bytes.
 pub(super) const fn holds(element: u64, cell: usize) -> bool {
-    element > 0 && element <= super::group::ROOM as u64 && element <= cell as u64
+    element > 0 && element <= super::scratch::SCRATCH_LEN as u64 && element <= cell as u64
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
                 prop_assert_eq!(at, end);
                 prop_assert!(piece > 0 && piece.is_multiple_of(element));
                 let last = pieces.place(parts - 1) + piece;
-                let room = if pieces.through == PayloadPath::Slots { INLINE } else { cell };
+                let room = if pieces.path == PayloadPath::Slots { INLINE } else { cell };
                 prop_assert!(last <= room);
                 end += piece as u64;
             }

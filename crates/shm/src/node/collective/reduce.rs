@@ -7,25 +7,14 @@ use std::convert::Infallible;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::group::{ASIDE, CollectiveDriver, NodeGroup, OPERAND, ROOM};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::{Operands, contiguous};
 use super::pieces::{self, vector};
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
-
-/// What a rank gives to a reduction, and where the result goes. Both are contiguous.
-#[derive(Clone, Copy, Debug)]
-pub struct Operands<'a> {
-    /// Its elements.
-    pub input: &'a RawBytes,
-    /// Its result. It may be the input itself, or memory that does not overlap it.
-    pub output: &'a RawBytes,
-    /// Bytes of the vector, or of one rank's block of it.
-    pub len: u64,
-    /// Bytes of an element.
-    pub element: usize,
-    /// Whether operands may be combined in another order than that of their ranks, as an allreduce may do.
-    pub commutes: bool,
-}
+use super::run::CollectiveRun;
+use super::scratch::{ASIDE, OPERAND, SCRATCH_LEN};
 
 /// From so many bytes on each rank combines its share, where there are more than two: what that
 /// costs is a step more and a copy more of a share.
@@ -41,7 +30,7 @@ impl NodeGroup {
     /// Whether the team reduces elements of `element` bytes.
     #[must_use]
     pub const fn reduces(&self, element: u64) -> bool {
-        let (cell, other) = (self.cell, self.dialogues.cell);
+        let (cell, other) = (self.cell, self.pair_buffers.cell);
         pieces::holds(element, if cell < other { cell } else { other })
     }
 
@@ -75,7 +64,7 @@ impl NodeGroup {
         let me = self.me;
         let pieces = self.pieces_for_one(len, operands.element);
         let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.through);
+            CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -117,7 +106,7 @@ impl NodeGroup {
         }
         let pieces = self.pieces_for_all(len, operands.element);
         let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.through);
+            CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
@@ -147,9 +136,9 @@ impl NodeGroup {
             return self.reduce_scatter_by_bounce(driver, operands);
         }
         let call = (CallKind::ReduceScatter, operands.len);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
-            CollectiveProtocol::Bounce => team.reduce_scatter_by_bounce(driver, operands),
-            CollectiveProtocol::Cma => team.reduce_scatter_by_cma(driver, operands),
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => group.reduce_scatter_by_bounce(driver, operands),
+            CollectiveProtocol::Cma => group.reduce_scatter_by_cma(driver, operands),
         })
     }
 
@@ -161,7 +150,7 @@ impl NodeGroup {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let pieces = self.pieces_for_each(block, size - 1, operands.element);
         let call = (CallKind::ReduceScatter, 0, block);
-        let mut run = CollectiveRun::new(self, driver, call, pieces.through);
+        let mut run = CollectiveRun::new(self, driver, call, pieces.path);
         run.exchange(
             pieces,
             |run, step| {
@@ -210,12 +199,12 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (own, to): (u64, u64),
         len: usize,
     ) {
-        if len <= ROOM {
+        if len <= SCRATCH_LEN {
             let own = contiguous(operands.input, own, len);
             let into = contiguous(operands.output, to, len);
             return self.combine_piece((step, place), own, into);
         }
-        let longest = ROOM / operands.element * operands.element;
+        let longest = SCRATCH_LEN / operands.element * operands.element;
         let mut done = 0;
         while done < len {
             let piece = (len - done).min(longest);
@@ -235,17 +224,17 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         into: RawBytes,
     ) {
         let whole = (0, into.len() as usize);
-        let group = (self.team.me, self.team.size());
-        self.combine_what_is_there(group, own, into, |run, rank, to| {
+        let among = (self.group.me, self.group.size());
+        self.combine_available(among, own, into, |run, rank, to| {
             run.read((rank, step, place(rank)), to, whole);
         });
     }
 
     /// As [`CollectiveRun::combine_all`], where nothing can fail.
     #[inline]
-    pub(super) fn combine_what_is_there(
+    pub(super) fn combine_available(
         &mut self,
-        group: (usize, usize),
+        among: (usize, usize),
         own: RawBytes,
         into: RawBytes,
         mut bring: impl FnMut(&mut Self, usize, &RawBytes),
@@ -254,7 +243,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             bring(run, number, to);
             Ok::<_, Infallible>(())
         };
-        match self.combine_all(group, own, into, bring) {
+        match self.combine_all(among, own, into, bring) {
             Ok(()) => {}
             Err(never) => match never {},
         }
@@ -276,7 +265,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         let len = into.len() as usize;
         let mut own = own;
         if own.start() == into.start() && me > 0 {
-            let aside = self.team.rooms[ASIDE].bytes(len);
+            let aside = self.group.scratch[ASIDE].bytes(len);
             aside.copy_from(&own);
             own = aside;
         }
@@ -294,7 +283,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let from = if rank == me {
                 own
             } else {
-                let room = self.team.rooms[OPERAND].bytes(len);
+                let room = self.group.scratch[OPERAND].bytes(len);
                 bring(self, rank, &room)?;
                 room
             };
@@ -302,11 +291,4 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
         Ok(())
     }
-}
-
-/// `len` bytes of `bytes` from byte `at` on.
-#[inline]
-pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
-    let part = bytes.range(at, len as u64);
-    part.expect("what a team combines or shows is there, and contiguous")
 }

@@ -3,10 +3,13 @@
 
 use std::ops::Range;
 
-use super::group::{CollectiveDriver, NodeGroup, RESULT, ROOM};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::{Operands, contiguous};
 use super::pieces::{PayloadPath, Pieces, share_of};
-use super::reduce::{Operands, contiguous};
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
+use super::scratch::{RESULT, SCRATCH_LEN};
 use crate::segment::arena::LONG_PIECE;
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
@@ -39,11 +42,11 @@ impl NodeGroup {
         let pieces = Pieces::in_shares(
             len,
             size,
-            (self.dialogues.cell, self.cell.min(LONG_PIECE)),
+            (self.pair_buffers.cell, self.cell.min(LONG_PIECE)),
             element,
         );
         // What is written before it is read is in cells that its writer holds, of as many as each of two has.
-        let cells = self.dialogues.cells as u64;
+        let cells = self.pair_buffers.cells as u64;
         let (results, most) = match root {
             None if size > FEW => (PayloadPath::Bounce, cells),
             None => (PayloadPath::PingPong, cells / 2),
@@ -89,7 +92,7 @@ impl NodeGroup {
                 run.finish(give + i);
             }
             run.end_exchange();
-            run.go(results);
+            run.set_path(results);
             for i in 0..row {
                 if gets(me) {
                     let (at, len) = pieces.part(first + i);
@@ -103,7 +106,7 @@ impl NodeGroup {
                 }
                 run.finish(share + i);
             }
-            run.go(PayloadPath::PingPong);
+            run.set_path(PayloadPath::PingPong);
             first += row;
         }
         Ok(())
@@ -120,15 +123,15 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (at, mine): (u64, Range<usize>),
         (root, results): (Option<usize>, PayloadPath),
     ) {
-        let (me, size) = (self.team.me, self.team.size());
-        let longest = ROOM / operands.element * operands.element;
+        let (me, size) = (self.group.me, self.group.size());
+        let longest = SCRATCH_LEN / operands.element * operands.element;
         for start in mine.clone().step_by(longest) {
             let (len, place) = (longest.min(mine.end - start), start - mine.start);
             let own = contiguous(operands.input, at + start as u64, len);
             let into = if root.is_none_or(|root| root == me) {
                 contiguous(operands.output, at + start as u64, len)
             } else {
-                self.team.rooms[RESULT].bytes(len)
+                self.group.scratch[RESULT].bytes(len)
             };
             self.combine_piece((give, |_| place), own, into);
             let readers = match root {
@@ -137,11 +140,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
                 // One stands for all.
                 None => (me + 1) % size..(me + 1) % size + 1,
             };
-            self.go(results);
+            self.set_path(results);
             for reader in readers.filter(|&reader| reader != me) {
                 self.write_to((reader, place), share, &into, (0, len));
             }
-            self.go(PayloadPath::PingPong);
+            self.set_path(PayloadPath::PingPong);
         }
     }
 }

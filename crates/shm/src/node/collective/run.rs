@@ -6,7 +6,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::awaited::AwaitedSteps;
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::{CallKind, mark};
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::non_temporal::{self, BufferStore};
 use super::pieces::PayloadPath;
 use crate::ring::MappedWords;
@@ -15,7 +17,7 @@ use crate::transport::shared_bytes::SharedBytes;
 
 /// One collective under way. Its steps are counted from 0.
 pub(super) struct CollectiveRun<'a, D> {
-    pub(super) team: &'a mut NodeGroup,
+    pub(super) group: &'a mut NodeGroup,
     pub(super) driver: &'a mut D,
     /// How the calls of all ranks must be marked, but for the [writer](CollectiveRun::mark_of) where there are two.
     mark: u16,
@@ -24,50 +26,25 @@ pub(super) struct CollectiveRun<'a, D> {
     /// Whether this rank waits for the root only, as all others do.
     follows: bool,
     /// Where payload goes.
-    pub(super) through: PayloadPath,
-}
-
-/// What a call is, so that ranks find out when theirs differ.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum CallKind {
-    Bcast = 1,
-    Scatter,
-    Gather,
-    Allgather,
-    Alltoall,
-    Reduce,
-    Allreduce,
-    ReduceScatter,
-}
-
-/// Numbers that kinds have.
-pub(super) const CALL_KINDS: usize = CallKind::ReduceScatter as usize + 1;
-
-/// The mark of a call of `kind` with these numbers.
-const fn mark(kind: CallKind, root: usize, len: u64) -> u16 {
-    // Multiplication spreads what differs over the upper bits (Knuth, TAOCP 3, section 6.4).
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let call = (kind as u64) << 8 | root as u64;
-    let mixed = (len ^ call.wrapping_mul(SPREAD)).wrapping_mul(SPREAD);
-    (mixed >> (u64::BITS - u16::BITS)) as u16
+    pub(super) path: PayloadPath,
 }
 
 impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// Begins a call, the root being `root` where it has one, on vectors of `len` bytes.
     #[inline]
     pub(super) fn new(
-        team: &'a mut NodeGroup,
+        group: &'a mut NodeGroup,
         driver: &'a mut D,
         (kind, root, len): (CallKind, usize, u64),
-        through: PayloadPath,
+        path: PayloadPath,
     ) -> Self {
         Self {
-            first: team.step + 1,
-            team,
+            first: group.step + 1,
+            group,
             driver,
             mark: mark(kind, root, len),
             follows: false,
-            through,
+            path,
         }
     }
 
@@ -75,21 +52,21 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// nobody keeps a processor for a call to come.
     #[inline(always)]
     pub(super) fn follow(&mut self, root: usize, steps: u64) {
-        self.follows = self.team.me != root && steps <= SLOTS as u64 / 4;
-        self.team
+        self.follows = self.group.me != root && steps <= SLOTS as u64 / 4;
+        self.group
             .root_predictor
-            .record(self.team.members[root].rank);
+            .record(self.group.members[root].rank);
     }
 
     /// From now on payload goes here.
-    pub(super) const fn go(&mut self, through: PayloadPath) {
-        self.through = through;
+    pub(super) const fn set_path(&mut self, path: PayloadPath) {
+        self.path = path;
     }
 
     /// How `rank` must mark what it publishes.
     #[inline(always)]
     fn mark_of(&self, rank: usize) -> u16 {
-        match &self.team.pair {
+        match &self.group.pair {
             None => self.mark,
             Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
         }
@@ -110,18 +87,18 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         at: usize,
         len: usize,
     ) -> SharedBytes<'_> {
-        let (first, room) = match self.through {
+        let (first, room) = match self.path {
             PayloadPath::Slots => return self.in_slot(writer, step, at, len),
             PayloadPath::Bounce => {
-                let cell = CollectiveSlots::<()>::slot(self.number(step)) * self.team.cell;
-                let first = self.team.members[writer].cells.wrapping_add(cell);
-                (first, self.team.cell)
+                let cell = CollectiveSlots::<()>::slot(self.number(step)) * self.group.cell;
+                let first = self.group.members[writer].cells.wrapping_add(cell);
+                (first, self.group.cell)
             }
             PayloadPath::PingPong => {
-                let dialogues = &self.team.dialogues;
-                let place = dialogues.place(self.number(step), (writer, reader));
-                let first = self.team.members[place.owner].dialogues;
-                (first.wrapping_add(place.at), dialogues.cell)
+                let pair_buffers = &self.group.pair_buffers;
+                let place = pair_buffers.place(self.number(step), (writer, reader));
+                let first = self.group.members[place.owner].pair_buffers;
+                (first.wrapping_add(place.at), pair_buffers.cell)
             }
         };
         assert!(at + len <= room);
@@ -151,7 +128,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     fn place(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
-        match &self.team.pair {
+        match &self.group.pair {
             None => (rank, CollectiveSlots::<()>::slot(number)),
             Some(slots) => slots.place(slots.cell(number, rank)),
         }
@@ -161,24 +138,24 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
         let (owner, slot) = self.place(rank, step);
-        (&self.team.members[owner].slots, slot)
+        (&self.group.members[owner].slots, slot)
     }
 
     /// How this rank writes `len` bytes in `step` for `reader`.
     #[inline(always)]
-    fn way(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
-        if len < non_temporal::LEAST {
+    fn store(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
+        if len < non_temporal::MIN_LEN {
             return BufferStore::CACHED;
         }
         // What stays in the cache of this rank's processor is written and read there.
-        let pair = (self.team.me, reader);
+        let pair = (self.group.me, reader);
         let number = self.number(step);
-        let stays = self.through == PayloadPath::PingPong
-            && (self.team.mates >> reader & 1 > 0
-                || self.team.dialogues.place(number, pair).is_own);
+        let stays = self.path == PayloadPath::PingPong
+            && (self.group.mates >> reader & 1 > 0
+                || self.group.pair_buffers.place(number, pair).is_own);
         match stays {
             true => BufferStore::CACHED,
-            false => self.team.streams.next(len),
+            false => self.group.non_temporal.next(len),
         }
     }
 
@@ -186,7 +163,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     pub(super) fn write(&mut self, step: u64, bytes: &RawBytes, part: (u64, usize)) {
         // Of several readers none in particular.
-        let reader = usize::from(self.team.me == 0);
+        let reader = usize::from(self.group.me == 0);
         self.write_to((reader, 0), step, bytes, part);
     }
 
@@ -199,14 +176,14 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         bytes: &RawBytes,
         (from, len): (u64, usize),
     ) {
-        let way = self.way(step, reader, len);
-        let mut payload = self.payload((self.team.me, reader), step, at, len);
-        if way.streams {
+        let store = self.store(step, reader, len);
+        let mut payload = self.payload((self.group.me, reader), step, at, len);
+        if store.non_temporal {
             bytes.drain(from, len, &mut payload.non_temporal());
         } else {
             bytes.drain(from, len, &mut payload);
         }
-        self.team.streams.done(way, len);
+        self.group.non_temporal.done(store, len);
     }
 
     /// Reads `len` bytes from byte `at` of the payload of `writer`, to byte `to` of `bytes`.
@@ -217,7 +194,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         bytes: &RawBytes,
         (to, len): (u64, usize),
     ) {
-        let mut payload = self.payload((writer, self.team.me), step, at, len);
+        let mut payload = self.payload((writer, self.group.me), step, at, len);
         bytes.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
@@ -231,7 +208,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match past_caches && part.1 >= non_temporal::LEAST {
+        match past_caches && part.1 >= non_temporal::MIN_LEN {
             false => self.read(from, output, part),
             true => self.read_past_caches(from, output, part),
         }
@@ -246,7 +223,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         (to, len): (u64, usize),
     ) {
         let mut payload = self
-            .payload((writer, self.team.me), step, at, len)
+            .payload((writer, self.group.me), step, at, len)
             .non_temporal();
         output.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
@@ -256,9 +233,9 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     pub(super) fn is_free(&mut self, step: u64) -> bool {
         let number = self.number(step);
-        CollectiveSlots::<()>::is_free(number, self.team.finished) || {
-            self.team.learn();
-            CollectiveSlots::<()>::is_free(number, self.team.finished)
+        CollectiveSlots::<()>::is_free(number, self.group.finished) || {
+            self.group.learn();
+            CollectiveSlots::<()>::is_free(number, self.group.finished)
         }
     }
 
@@ -275,18 +252,18 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(never)]
     fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
-        let team = &self.team;
-        let awaited = AwaitedSteps::finished(team.place, oldest, team.step, team.others);
+        let group = &self.group;
+        let awaited = AwaitedSteps::finished(group.place, oldest, group.step, group.others);
         self.driver.wait(awaited)?;
-        self.team.finished = self.team.finished.max(oldest);
-        self.team.learn();
+        self.group.finished = self.group.finished.max(oldest);
+        self.group.learn();
         Ok(())
     }
 
     /// Shows the others where `bytes` are, in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         let at = bytes.place().expect("what others read has no gaps");
-        let mut payload = self.in_slot(self.team.me, step, 0, size_of::<u64>());
+        let mut payload = self.in_slot(self.group.me, step, 0, size_of::<u64>());
         payload.put_exact(at.to_ne_bytes());
         self.publish(step);
     }
@@ -313,7 +290,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         result: Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if result.is_err() {
-            let me = self.team.me;
+            let me = self.group.me;
             let (slots, slot) = self.slot(me, step);
             slots.withdraw(slot, self.number(step), self.mark_of(me));
         }
@@ -329,14 +306,14 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// What this rank has written in `step` is there for the others.
     #[inline(always)]
     pub(super) fn publish(&mut self, step: u64) {
-        let me = self.team.me;
+        let me = self.group.me;
         let (slots, slot) = self.slot(me, step);
         slots.publish(slot, self.number(step), self.mark_of(me));
     }
 
     /// Tells in `step` that this rank writes from now on what another one has shown in it.
     pub(super) fn enter(&mut self, step: u64) {
-        let me = self.team.me;
+        let me = self.group.me;
         let (slots, slot) = self.slot(me, step);
         slots.enter(slot, self.number(step), self.mark_of(me));
     }
@@ -347,7 +324,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         root: usize,
         what: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        match self.team.me == root {
+        match self.group.me == root {
             true => what(self.driver),
             false => Ok(()),
         }
@@ -356,7 +333,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// All others tell the root in `step` that they are here, done with all before; it waits for them.
     pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
         self.others_write(step, root);
-        if self.team.me == root {
+        if self.group.me == root {
             self.wait_for_all(step)?;
         } else {
             self.room(step)?;
@@ -381,13 +358,13 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// Wakes `rank`, if it sleeps.
     #[inline(always)]
     pub(super) fn wake(&mut self, rank: usize) {
-        self.driver.wake(1 << self.team.members[rank].rank);
+        self.driver.wake(1 << self.group.members[rank].rank);
     }
 
     /// Wakes all others that sleep.
     #[inline(always)]
     pub(super) fn wake_all(&mut self) {
-        self.driver.wake(self.team.others);
+        self.driver.wake(self.group.others);
     }
 
     #[inline(always)]
@@ -404,7 +381,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         if !self.has(rank, step) {
             self.wait_longer(rank, step)?;
         }
-        if self.team.size() == 2 {
+        if self.group.size() == 2 {
             self.all_have_begun();
         }
         Ok(())
@@ -413,7 +390,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// All others have begun this call, and so finished those before.
     #[inline(always)]
     fn all_have_begun(&mut self) {
-        self.team.finished = self.team.finished.max(self.first - 1);
+        self.group.finished = self.group.finished.max(self.first - 1);
     }
 
     #[inline(never)]
@@ -424,24 +401,24 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
                 return Ok(());
             }
         }
-        self.wait_long(step, 1 << self.team.members[rank].rank)
+        self.wait_long(step, 1 << self.group.members[rank].rank)
     }
 
     #[cold]
     #[inline(never)]
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
-        let (place, number) = (self.team.place, self.number(step));
-        let awaited = if self.team.pair.is_some() {
-            let other = 1 - self.team.me;
-            let both = [0, 1].map(|rank| self.team.members[rank].rank);
+        let (place, number) = (self.group.place, self.number(step));
+        let awaited = if self.group.pair.is_some() {
+            let other = 1 - self.group.me;
+            let both = [0, 1].map(|rank| self.group.members[rank].rank);
             let at = self.place(other, step);
             AwaitedSteps::in_turn(place, number, self.mark_of(other), (both, other, at))
         } else {
             AwaitedSteps::published(place, number, self.mark, missing)
         };
-        let me = self.team.members[self.team.me].rank;
+        let me = self.group.members[self.group.me].rank;
         let awaited = match self.follows {
-            true => awaited.of_root(self.team.root_predictor.predict(me)),
+            true => awaited.of_root(self.group.root_predictor.predict(me)),
             false => awaited,
         };
         self.driver.wait(awaited)
@@ -451,7 +428,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// this one, since every one of those ended in it.
     #[inline(always)]
     pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
-        let (me, size) = (self.team.me, self.team.size());
+        let (me, size) = (self.group.me, self.group.size());
         if size == 2 {
             return self.wait_for(1 - me, step);
         }
@@ -470,9 +447,9 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(never)]
     fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
         for looks in 0..=self.driver.polls() {
-            let members = self.team.members.iter().enumerate();
+            let members = self.group.members.iter().enumerate();
             let missing =
-                members.filter(|&(rank, _)| rank != self.team.me && !self.has(rank, step));
+                members.filter(|&(rank, _)| rank != self.group.me && !self.has(rank, step));
             let missing = missing.fold(0, |all, (_, member)| all | 1 << member.rank);
             if missing == 0 {
                 return Ok(());
@@ -488,9 +465,9 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// This rank is done with `step`; all before it are done.
     #[inline(always)]
     pub(super) fn finish(&mut self, step: u64) {
-        let (me, number) = (self.team.me, self.number(step));
-        self.team.step = number;
-        if self.team.members[me].slots.finish(number) {
+        let (me, number) = (self.group.me, self.number(step));
+        self.group.step = number;
+        if self.group.members[me].slots.finish(number) {
             self.wake_all();
         }
     }

@@ -4,10 +4,12 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::pieces::vector;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
     /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
@@ -35,13 +37,13 @@ impl NodeGroup {
             return self.scatter_by_bounce(driver, root, given, output, meanwhile);
         }
         let call = (CallKind::Scatter, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.scatter_by_bounce(driver, root, given, output, meanwhile)
+                group.scatter_by_bounce(driver, root, given, output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                let (call, at) = ((CallKind::Scatter, root, block), team.me as u64 * block);
-                team.read_from_root(driver, call, (input, at), output, meanwhile)
+                let (call, at) = ((CallKind::Scatter, root, block), group.me as u64 * block);
+                group.read_from_root(driver, call, (input, at), output, meanwhile)
             }
         })
     }
@@ -62,7 +64,7 @@ impl NodeGroup {
             self,
             driver,
             (CallKind::Scatter, root, block),
-            pieces.through,
+            pieces.path,
         );
         run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
