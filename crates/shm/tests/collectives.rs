@@ -749,7 +749,7 @@ fn a_team_of_any_size_reduces_short_elements() {
         for size in [2, ranks] {
             let team = rx.node_barriers().group(0, 0..size, 0).unwrap();
             assert!(
-                team.reduces(NodeGroup::MAX_ELEMENT),
+                team.can_reduce(NodeGroup::MAX_ELEMENT),
                 "{size} of {ranks} ranks"
             );
         }
@@ -763,8 +763,8 @@ fn there_are_so_many_places_and_no_more() {
             let team = rank.gates.group(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < MAX_GROUPS);
             if let Some(team) = team {
-                assert!(team.reduces(8) && team.reduces(24));
-                assert!(!team.reduces(0) && !team.reduces(1 << 20));
+                assert!(team.can_reduce(8) && team.can_reduce(24));
+                assert!(!team.can_reduce(0) && !team.can_reduce(1 << 20));
             }
         }
     });

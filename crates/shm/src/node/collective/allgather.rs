@@ -55,13 +55,9 @@ impl NodeGroup {
         } else {
             block
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(own));
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Allgather, 0, block),
-            pieces.path,
-        );
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_add(own));
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Allgather, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
@@ -73,7 +69,7 @@ impl NodeGroup {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
                     let place = writer as u64 * block + at;
-                    run.read_out(past_caches, (writer, step, 0), output, (place, len));
+                    run.read_out(non_temporal, (writer, step, 0), output, (place, len));
                 }
             },
         )

@@ -5,7 +5,7 @@ use oxmpi_os::RawBytes;
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
-use super::pieces::vector;
+use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
@@ -54,15 +54,14 @@ impl NodeGroup {
         } else {
             2
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_mul(buffers));
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector(me, reader));
+                    let place = pieces.place(vector_index(me, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -71,9 +70,9 @@ impl NodeGroup {
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
-                    let place = pieces.place(vector(writer, me));
+                    let place = pieces.place(vector_index(writer, me));
                     let part = (writer as u64 * block + at, len);
-                    run.read_out(past_caches, (writer, step, place), output, part);
+                    run.read_out(non_temporal, (writer, step, place), output, part);
                 }
             },
         )

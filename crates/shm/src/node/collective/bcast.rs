@@ -49,9 +49,8 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.path);
-        run.follow(root, pieces.steps());
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {

@@ -97,7 +97,7 @@ impl NodeGroup {
         let mut run = CollectiveRun::new(self, driver, (kind, root, len), PayloadPath::Slots);
         run.one_writes(0, root);
         if is_root {
-            run.offer(0, shown)?;
+            run.show_to_all(0, shown)?;
             let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));
             run.withdraw_if_failed(0, read)
         } else {

@@ -10,7 +10,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.group.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.one_writes(number, writer);
         }
         if self.path == PayloadPath::PingPong {
@@ -22,11 +22,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn all_write(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.group.pair {
-            slots.swap(number);
+        if let Some(slots) = &mut self.group.pair_slots {
+            slots.exchange_once(number);
         }
         if self.path == PayloadPath::PingPong {
-            self.group.pair_buffers.swap(number);
+            self.group.pair_buffers.exchange_once(number);
         }
     }
 
@@ -34,7 +34,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     #[inline(always)]
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.group.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.one_writes(number, usize::from(reader == 0));
         }
         if self.path == PayloadPath::PingPong {
@@ -64,7 +64,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
                 write(self, 0);
                 self.publish(0);
                 meanwhile(self.driver)?;
-                self.take_what_all_gave(0, read)
+                self.read_all(0, read)
             }
             steps => self.exchange_pieces(steps, write, meanwhile, read),
         }
@@ -80,7 +80,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     ) -> Result<(), D::Error> {
         let mut meanwhile = Some(meanwhile);
         let ahead = match self.path {
-            PayloadPath::PingPong => SLOTS.min(self.group.pair_buffers.cells),
+            PayloadPath::PingPong => SLOTS.min(self.group.pair_buffers.count),
             _ => SLOTS,
         } as u64;
         let mut written = 0;
@@ -89,7 +89,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let ahead = steps.min(step + ahead);
             while written < ahead && (written == step || self.is_free(written)) {
                 self.room(written)?;
-                self.all_write_more(written);
+                self.all_write_in_exchange(written);
                 write(self, written);
                 self.publish(written);
                 written += 1;
@@ -97,7 +97,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             if let Some(meanwhile) = meanwhile.take() {
                 meanwhile(self.driver)?;
             }
-            self.take_what_all_gave(step, &mut read)?;
+            self.read_all(step, &mut read)?;
         }
         self.end_exchange();
         Ok(())
@@ -105,7 +105,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// From now on all write, in so many steps.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
-        if let Some(slots) = &mut self.group.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.begin_exchange(steps);
         }
         if self.path == PayloadPath::PingPong {
@@ -114,33 +114,37 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     }
 
     /// In `step` of the exchange all write.
-    pub(super) fn all_write_more(&mut self, step: u64) {
+    pub(super) fn all_write_in_exchange(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.group.pair {
-            slots.both_write(number);
+        if let Some(slots) = &mut self.group.pair_slots {
+            slots.both_write_in_exchange(number);
         }
         if self.path == PayloadPath::PingPong {
-            self.group.pair_buffers.all_write(number);
+            self.group.pair_buffers.all_write_in_exchange(number);
         }
     }
 
     /// In `step` of the exchange with `other` both write.
-    pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
-        debug_assert!(self.group.pair.is_none() && self.path == PayloadPath::PingPong);
+    pub(super) fn both_write_in_exchange(&mut self, step: u64, other: usize) {
+        debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.group.pair_buffers.both_write(number, other);
+        self.group
+            .pair_buffers
+            .both_write_in_exchange(number, other);
     }
 
     /// In `step` of the exchange all but `reader` write through their dialogues with it.
-    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
-        debug_assert!(self.group.pair.is_none() && self.path == PayloadPath::PingPong);
+    pub(super) fn others_write_in_exchange(&mut self, step: u64, reader: usize) {
+        debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.group.pair_buffers.others_write_more(number, reader);
+        self.group
+            .pair_buffers
+            .others_write_in_exchange(number, reader);
     }
 
     /// The exchange is over.
     pub(super) fn end_exchange(&mut self) {
-        if let Some(slots) = &mut self.group.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.end_exchange();
         }
         if self.path == PayloadPath::PingPong {
@@ -150,11 +154,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// Reads in `step` what all have written, by `read`.
     #[inline(always)]
-    fn take_what_all_gave(
-        &mut self,
-        step: u64,
-        read: impl FnOnce(&mut Self, u64),
-    ) -> Result<(), D::Error> {
+    fn read_all(&mut self, step: u64, read: impl FnOnce(&mut Self, u64)) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
         // Whoever sleeps waits for the last one, which finds all others there.
         self.wake_all();

@@ -65,13 +65,9 @@ impl NodeGroup {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_one(block, 1);
         // Of two ranks only the root writes: with blocks of 8 MiB it took 1.1 times as long past the caches.
-        let past_caches = size > 2 && self.is_beyond_caches(self.all(block));
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Gather, root, block),
-            pieces.path,
-        );
+        let non_temporal = size > 2 && self.exceeds_caches(self.all(block));
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Gather, root, block), pieces.path);
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
             run.others_write(step, root);
@@ -87,7 +83,7 @@ impl NodeGroup {
                         }
                         run.wait_for(writer, step)?;
                         let place = writer as u64 * block + at;
-                        run.read_out(past_caches, (writer, step, 0), output, (place, len));
+                        run.read_out(non_temporal, (writer, step, 0), output, (place, len));
                         unread &= !(1 << writer);
                     }
                 }
@@ -118,7 +114,7 @@ impl NodeGroup {
         // The others enter in it, too.
         run.all_write(0);
         if me == root {
-            run.offer(0, output)?;
+            run.show_to_all(0, output)?;
             run.others_write(1, root);
             let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
             run.close_if_failed(0, written)?;

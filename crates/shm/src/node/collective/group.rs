@@ -27,7 +27,7 @@ pub struct NodeGroup {
     pub(super) members: Box<[Member]>,
     /// This rank in the group.
     pub(super) me: usize,
-    pub(super) place: usize,
+    pub(super) index: usize,
     /// The numbers of all others on the node, bit by bit.
     pub(super) others: u64,
     /// The last step that this rank has taken.
@@ -37,21 +37,21 @@ pub struct NodeGroup {
     /// Which rank leads after which.
     pub(super) root_predictor: RootPredictor,
     /// Bytes of a cell of a slot.
-    pub(super) cell: usize,
+    pub(super) buffer_len: usize,
     /// Which slots are written where there are two ranks; else each step has its slot.
-    pub(super) pair: Option<PingPongSchedule>,
+    pub(super) pair_slots: Option<PingPongSchedule>,
     /// What goes to one other rank only.
     pub(super) pair_buffers: PairBuffers,
     /// The others on this rank's processor, bit by bit, as far as that is known.
     pub(super) mates: u64,
     /// Who shares processors, where that is known and even.
-    pub(super) domains: Option<Arc<ProcessorGroups>>,
+    pub(super) processors: Option<Arc<ProcessorGroups>>,
     /// Which way long calls go.
     pub(super) trials: Box<ProtocolTrials>,
     /// How the cells are written, where there are more.
     pub(super) non_temporal: NonTemporalTrials,
     /// From how many bytes on a call writes its output past the caches, if their size is known.
-    pub(super) past_caches_from: Option<u64>,
+    pub(super) non_temporal_from: Option<u64>,
     /// Room of this rank's own, for operands on their way.
     pub(super) scratch: Box<[Scratch; 3]>,
 
@@ -66,7 +66,7 @@ pub struct NodeGroup {
 pub(super) struct Member {
     pub(super) slots: CollectiveSlots<MappedWords<'static>>,
     /// The first of its cells.
-    pub(super) cells: *mut u8,
+    pub(super) bounce: *mut u8,
     /// The first byte that it has for dialogues.
     pub(super) pair_buffers: *mut u8,
     /// Its number on the node.
@@ -85,21 +85,21 @@ impl NodeGroup {
     /// If a rank is not on the node.
     pub(crate) fn new(
         segment: &Arc<Segment>,
-        place: usize,
+        index: usize,
         ranks: impl Iterator<Item = u32>,
         me: usize,
     ) -> Option<Self> {
         let on_node = segment.layout().ranks;
-        if place >= MAX_GROUPS || on_node > arena::RANKS {
+        if index >= MAX_GROUPS || on_node > arena::RANKS {
             return None;
         }
         limit::check(arena::rank_len(on_node) as u64).ok()?;
         let arena = segment.bounce_buffers()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
-            slots: unsafe { segment.collective_slots(rank, place).detach() },
-            cells: arena.first(rank, place),
-            pair_buffers: arena.pair_buffers(rank, place),
+            slots: unsafe { segment.collective_slots(rank, index).detach() },
+            bounce: arena.first(rank, index),
+            pair_buffers: arena.pair_buffers(rank, index),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -110,18 +110,18 @@ impl NodeGroup {
         Some(Self {
             others: others.fold(0, |all, (_, member)| all | 1 << member.rank),
             me,
-            place,
+            index,
             step: 0,
             finished: 0,
             root_predictor: RootPredictor::new(),
-            cell: arena::bounce_buffer_len(on_node),
-            pair: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
+            buffer_len: arena::bounce_buffer_len(on_node),
+            pair_slots: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
             pair_buffers: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
             mates: 0,
-            domains: None,
+            processors: None,
             trials: Box::new(ProtocolTrials::new()),
             non_temporal: NonTemporalTrials::new(),
-            past_caches_from: None,
+            non_temporal_from: None,
             members,
             scratch: Box::new([const { Scratch::new() }; 3]),
             spaces: None,
@@ -137,7 +137,7 @@ impl NodeGroup {
         let ranks = processors.len();
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
         self.mates = processors::mates_of(self.me, processors);
-        self.domains = ProcessorGroups::new(self.me, processors).map(Arc::new);
+        self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
     }
 
     /// Ranks of the team.
@@ -148,9 +148,9 @@ impl NodeGroup {
     /// How a vector goes that a rank gives all others, in elements of `element` bytes.
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
-        let path = match &self.pair {
-            None => (self.cell, PayloadPath::Bounce),
-            Some(_) => (self.pair_buffers.cell, PayloadPath::PingPong),
+        let path = match &self.pair_slots {
+            None => (self.buffer_len, PayloadPath::Bounce),
+            Some(_) => (self.pair_buffers.buffer_len, PayloadPath::PingPong),
         };
         Pieces::new(len, 1, path, element)
     }
@@ -160,7 +160,9 @@ impl NodeGroup {
     /// changes, and these stay in a cache.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
-        match self.pair_buffers.is_roomy(self.cell.min(LONG_PIECE)) && self.pair_buffers.hold(len) {
+        match self.pair_buffers.is_roomy(self.buffer_len.min(LONG_PIECE))
+            && self.pair_buffers.holds(len)
+        {
             true => self.pieces_for_each(len, 1, element),
             false => self.pieces_for_all(len, element),
         }
@@ -172,7 +174,7 @@ impl NodeGroup {
         Pieces::new(
             len,
             others,
-            (self.pair_buffers.cell, PayloadPath::PingPong),
+            (self.pair_buffers.buffer_len, PayloadPath::PingPong),
             element,
         )
     }

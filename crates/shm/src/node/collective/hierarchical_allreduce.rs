@@ -20,45 +20,45 @@ use super::run::CollectiveRun;
 use super::scratch::SCRATCH_LEN;
 
 /// Pieces in a row that go through each phase: so a rank that shares its processor gives way once for that many.
-const ROW: u64 = 4;
+const PIECES_IN_A_RUN: u64 = 4;
 
 /// Phases of a piece: to the mates, to the peers, and back.
 const PHASES: u64 = 4;
 
 impl NodeGroup {
     /// Whether an allreduce of so many bytes goes by processors.
-    pub(super) fn goes_by_domains(&self, operands: Operands<'_>) -> bool {
-        let domains = self.domains.as_ref();
-        let fits = operands.element <= self.pair_buffers.cell.min(SCRATCH_LEN);
-        operands.len >= LONG
+    pub(super) fn uses_hierarchy(&self, operands: Operands<'_>) -> bool {
+        let processors = self.processors.as_ref();
+        let fits = operands.element <= self.pair_buffers.buffer_len.min(SCRATCH_LEN);
+        operands.len >= MIN_LEN
             && fits
-            && domains.is_some_and(|all| operands.commutes || all.are_in_order)
+            && processors.is_some_and(|all| operands.commutes || all.are_in_order)
     }
 
     /// As [`NodeGroup::allreduce`], where [domains](NodeGroup::goes_by_domains) are known.
     ///
     /// # Errors
     /// When a rank never comes.
-    pub(super) fn allreduce_by_domains<D: CollectiveDriver>(
+    pub(super) fn hierarchical_allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        let domains = self.domains.clone().expect("they are known");
-        let call = (CallKind::Allreduce, BY_DOMAINS, operands.len);
+        let processors = self.processors.clone().expect("they are known");
+        let call = (CallKind::Allreduce, HIERARCHICAL, operands.len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
-        run.allreduce_by_domains(&domains, operands)
+        run.hierarchical_allreduce(&processors, operands)
     }
 }
 
 /// From so many bytes on it is worth it.
-const LONG: u64 = 128 << 10;
+const MIN_LEN: u64 = 128 << 10;
 
 /// Stands for the root in the mark of such a call.
-const BY_DOMAINS: usize = 1;
+const HIERARCHICAL: usize = 1;
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    fn allreduce_by_domains(
+    fn hierarchical_allreduce(
         &mut self,
         ProcessorGroups { mates, peers, .. }: &ProcessorGroups,
         operands: Operands<'_>,
@@ -70,48 +70,48 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             element,
             ..
         } = operands;
-        let cell = self.group.pair_buffers.cell.min(SCRATCH_LEN);
-        let pieces = Pieces::in_shares(len, mates.ranks.len(), (cell, usize::MAX), element);
+        let buffer_len = self.group.pair_buffers.buffer_len.min(SCRATCH_LEN);
+        let pieces = Pieces::in_shares(len, mates.ranks.len(), (buffer_len, usize::MAX), element);
         let mut first = 0;
         while first < pieces.steps() {
-            let row = ROW.min(pieces.steps() - first);
-            let step = |phase: u64, i: u64| PHASES * first + phase * row + i;
+            let run_len = PIECES_IN_A_RUN.min(pieces.steps() - first);
+            let step = |phase: u64, i: u64| PHASES * first + phase * run_len + i;
             // Of a piece: this rank's share among its mates, and its part of that among its peers.
             let share = |of: usize, i: u64| {
                 let (at, len) = pieces.part(first + i);
-                moved(share_of(of, mates.ranks.len(), len, element), at)
+                shifted(share_of(of, mates.ranks.len(), len, element), at)
             };
             let part = |of: usize, i: u64| {
                 let share = share(mates.own_index, i);
                 let len = (share.end - share.start) as usize;
-                moved(share_of(of, peers.ranks.len(), len, element), share.start)
+                shifted(share_of(of, peers.ranks.len(), len, element), share.start)
             };
-            self.begin_exchange_with(mates, 2 * row);
-            self.begin_exchange_with(peers, 2 * row);
-            for i in 0..row {
+            self.begin_exchange_with(mates, 2 * run_len);
+            self.begin_exchange_with(peers, 2 * run_len);
+            for i in 0..run_len {
                 self.give(mates, step(0, i), input, |mate| share(mate, i))?;
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 let mine = share(mates.own_index, i);
                 self.combine_in(mates, step(0, i), (input, output), mine)?;
                 self.give(peers, step(1, i), output, |peer| part(peer, i))?;
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 let mine = part(peers.own_index, i);
                 self.combine_in(peers, step(1, i), (output, output), mine.clone())?;
                 self.give(peers, step(2, i), output, |_| mine.clone())?;
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 self.take(peers, step(2, i), output, |peer| part(peer, i))?;
                 let mine = share(mates.own_index, i);
                 self.give(mates, step(3, i), output, |_| mine.clone())?;
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 self.take(mates, step(3, i), output, |mate| share(mate, i))?;
             }
             self.end_exchange_with(mates);
             self.end_exchange_with(peers);
-            first += row;
+            first += run_len;
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         for (number, rank) in set.others() {
             let at = range(number);
             let part = (at.start, (at.end - at.start) as usize);
-            self.both_write_more(step, rank);
+            self.both_write_in_exchange(step, rank);
             self.write_to((rank, 0), step, bytes, part);
             ranks |= 1 << self.group.members[rank].rank;
         }
@@ -152,8 +152,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// Waits for what the others of a circle give in `step`.
     fn wait_for_set(&mut self, set: &RankSet, step: u64) -> Result<(), D::Error> {
-        set
-            .others()
+        set.others()
             .try_for_each(|(_, rank)| self.wait_for(rank, step))
     }
 
@@ -196,6 +195,6 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 }
 
 /// These bytes of what begins at byte `at`.
-const fn moved(range: Range<usize>, at: u64) -> Range<u64> {
+const fn shifted(range: Range<usize>, at: u64) -> Range<u64> {
     at + range.start as u64..at + range.end as u64
 }

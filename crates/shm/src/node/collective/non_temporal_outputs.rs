@@ -29,7 +29,7 @@ impl NodeGroup {
     /// there is. Until then none are. It is each rank's own affair: the ranks need not say the same.
     pub fn set_cache(&mut self, bytes: u64, sharers: u32) {
         let part = bytes / u64::from(sharers.max(1));
-        self.past_caches_from = Some((part / 4 * 3).max(LEAST));
+        self.non_temporal_from = Some((part / 4 * 3).max(LEAST));
     }
 
     /// How many ranks the node has.
@@ -40,8 +40,8 @@ impl NodeGroup {
 
     /// Whether a call that moves so many bytes from or to this rank's memory writes its output past the caches.
     #[inline]
-    pub(super) fn is_beyond_caches(&self, bytes: u64) -> bool {
-        self.past_caches_from.is_some_and(|least| bytes >= least)
+    pub(super) fn exceeds_caches(&self, bytes: u64) -> bool {
+        self.non_temporal_from.is_some_and(|least| bytes >= least)
     }
 }
 
@@ -60,11 +60,11 @@ mod tests {
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
         let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
-        assert!(!group.is_beyond_caches(u64::MAX));
+        assert!(!group.exceeds_caches(u64::MAX));
         let known = [(32 << 20, 8, 3 << 20), (32 << 20, 1, 24 << 20)];
         for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, LEAST)]) {
             group.set_cache(bytes, sharers);
-            assert!(group.is_beyond_caches(limit) && !group.is_beyond_caches(limit - 1));
+            assert!(group.exceeds_caches(limit) && !group.exceeds_caches(limit - 1));
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::boxed::Box;
 
-use super::pieces::{LINE, vector};
+use super::pieces::{LINE, vector_index};
 use super::ping_pong_schedule::PingPongSchedule;
 use crate::segment::PAGE;
 use crate::segment::arena::{LONG_PIECE, PIECE};
@@ -15,21 +15,21 @@ use crate::segment::arena::{LONG_PIECE, PIECE};
 pub(super) struct PairBuffers {
     me: usize,
     /// With each other rank, in their order.
-    all: Box<[Pair]>,
+    pairs: Box<[Pair]>,
     /// Bytes of a cell.
-    pub(super) cell: usize,
+    pub(super) buffer_len: usize,
     /// Bytes from one to the next.
     stride: usize,
     /// Cells of each of two ranks.
-    pub(super) cells: usize,
+    pub(super) count: usize,
 }
 
 /// The cells of two ranks.
 #[derive(Debug)]
 struct Pair {
-    turns: PingPongSchedule,
+    schedule: PingPongSchedule,
     /// Which of the two this rank is: the lower one is the first.
-    mine: usize,
+    index: usize,
     /// Whose the cells of each are.
     owners: [usize; 2],
     /// Where they begin, from the owner's first byte for dialogues on.
@@ -50,8 +50,8 @@ pub(super) struct PairBuffer {
 /// Bytes that nobody touches behind a cell with so many, up to a page: a processor that reads a cell fetches ahead
 /// beyond its end, and there the other may write the next one. Of two ranks on far Zen 4 processors 64 KiB to and fro
 /// took 7.2 us with a page between cells of 16 KiB, and up to 8.8 without.
-const fn gap(cell: usize) -> usize {
-    let gap = cell / 4 / LINE * LINE;
+const fn gap(buffer_len: usize) -> usize {
+    let gap = buffer_len / 4 / LINE * LINE;
     if gap < PAGE { gap } else { PAGE }
 }
 
@@ -63,120 +63,123 @@ impl PairBuffers {
         // Two ranks have no other cells. Of more ranks the cells of all dialogues together should stay in a cache: with twice
         // as many an alltoall of 1 MiB takes 1.17 times as long on four ranks that share two Zen 5 processors.
         let (longest, most) = match others {
-            1 => (PIECE, PingPongSchedule::MOST),
-            _ => (LONG_PIECE, PingPongSchedule::LEAST),
+            1 => (PIECE, PingPongSchedule::MAX_PER_RANK),
+            _ => (LONG_PIECE, PingPongSchedule::MIN_PER_RANK),
         };
-        let room = part / PingPongSchedule::LEAST / LINE * LINE;
+        let room = part / PingPongSchedule::MIN_PER_RANK / LINE * LINE;
         let stride = room.min(longest + gap(longest));
-        let cell = stride - gap(stride).min(gap(longest));
-        let cells = (part / stride.max(1)).clamp(PingPongSchedule::LEAST, most);
+        let buffer_len = stride - gap(stride).min(gap(longest));
+        let count = (part / stride.max(1)).clamp(PingPongSchedule::MIN_PER_RANK, most);
         let with = |other: usize| {
             let owners = [me.min(other), me.max(other)];
             let [low, high] = owners;
             Pair {
-                turns: PingPongSchedule::new(cells),
-                mine: usize::from(me > other),
+                schedule: PingPongSchedule::new(count),
+                index: usize::from(me > other),
                 owners,
-                first: [vector(low, high) * part, vector(high, low) * part],
+                first: [
+                    vector_index(low, high) * part,
+                    vector_index(high, low) * part,
+                ],
             }
         };
         Self {
             me,
-            all: (0..ranks).filter(|&rank| rank != me).map(with).collect(),
-            cell,
+            pairs: (0..ranks).filter(|&rank| rank != me).map(with).collect(),
+            buffer_len,
             stride,
-            cells,
+            count,
         }
     }
 
     /// Whether a cell has at least half the room of one of so many bytes.
-    pub(super) const fn is_roomy(&self, cell: usize) -> bool {
-        2 * self.cell >= cell
+    pub(super) const fn is_roomy(&self, buffer_len: usize) -> bool {
+        2 * self.buffer_len >= buffer_len
     }
 
     /// Whether the cells of one of them hold so many bytes.
-    pub(super) const fn hold(&self, len: u64) -> bool {
-        len <= (self.cells * self.cell) as u64
+    pub(super) const fn holds(&self, len: u64) -> bool {
+        len <= (self.count * self.buffer_len) as u64
     }
 
     fn with(&mut self, other: usize) -> &mut Pair {
-        &mut self.all[vector(self.me, other)]
+        &mut self.pairs[vector_index(self.me, other)]
     }
 
     /// In `step` only `writer` writes, for each other rank.
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         if writer != self.me {
-            let dialogue = self.with(writer);
-            return dialogue.turns.one_writes(step, 1 - dialogue.mine);
+            let pair = self.with(writer);
+            return pair.schedule.one_writes(step, 1 - pair.index);
         }
-        for dialogue in &mut self.all {
-            dialogue.turns.one_writes(step, dialogue.mine);
+        for pair in &mut self.pairs {
+            pair.schedule.one_writes(step, pair.index);
         }
     }
 
     /// In `step` all but `reader` write, for it.
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         if reader != self.me {
-            let dialogue = self.with(reader);
-            return dialogue.turns.one_writes(step, dialogue.mine);
+            let pair = self.with(reader);
+            return pair.schedule.one_writes(step, pair.index);
         }
-        for dialogue in &mut self.all {
-            dialogue.turns.one_writes(step, 1 - dialogue.mine);
+        for pair in &mut self.pairs {
+            pair.schedule.one_writes(step, 1 - pair.index);
         }
     }
 
     /// From now on this rank and `other` write for each other, in so many steps.
     pub(super) fn begin_exchange_with(&mut self, other: usize, steps: u64) {
-        self.with(other).turns.begin_exchange(steps);
+        self.with(other).schedule.begin_exchange(steps);
     }
 
     /// In `step` of the exchange this rank and `other` do.
-    pub(super) fn both_write(&mut self, step: u64, other: usize) {
-        self.with(other).turns.both_write(step);
+    pub(super) fn both_write_in_exchange(&mut self, step: u64, other: usize) {
+        self.with(other).schedule.both_write_in_exchange(step);
     }
 
     /// The exchange with `other` is over.
     pub(super) fn end_exchange_with(&mut self, other: usize) {
-        self.with(other).turns.end_exchange();
+        self.with(other).schedule.end_exchange();
     }
 
     /// In `step` of an exchange all but `reader` write, for it.
-    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
+    pub(super) fn others_write_in_exchange(&mut self, step: u64, reader: usize) {
         if reader != self.me {
-            let dialogue = self.with(reader);
-            return dialogue.turns.one_writes_more(step, dialogue.mine);
+            let pair = self.with(reader);
+            return pair.schedule.one_writes_in_exchange(step, pair.index);
         }
-        for dialogue in &mut self.all {
-            dialogue.turns.one_writes_more(step, 1 - dialogue.mine);
+        for pair in &mut self.pairs {
+            pair.schedule.one_writes_in_exchange(step, 1 - pair.index);
         }
     }
 
     /// In `step` all write for all others, which is an exchange of its own.
-    pub(super) fn swap(&mut self, step: u64) {
-        for dialogue in &mut self.all {
-            dialogue.turns.swap(step);
+    pub(super) fn exchange_once(&mut self, step: u64) {
+        for pair in &mut self.pairs {
+            pair.schedule.exchange_once(step);
         }
     }
 
     /// From now on all write for all others, in so many steps; at most as many before they read as each has
     /// [cells](PairBuffers::cells).
     pub(super) fn begin_exchange(&mut self, steps: u64) {
-        for dialogue in &mut self.all {
-            dialogue.turns.begin_exchange(steps);
+        for pair in &mut self.pairs {
+            pair.schedule.begin_exchange(steps);
         }
     }
 
     /// In `step` of the exchange all write.
-    pub(super) fn all_write(&mut self, step: u64) {
-        for dialogue in &mut self.all {
-            dialogue.turns.both_write(step);
+    pub(super) fn all_write_in_exchange(&mut self, step: u64) {
+        for pair in &mut self.pairs {
+            pair.schedule.both_write_in_exchange(step);
         }
     }
 
     /// The exchange is over.
     pub(super) fn end_exchange(&mut self) {
-        for dialogue in &mut self.all {
-            dialogue.turns.end_exchange();
+        for pair in &mut self.pairs {
+            pair.schedule.end_exchange();
         }
     }
 
@@ -185,15 +188,15 @@ impl PairBuffers {
     pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> PairBuffer {
         let writes = writer == self.me;
         let other = if writes { reader } else { writer };
-        let dialogue = &self.all[vector(self.me, other)];
-        let cell = dialogue
-            .turns
-            .cell(step, dialogue.mine ^ usize::from(!writes));
-        let (side, number) = dialogue.turns.place(cell);
+        let pair = &self.pairs[vector_index(self.me, other)];
+        let buffer = pair
+            .schedule
+            .buffer(step, pair.index ^ usize::from(!writes));
+        let (side, number) = pair.schedule.locate(buffer);
         PairBuffer {
-            owner: dialogue.owners[side],
-            at: dialogue.first[side] + number * self.stride,
-            is_own: cell.is_own,
+            owner: pair.owners[side],
+            at: pair.first[side] + number * self.stride,
+            is_own: buffer.is_own,
         }
     }
 }
@@ -207,7 +210,7 @@ mod tests {
     use crate::segment::arena;
 
     #[test]
-    fn no_two_dialogues_share_a_byte() {
+    fn no_two_pairs_share_a_byte() {
         for (ranks, on_node) in [(2, 2), (2, 64), (3, 3), (4, 8), (8, 8), (5, 64), (64, 64)] {
             let bytes = arena::pair_buffers_len(on_node);
             let of = |me| PairBuffers::new(me, ranks, bytes);
@@ -219,7 +222,7 @@ mod tests {
                 // From the first to all others, and from all others to the last, so that each cell has its turn.
                 match step % 2 {
                     0 => all.iter_mut().for_each(|one| one.one_writes(step, 0)),
-                    _ => all.iter_mut().for_each(|one| one.swap(step)),
+                    _ => all.iter_mut().for_each(|one| one.exchange_once(step)),
                 }
                 for (writer, reader) in pairs.clone().filter(|(writer, reader)| writer != reader) {
                     if step % 2 == 0 && writer != 0 {
@@ -227,7 +230,7 @@ mod tests {
                     }
                     let place = all[writer].place(step, (writer, reader));
                     assert_eq!(place, all[reader].place(step, (writer, reader)));
-                    assert!(place.at + all[writer].cell <= bytes && place.at % LINE == 0);
+                    assert!(place.at + all[writer].buffer_len <= bytes && place.at % LINE == 0);
                     let both = [writer.min(reader), writer.max(reader)];
                     used.insert((place.owner, place.at, both));
                 }
@@ -238,7 +241,7 @@ mod tests {
                 if let Some((last, end)) = before {
                     assert!(last < owner || end <= at, "{ranks} ranks: {owner}, {at}");
                 }
-                before = Some((owner, at + all[0].cell));
+                before = Some((owner, at + all[0].buffer_len));
             }
         }
     }

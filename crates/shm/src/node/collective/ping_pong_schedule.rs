@@ -21,12 +21,12 @@ use crate::segment::arena::SLOTS;
 #[derive(Debug)]
 pub(super) struct PingPongSchedule {
     /// Cells of each rank.
-    each: usize,
+    per_rank: usize,
     /// Those of each rank, the one that it got last at the back; what it took without reading it is at
     /// the front.
     held: Box<[BufferQueue; 2]>,
     /// What each rank gets in the exchange under way.
-    got: Box<[BufferQueue; 2]>,
+    received: Box<[BufferQueue; 2]>,
     /// The cells of the last steps, by writer.
     steps: Box<[[ScheduledBuffer; 2]; SLOTS]>,
 }
@@ -45,16 +45,16 @@ struct BufferQueue {
 impl BufferQueue {
     /// These numbers.
     fn new(numbers: Range<usize>) -> Self {
-        let mut row = Self {
+        let mut queue = Self {
             numbers: [0; 256],
             first: 0,
             len: 0,
             taken: 0,
         };
         for number in numbers {
-            row.push_back(number as u8);
+            queue.push_back(number as u8);
         }
-        row
+        queue
     }
 
     #[inline(always)]
@@ -119,27 +119,30 @@ impl ScheduledBuffer {
 
 impl PingPongSchedule {
     /// The most cells of each rank.
-    pub(super) const MOST: usize = u8::MAX as usize / 2;
+    pub(super) const MAX_PER_RANK: usize = u8::MAX as usize / 2;
 
     /// The fewest cells of each rank: of all, one that was read a ring of steps ago must be left.
-    pub(super) const LEAST: usize = SLOTS / 2;
+    pub(super) const MIN_PER_RANK: usize = SLOTS / 2;
 
     /// With `each` cells of each rank.
-    pub(super) fn new(each: usize) -> Self {
-        assert!((Self::LEAST..=Self::MOST).contains(&each));
+    pub(super) fn new(per_rank: usize) -> Self {
+        assert!((Self::MIN_PER_RANK..=Self::MAX_PER_RANK).contains(&per_rank));
         Self {
-            each,
-            held: Box::new([BufferQueue::new(0..each), BufferQueue::new(each..2 * each)]),
-            got: Box::new([BufferQueue::new(0..0), BufferQueue::new(0..0)]),
+            per_rank,
+            held: Box::new([
+                BufferQueue::new(0..per_rank),
+                BufferQueue::new(per_rank..2 * per_rank),
+            ]),
+            received: Box::new([BufferQueue::new(0..0), BufferQueue::new(0..0)]),
             steps: Box::new([[ScheduledBuffer::default(); 2]; SLOTS]),
         }
     }
 
     /// Whose memory a cell is, and which one of that rank's.
     #[inline(always)]
-    pub(super) fn place(&self, cell: ScheduledBuffer) -> (usize, usize) {
-        let number = usize::from(cell.number);
-        match number.checked_sub(self.each) {
+    pub(super) fn locate(&self, buffer: ScheduledBuffer) -> (usize, usize) {
+        let number = usize::from(buffer.number);
+        match number.checked_sub(self.per_rank) {
             None => (0, number),
             Some(rest) => (1, rest),
         }
@@ -148,31 +151,31 @@ impl PingPongSchedule {
     /// In `step` only `writer` writes.
     #[inline]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
-        let number = self.take(step, writer);
+        let number = self.assign(step, writer);
         self.held[1 - writer].push_back(number);
     }
 
     /// In `step` of an exchange only `writer` writes.
-    pub(super) fn one_writes_more(&mut self, step: u64, writer: usize) {
-        let number = self.take(step, writer);
-        self.got[1 - writer].push_back(number);
+    pub(super) fn one_writes_in_exchange(&mut self, step: u64, writer: usize) {
+        let number = self.assign(step, writer);
+        self.received[1 - writer].push_back(number);
     }
 
     /// The cell that `writer` writes in `step`.
     #[inline(always)]
-    fn take(&mut self, step: u64, writer: usize) -> u8 {
+    fn assign(&mut self, step: u64, writer: usize) -> u8 {
         let is_own = false;
         let theirs = |number| ScheduledBuffer { number, is_own };
         let own = self.held[writer].pop_back();
-        let cell = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
-        let cell = cell.expect("every cell is held by one of them");
-        self.steps[step as usize % SLOTS][writer] = cell;
-        cell.number
+        let buffer = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
+        let buffer = buffer.expect("every buffer is held by one of them");
+        self.steps[step as usize % SLOTS][writer] = buffer;
+        buffer.number
     }
 
     /// In `step` both write, which is an exchange of its own.
     #[inline]
-    pub(super) fn swap(&mut self, step: u64) {
+    pub(super) fn exchange_once(&mut self, step: u64) {
         let [first, second] = &mut *self.held;
         match (first.last(), second.last()) {
             (Some(one), Some(other)) => {
@@ -182,7 +185,7 @@ impl PingPongSchedule {
             }
             _ => {
                 self.begin_exchange(1);
-                self.both_write(step);
+                self.both_write_in_exchange(step);
                 self.end_exchange();
             }
         }
@@ -192,7 +195,7 @@ impl PingPongSchedule {
     /// few for it takes the other's oldest.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         for rank in [0, 1] {
-            let wanted = steps.min(self.each as u64);
+            let wanted = steps.min(self.per_rank as u64);
             while u64::from(self.held[rank].len) < wanted {
                 let oldest = self.held[1 - rank].pop_front();
                 self.held[rank].take(oldest.expect("one of them holds half"));
@@ -203,21 +206,23 @@ impl PingPongSchedule {
     /// In `step` both write: what they hold, then what they have got in this exchange, the oldest
     /// first.
     #[inline]
-    pub(super) fn both_write(&mut self, step: u64) {
+    pub(super) fn both_write_in_exchange(&mut self, step: u64) {
         for writer in [0, 1] {
             let held = self.held[writer].pop_back();
-            let cell = held.or_else(|| self.got[writer].pop_front().map(ScheduledBuffer::own));
-            self.steps[step as usize % SLOTS][writer] = cell.expect("it began with cells enough");
+            let buffer =
+                held.or_else(|| self.received[writer].pop_front().map(ScheduledBuffer::own));
+            self.steps[step as usize % SLOTS][writer] =
+                buffer.expect("it began with buffers enough");
         }
         let [first, second] = self.steps[step as usize % SLOTS];
-        self.got[0].push_back(second.number);
-        self.got[1].push_back(first.number);
+        self.received[0].push_back(second.number);
+        self.received[1].push_back(first.number);
     }
 
     /// The exchange is over.
     pub(super) fn end_exchange(&mut self) {
-        for (held, got) in self.held.iter_mut().zip(&mut *self.got) {
-            while let Some(number) = got.pop_front() {
+        for (held, received) in self.held.iter_mut().zip(&mut *self.received) {
+            while let Some(number) = received.pop_front() {
                 held.push_back(number);
             }
         }
@@ -225,7 +230,7 @@ impl PingPongSchedule {
 
     /// The cell that `writer` writes in `step`, one of the last [`SLOTS`].
     #[inline(always)]
-    pub(super) fn cell(&self, step: u64, writer: usize) -> ScheduledBuffer {
+    pub(super) fn buffer(&self, step: u64, writer: usize) -> ScheduledBuffer {
         self.steps[step as usize % SLOTS][writer]
     }
 }
@@ -240,8 +245,8 @@ mod tests {
 
     /// Whether `writer` may write `cell` in `step`: it has read it itself, or the other one has
     /// finished the step in which it did, as whoever writes `step` knows of those a ring before.
-    fn is_free(reads: &Reads, cell: ScheduledBuffer, writer: usize, step: u64) -> bool {
-        let (reader, read) = reads[usize::from(cell.number)];
+    fn is_free(reads: &Reads, buffer: ScheduledBuffer, writer: usize, step: u64) -> bool {
+        let (reader, read) = reads[usize::from(buffer.number)];
         read == 0 || reader == writer || read + SLOTS as u64 <= step
     }
 
@@ -270,11 +275,11 @@ mod tests {
     proptest! {
         #[test]
         fn nobody_writes_what_is_being_read(
-            each in PingPongSchedule::LEAST..40, calls in prop::collection::vec(call(), 1..40),
+            per_rank in PingPongSchedule::MIN_PER_RANK..40, calls in prop::collection::vec(call(), 1..40),
         ) {
-            let mut turns = PingPongSchedule::new(each);
-            let mut reads: Reads = std::vec![(0, 0); 2 * each];
-            let ahead = SLOTS.min(each) as u64;
+            let mut schedule = PingPongSchedule::new(per_rank);
+            let mut reads: Reads = std::vec![(0, 0); 2 * per_rank];
+            let ahead = SLOTS.min(per_rank) as u64;
             let mut step = 0;
             for call in calls {
                 let first = step + 1;
@@ -282,14 +287,14 @@ mod tests {
                     Call::One(writer, steps) => (0..steps).map(|_| Some(writer)).collect(),
                     Call::Exchange(steps) => {
                         if steps > 1 {
-                            turns.begin_exchange(steps);
+                            schedule.begin_exchange(steps);
                         }
                         (0..steps).map(|_| None).collect()
                     }
                     Call::BufferQueue(steps, writer) => {
-                        let most = if writer.is_none() { each / 2 } else { 2 * each / 3 };
+                        let most = if writer.is_none() { per_rank / 2 } else { 2 * per_rank / 3 };
                         let steps = steps.min(most as u64);
-                        turns.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
+                        schedule.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
                         (0..2 * steps).map(|at| writer.filter(|_| at >= steps)).collect()
                     }
                 };
@@ -297,19 +302,19 @@ mod tests {
                     step += 1;
                     let writers = match (writer, call) {
                         (None, Call::Exchange(1)) => {
-                            turns.swap(step);
+                            schedule.exchange_once(step);
                             0..2
                         }
                         (None, _) => {
-                            turns.both_write(step);
+                            schedule.both_write_in_exchange(step);
                             0..2
                         }
                         (Some(writer), Call::BufferQueue(..)) => {
-                            turns.one_writes_more(step, writer);
+                            schedule.one_writes_in_exchange(step, writer);
                             writer..writer + 1
                         }
                         (Some(writer), _) => {
-                            turns.one_writes(step, writer);
+                            schedule.one_writes(step, writer);
                             writer..writer + 1
                         }
                     };
@@ -318,33 +323,33 @@ mod tests {
                         _ => 0,
                     };
                     for writer in writers.clone() {
-                        let cell = turns.cell(step, writer);
-                        let (reader, read) = reads[usize::from(cell.number)];
-                        prop_assert!(read < known || is_free(&reads, cell, writer, step));
+                        let buffer = schedule.buffer(step, writer);
+                        let (reader, read) = reads[usize::from(buffer.number)];
+                        prop_assert!(read < known || is_free(&reads, buffer, writer, step));
                         // In an exchange a rank writes so many steps before it reads.
                         let is_ahead = writers.len() == 2 && reader == writer && read >= first;
                         prop_assert!(!is_ahead || read + ahead <= step);
                     }
-                    let cells = writers.clone().map(|writer| (turns.cell(step, writer), writer));
-                    for (cell, writer) in cells.collect::<std::vec::Vec<_>>() {
-                        reads[usize::from(cell.number)] = (1 - writer, step);
+                    let buffers = writers.clone().map(|writer| (schedule.buffer(step, writer), writer));
+                    for (buffer, writer) in buffers.collect::<std::vec::Vec<_>>() {
+                        reads[usize::from(buffer.number)] = (1 - writer, step);
                     }
                 }
-                turns.end_exchange();
+                schedule.end_exchange();
             }
         }
     }
 
     #[test]
     fn a_dialogue_stays_in_few_cells() {
-        let mut turns = PingPongSchedule::new(32);
+        let mut schedule = PingPongSchedule::new(32);
         let mut used = std::collections::BTreeSet::new();
         for step in 1..400 {
             let writer = (step / 4 % 2) as usize;
-            turns.one_writes(step, writer);
-            let cell = turns.cell(step, writer);
-            used.insert(cell.number);
-            assert!(cell.is_own);
+            schedule.one_writes(step, writer);
+            let buffer = schedule.buffer(step, writer);
+            used.insert(buffer.number);
+            assert!(buffer.is_own);
         }
         assert!(used.len() <= 8, "{used:?}");
     }

@@ -11,27 +11,27 @@ use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::operands::{Operands, contiguous};
-use super::pieces::{self, vector};
+use super::pieces::{self, vector_index};
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 use super::scratch::{ASIDE, OPERAND, SCRATCH_LEN};
 
 /// From so many bytes on each rank combines its share, where there are more than two: what that
 /// costs is a step more and a copy more of a share.
-const LONG: u64 = 8 << 10;
+const MIN_SHARED: u64 = 8 << 10;
 
 /// From so many bytes on messages reduce what two ranks have: to both they took 0.85 of the time on two Zen 4
 /// processors at 256 KiB and 0.6 at 1 MiB. Of more ranks they combine in another order for each length, and save
 /// little: with four on two of Zen 5 1 MiB to all took 194 us near by messages and 136 through cells, and 197 far
 /// and 217.
-const TOO_LONG: u64 = 256 << 10;
+const MAX_PAIR: u64 = 256 << 10;
 
 impl NodeGroup {
     /// Whether the team reduces elements of `element` bytes.
     #[must_use]
-    pub const fn reduces(&self, element: u64) -> bool {
-        let (cell, other) = (self.cell, self.pair_buffers.cell);
-        pieces::holds(element, if cell < other { cell } else { other })
+    pub const fn can_reduce(&self, element: u64) -> bool {
+        let (bounce, pair) = (self.buffer_len, self.pair_buffers.buffer_len);
+        pieces::fits(element, if bounce < pair { bounce } else { pair })
     }
 
     /// The longest elements, in bytes, that a team of any size reduces, on a node of any size.
@@ -41,7 +41,7 @@ impl NodeGroup {
     /// messages, which learn the best protocol for their bytes.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
-        len < TOO_LONG || size > 2
+        len < MAX_PAIR || size > 2
     }
 
     /// Gives `root` the reduction of all ranks' input. The others' output is not used.
@@ -58,13 +58,12 @@ impl NodeGroup {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
-        if self.shares(len) {
+        if self.is_shared(len) {
             return self.reduce_by_shares(driver, Some(root), operands);
         }
         let me = self.me;
         let pieces = self.pieces_for_one(len, operands.element);
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -98,15 +97,14 @@ impl NodeGroup {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
-        if self.goes_by_domains(operands) {
-            return self.allreduce_by_domains(driver, operands);
+        if self.uses_hierarchy(operands) {
+            return self.hierarchical_allreduce(driver, operands);
         }
-        if self.shares(len) {
+        if self.is_shared(len) {
             return self.reduce_by_shares(driver, None, operands);
         }
         let pieces = self.pieces_for_all(len, operands.element);
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
@@ -156,7 +154,7 @@ impl NodeGroup {
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector(me, reader));
+                    let place = pieces.place(vector_index(me, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, operands.input, part);
                 }
@@ -164,14 +162,14 @@ impl NodeGroup {
             |_| Ok(()),
             |run, step| {
                 let (at, len) = pieces.part(step);
-                let place = |writer| pieces.place(vector(writer, me));
+                let place = |writer| pieces.place(vector_index(writer, me));
                 run.combine_from((step, place), operands, (me as u64 * block + at, at), len);
             },
         )
     }
 
-    fn shares(&self, len: u64) -> bool {
-        self.size() > 2 && len >= LONG
+    fn is_shared(&self, len: u64) -> bool {
+        self.size() > 2 && len >= MIN_SHARED
     }
 }
 
@@ -237,13 +235,13 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         among: (usize, usize),
         own: RawBytes,
         into: RawBytes,
-        mut bring: impl FnMut(&mut Self, usize, &RawBytes),
+        mut fetch: impl FnMut(&mut Self, usize, &RawBytes),
     ) {
-        let bring = |run: &mut Self, number, to: &RawBytes| {
-            bring(run, number, to);
+        let fetch = |run: &mut Self, number, to: &RawBytes| {
+            fetch(run, number, to);
             Ok::<_, Infallible>(())
         };
-        match self.combine_all(among, own, into, bring) {
+        match self.combine_all(among, own, into, fetch) {
             Ok(()) => {}
             Err(never) => match never {},
         }
@@ -260,7 +258,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (me, size): (usize, usize),
         own: RawBytes,
         into: RawBytes,
-        mut bring: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
+        mut fetch: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
     ) -> Result<(), E> {
         let len = into.len() as usize;
         let mut own = own;
@@ -272,10 +270,10 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         // What is combined already.
         let mut first = 1;
         if me > 0 {
-            bring(self, 0, &into)?;
+            fetch(self, 0, &into)?;
         } else if own.start() != into.start() {
             // The second operand takes the result's place, so that the first one needs no copy.
-            bring(self, 1, &into)?;
+            fetch(self, 1, &into)?;
             self.driver.fold_left(own, into);
             first = 2;
         }
@@ -284,7 +282,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
                 own
             } else {
                 let room = self.group.scratch[OPERAND].bytes(len);
-                bring(self, rank, &room)?;
+                fetch(self, rank, &room)?;
                 room
             };
             self.driver.fold(from, into);

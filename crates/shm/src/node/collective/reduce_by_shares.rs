@@ -14,12 +14,12 @@ use crate::segment::arena::LONG_PIECE;
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
 /// processor gives way once for that many. Twice as many steps fit the ring.
-const ROW: u64 = 8;
+const PIECES_IN_A_RUN: u64 = 8;
 
 /// Among at most so many ranks each writes its result for every other one apart: what goes to and fro is in the
 /// caches of two. Among more that many copies cost more than lines that others have read: of 1 MiB on two near
 /// Zen 4 processors, four ranks took 0.85 of the time so, and eight 1.3 times as long.
-const FEW: usize = 4;
+const MAX_SEPARATE: usize = 4;
 
 impl NodeGroup {
     /// As [`NodeGroup::reduce`] with a root, else as [`NodeGroup::allreduce`].
@@ -42,29 +42,36 @@ impl NodeGroup {
         let pieces = Pieces::in_shares(
             len,
             size,
-            (self.pair_buffers.cell, self.cell.min(LONG_PIECE)),
+            (
+                self.pair_buffers.buffer_len,
+                self.buffer_len.min(LONG_PIECE),
+            ),
             element,
         );
         // What is written before it is read is in cells that its writer holds, of as many as each of two has.
-        let cells = self.pair_buffers.cells as u64;
+        let count = self.pair_buffers.count as u64;
         let (results, most) = match root {
-            None if size > FEW => (PayloadPath::Bounce, cells),
-            None => (PayloadPath::PingPong, cells / 2),
-            Some(_) => (PayloadPath::PingPong, 2 * cells / 3),
+            None if size > MAX_SEPARATE => (PayloadPath::Bounce, count),
+            None => (PayloadPath::PingPong, count / 2),
+            Some(_) => (PayloadPath::PingPong, 2 * count / 3),
         };
-        let longest = ROW.min(most);
+        let longest = PIECES_IN_A_RUN.min(most);
         let call = (kind, number, len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
         let mut first = 0;
         while first < pieces.steps() {
-            let row = longest.min(pieces.steps() - first);
-            let (give, share) = (2 * first, 2 * first + row);
+            let run_len = longest.min(pieces.steps() - first);
+            let (give, share) = (2 * first, 2 * first + run_len);
             let all_give_results = root.is_none() && results == PayloadPath::PingPong;
-            run.begin_exchange(if all_give_results { 2 * row } else { row });
-            for i in 0..row {
+            run.begin_exchange(if all_give_results {
+                2 * run_len
+            } else {
+                run_len
+            });
+            for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
                 run.room(give + i)?;
-                run.all_write_more(give + i);
+                run.all_write_in_exchange(give + i);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let theirs = share_of(reader, size, len, element);
                     let part = (at + theirs.start as u64, theirs.len());
@@ -72,16 +79,16 @@ impl NodeGroup {
                 }
                 run.publish(give + i);
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
                 let mine = share_of(me, size, len, element);
                 run.wait_for_all(give + i)?;
                 run.wake_all();
                 run.room(share + i)?;
                 match root {
-                    None if all_give_results => run.all_write_more(share + i),
+                    None if all_give_results => run.all_write_in_exchange(share + i),
                     None => {}
-                    Some(root) => run.others_write_more(share + i, root),
+                    Some(root) => run.others_write_in_exchange(share + i, root),
                 }
                 let steps = (give + i, share + i);
                 run.combine_share(steps, operands, (at, mine), (root, results));
@@ -93,7 +100,7 @@ impl NodeGroup {
             }
             run.end_exchange();
             run.set_path(results);
-            for i in 0..row {
+            for i in 0..run_len {
                 if gets(me) {
                     let (at, len) = pieces.part(first + i);
                     run.wait_for_all(share + i)?;
@@ -107,7 +114,7 @@ impl NodeGroup {
                 run.finish(share + i);
             }
             run.set_path(PayloadPath::PingPong);
-            first += row;
+            first += run_len;
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub(super) struct CollectiveRun<'a, D> {
     /// The number of step 0.
     first: u64,
     /// Whether this rank waits for the root only, as all others do.
-    follows: bool,
+    waits_for_root: bool,
     /// Where payload goes.
     pub(super) path: PayloadPath,
 }
@@ -43,7 +43,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             group,
             driver,
             mark: mark(kind, root, len),
-            follows: false,
+            waits_for_root: false,
             path,
         }
     }
@@ -51,8 +51,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// In this call of so many steps all others wait for `root`. In a long one it waits for them as well, for room: there
     /// nobody keeps a processor for a call to come.
     #[inline(always)]
-    pub(super) fn follow(&mut self, root: usize, steps: u64) {
-        self.follows = self.group.me != root && steps <= SLOTS as u64 / 4;
+    pub(super) fn follow_root(&mut self, root: usize, steps: u64) {
+        self.waits_for_root = self.group.me != root && steps <= SLOTS as u64 / 4;
         self.group
             .root_predictor
             .record(self.group.members[root].rank);
@@ -66,7 +66,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// How `rank` must mark what it publishes.
     #[inline(always)]
     fn mark_of(&self, rank: usize) -> u16 {
-        match &self.group.pair {
+        match &self.group.pair_slots {
             None => self.mark,
             Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
         }
@@ -90,15 +90,15 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         let (first, room) = match self.path {
             PayloadPath::Slots => return self.in_slot(writer, step, at, len),
             PayloadPath::Bounce => {
-                let cell = CollectiveSlots::<()>::slot(self.number(step)) * self.group.cell;
-                let first = self.group.members[writer].cells.wrapping_add(cell);
-                (first, self.group.cell)
+                let offset = CollectiveSlots::<()>::slot(self.number(step)) * self.group.buffer_len;
+                let first = self.group.members[writer].bounce.wrapping_add(offset);
+                (first, self.group.buffer_len)
             }
             PayloadPath::PingPong => {
                 let pair_buffers = &self.group.pair_buffers;
                 let place = pair_buffers.place(self.number(step), (writer, reader));
                 let first = self.group.members[place.owner].pair_buffers;
-                (first.wrapping_add(place.at), pair_buffers.cell)
+                (first.wrapping_add(place.at), pair_buffers.buffer_len)
             }
         };
         assert!(at + len <= room);
@@ -126,18 +126,18 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     /// Whose slot `rank` writes in `step`, and which.
     #[inline(always)]
-    fn place(&self, rank: usize, step: u64) -> (usize, usize) {
+    fn locate_slot(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
-        match &self.group.pair {
+        match &self.group.pair_slots {
             None => (rank, CollectiveSlots::<()>::slot(number)),
-            Some(slots) => slots.place(slots.cell(number, rank)),
+            Some(slots) => slots.locate(slots.buffer(number, rank)),
         }
     }
 
     /// The slots among which is the one that `rank` writes in `step`, and which it is.
     #[inline(always)]
     fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
-        let (owner, slot) = self.place(rank, step);
+        let (owner, slot) = self.locate_slot(rank, step);
         (&self.group.members[owner].slots, slot)
     }
 
@@ -203,20 +203,20 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[inline(always)]
     pub(super) fn read_out(
         &mut self,
-        past_caches: bool,
+        non_temporal: bool,
         from: (usize, u64, usize),
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match past_caches && part.1 >= non_temporal::MIN_LEN {
+        match non_temporal && part.1 >= non_temporal::MIN_LEN {
             false => self.read(from, output, part),
-            true => self.read_past_caches(from, output, part),
+            true => self.read_non_temporal(from, output, part),
         }
     }
 
     // Not inlined, so that short calls have the room.
     #[inline(never)]
-    fn read_past_caches(
+    fn read_non_temporal(
         &mut self,
         (writer, step, at): (usize, u64, usize),
         output: &RawBytes,
@@ -253,7 +253,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
         let group = &self.group;
-        let awaited = AwaitedSteps::finished(group.place, oldest, group.step, group.others);
+        let awaited = AwaitedSteps::finished(group.index, oldest, group.step, group.others);
         self.driver.wait(awaited)?;
         self.group.finished = self.group.finished.max(oldest);
         self.group.learn();
@@ -275,7 +275,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     }
 
     /// Shows all others `bytes` in `step`, in which this rank does nothing else.
-    pub(super) fn offer(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
+    pub(super) fn show_to_all(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
         self.room(step)?;
         self.show(step, bytes);
         self.wake_all();
@@ -322,10 +322,10 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     pub(super) fn meanwhile(
         &mut self,
         root: usize,
-        what: impl FnOnce(&mut D) -> Result<(), D::Error>,
+        work: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         match self.group.me == root {
-            true => what(self.driver),
+            true => work(self.driver),
             false => Ok(()),
         }
     }
@@ -407,17 +407,17 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     #[cold]
     #[inline(never)]
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
-        let (place, number) = (self.group.place, self.number(step));
-        let awaited = if self.group.pair.is_some() {
+        let (group_index, number) = (self.group.index, self.number(step));
+        let awaited = if self.group.pair_slots.is_some() {
             let other = 1 - self.group.me;
             let both = [0, 1].map(|rank| self.group.members[rank].rank);
-            let at = self.place(other, step);
-            AwaitedSteps::in_turn(place, number, self.mark_of(other), (both, other, at))
+            let at = self.locate_slot(other, step);
+            AwaitedSteps::in_turn(group_index, number, self.mark_of(other), (both, other, at))
         } else {
-            AwaitedSteps::published(place, number, self.mark, missing)
+            AwaitedSteps::published(group_index, number, self.mark, missing)
         };
         let me = self.group.members[self.group.me].rank;
-        let awaited = match self.follows {
+        let awaited = match self.waits_for_root {
             true => awaited.of_root(self.group.root_predictor.predict(me)),
             false => awaited,
         };

@@ -7,7 +7,7 @@ use oxmpi_wire::Bytes;
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
-use super::pieces::vector;
+use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
@@ -60,20 +60,16 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Scatter, root, block),
-            pieces.path,
-        );
-        run.follow(root, pieces.steps());
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Scatter, root, block), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
                 run.room(step)?;
                 for reader in (0..size).filter(|&reader| reader != root) {
-                    let place = pieces.place(vector(root, reader));
+                    let place = pieces.place(vector_index(root, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -81,7 +77,7 @@ impl NodeGroup {
                 run.wake_all();
             } else {
                 run.wait_for(root, step)?;
-                let place = pieces.place(vector(root, me));
+                let place = pieces.place(vector_index(root, me));
                 run.read((root, step, place), output, (at, len));
             }
             run.finish(step);
