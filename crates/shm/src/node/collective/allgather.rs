@@ -1,4 +1,4 @@
-//! Allgather: all write, and all read.
+//! Allgather: every rank writes its block, and reads all others.
 
 use oxmpi_os::RawBytes;
 
@@ -10,12 +10,12 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
-    /// on, in rank order, in its `output`. A rank's own block there stays as it is: it does something else
-    /// `meanwhile`, once the others can read.
+    /// Copies the `block` bytes of every other rank, from byte `at` of its `input`, to this rank's `output`,
+    /// in rank order. This rank's own block in the output is not written: it runs `meanwhile` once the others
+    /// can read.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is too short.

@@ -1,4 +1,4 @@
-//! Alltoall: all write a part for each other rank, and read their own parts.
+//! Alltoall: every rank writes a block for each other rank, and reads its own blocks.
 
 use oxmpi_os::RawBytes;
 
@@ -10,12 +10,12 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
-    /// rank's own block there stays as it is: it does something else `meanwhile`, once the others can read. The two
-    /// may be the same memory.
+    /// Copies this rank's block of every other rank's `input` to its `output`, in rank order. Its own block
+    /// there is not written: it runs `meanwhile` once the others can read. Input and output may be the same
+    /// memory.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is shorter than a block for each.

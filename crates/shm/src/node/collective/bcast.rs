@@ -1,5 +1,5 @@
-//! Broadcast: the root writes every piece once, all others read it; long vectors may be read straight
-//! from the root's memory.
+//! Broadcast: the root writes every piece once, all others read it; or the one other rank reads the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 
@@ -10,15 +10,15 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank the first `len` of the bytes of `root`: its are only read, the others' only
-    /// written.
+    /// Copies the first `len` bytes of `root` to every other rank: the root's bytes are only read, the
+    /// others' only written.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or cannot be read.
+    /// When a rank that this one waits for never arrives, or cannot be read.
     ///
     /// # Cost
-    /// Of up to 56 B: one line written, and read by each. The root waits for nobody until some rank
-    /// is a ring of steps behind, but where its memory is read.
+    /// Up to 56 B: one line written, and read by each rank. The root waits for no rank until one is a ring of
+    /// steps behind, except by CMA.
     pub fn bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -39,7 +39,7 @@ impl NodeGroup {
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
     fn bcast_by_bounce<D: CollectiveDriver>(
         &mut self,
@@ -54,7 +54,7 @@ impl NodeGroup {
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 run.write(step, bytes, pieces.part(step));
                 run.publish(step);
                 run.wake_all();

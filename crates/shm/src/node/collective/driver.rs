@@ -4,33 +4,34 @@ use oxmpi_os::RawBytes;
 
 use super::awaited::AwaitedSteps;
 
-/// What a collective needs of whoever calls it.
+/// What a collective needs from its caller: waiting, waking and the operation of a reduction.
 pub trait CollectiveDriver {
-    /// PlanReason a collective ends early.
+    /// The error by which a collective ends early.
     type Error;
 
-    /// How often to look, with a PAUSE each, before [`CollectiveDriver::wait`].
+    /// Polls, with a PAUSE each, before [`CollectiveDriver::wait`].
     fn polls(&self) -> u32;
 
-    /// Returns when what is awaited has come. Meanwhile it makes progress elsewhere, or rests.
+    /// Waits until what is awaited has arrived, and makes progress elsewhere or sleeps meanwhile.
     ///
     /// # Errors
-    /// When it never comes.
+    /// When it never arrives.
     fn wait(&mut self, awaited: AwaitedSteps) -> Result<(), Self::Error>;
 
-    /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
+    /// Yields, since this rank has done its part of a long call: ranks that share its processor may do
+    /// theirs.
     fn yield_to_colocated(&mut self);
 
-    /// PlanReason a collective ends when `rank`, a number on the node, cannot be read any more.
+    /// The error for memory of `rank`, a number on the node, that cannot be read any more.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
 
-    /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
+    /// Wakes the sleeping ranks of `ranks`: numbers on the node, a bit each.
     fn wake(&mut self, ranks: u64);
 
-    /// `into = into op from`, element by element. Both are whole elements in this process's own
+    /// Computes `into = into op from`, element by element. Both are whole elements in this process's own
     /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.
     fn fold(&mut self, from: RawBytes, into: RawBytes);
 
-    /// As [`CollectiveDriver::fold`], but `into = from op into`.
+    /// Computes `into = from op into`, as [`CollectiveDriver::fold`].
     fn fold_left(&mut self, from: RawBytes, into: RawBytes);
 }

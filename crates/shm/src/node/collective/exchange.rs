@@ -1,4 +1,5 @@
-//! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
+//! Which ranks write in each step of a collective, as all ranks count them; and exchanges, in which every
+//! rank writes for every other.
 
 use super::driver::CollectiveDriver;
 use super::pieces::{PayloadPath, Pieces};
@@ -6,7 +7,7 @@ use super::run::CollectiveRun;
 use crate::segment::arena::SLOTS;
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    /// In `step` only `writer` writes.
+    /// Enters `step`, in which only `writer` writes.
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
@@ -18,7 +19,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// In `step` all write.
+    /// Enters `step`, in which all ranks write.
     #[inline(always)]
     pub(super) fn all_write(&mut self, step: u64) {
         let number = self.number(step);
@@ -30,7 +31,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// In `step` all but `reader` write.
+    /// Enters `step`, in which all ranks but `reader` write.
     #[inline(always)]
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         let number = self.number(step);
@@ -42,12 +43,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// Every rank writes in every step, by `write`, as far ahead as there is room, but less than a
-    /// ring of slots before it reads; does something else `meanwhile`; and reads what all have written, by
-    /// `read`.
+    /// Runs an exchange: every rank writes in every step, by `write`, as far ahead as there is room but less
+    /// than a ring of slots; runs `meanwhile`; and reads what all have written, by `read`.
     ///
     /// # Errors
-    /// When a rank that is waited for never comes, or as `meanwhile`.
+    /// When a rank that is waited for never arrives, or as `meanwhile`.
     #[inline(always)]
     pub(super) fn exchange(
         &mut self,
@@ -60,7 +60,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             0 => meanwhile(self.driver),
             1 => {
                 self.all_write(0);
-                self.room(0)?;
+                self.wait_until_free(0)?;
                 write(self, 0);
                 self.publish(0);
                 meanwhile(self.driver)?;
@@ -88,7 +88,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         for step in 0..steps {
             let ahead = steps.min(step + ahead);
             while written < ahead && (written == step || self.is_free(written)) {
-                self.room(written)?;
+                self.wait_until_free(written)?;
                 self.all_write_in_exchange(written);
                 write(self, written);
                 self.publish(written);
@@ -103,7 +103,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         Ok(())
     }
 
-    /// From now on all write, in so many steps.
+    /// Begins an exchange of so many steps, in which all ranks write.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         if let Some(slots) = &mut self.group.pair_slots {
             slots.begin_exchange(steps);
@@ -113,7 +113,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// In `step` of the exchange all write.
+    /// Enters `step` of the exchange, in which all ranks write.
     pub(super) fn all_write_in_exchange(&mut self, step: u64) {
         let number = self.number(step);
         if let Some(slots) = &mut self.group.pair_slots {
@@ -124,7 +124,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// In `step` of the exchange with `other` both write.
+    /// Enters `step` of the exchange with `other`, in which both write.
     pub(super) fn both_write_in_exchange(&mut self, step: u64, other: usize) {
         debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
@@ -133,7 +133,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             .both_write_in_exchange(number, other);
     }
 
-    /// In `step` of the exchange all but `reader` write through their dialogues with it.
+    /// Enters `step` of the exchange, in which all ranks but `reader` write to it.
     pub(super) fn others_write_in_exchange(&mut self, step: u64, reader: usize) {
         debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
@@ -142,7 +142,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             .others_write_in_exchange(number, reader);
     }
 
-    /// The exchange is over.
+    /// Ends the exchange.
     pub(super) fn end_exchange(&mut self) {
         if let Some(slots) = &mut self.group.pair_slots {
             slots.end_exchange();
@@ -152,11 +152,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// Reads in `step` what all have written, by `read`.
+    /// Reads what all have written in `step`, by `read`.
     #[inline(always)]
     fn read_all(&mut self, step: u64, read: impl FnOnce(&mut Self, u64)) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
-        // Whoever sleeps waits for the last one, which finds all others there.
+        // A sleeping rank waits for the last one, which finds all others there.
         self.wake_all();
         read(self, step);
         self.finish(step);

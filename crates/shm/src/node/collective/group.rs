@@ -1,4 +1,4 @@
-//! The ranks of a communicator inside a node: [`NodeGroup`].
+//! The ranks of a communicator on one node: [`NodeGroup`].
 
 use std::boxed::Box;
 use std::sync::Arc;
@@ -18,46 +18,46 @@ use crate::segment::Segment;
 use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
 use crate::transport::PeerProcess;
 
-/// One rank's part in the collectives of a group of ranks of its node.
+/// One rank's state for the collectives of a group of ranks of its node.
 ///
-/// Every rank calls the same methods with the same sizes in the same order. A rank whose call has
-/// failed calls nothing any more, and it is the caller's affair that the others learn of it.
+/// Every rank calls the same methods with the same sizes in the same order. A rank whose call has failed
+/// makes no more calls, and its caller must let the others know.
 #[derive(Debug)]
 pub struct NodeGroup {
     pub(super) members: Box<[Member]>,
-    /// This rank in the group.
+    /// The number of this rank in the group.
     pub(super) me: usize,
     pub(super) index: usize,
-    /// The numbers of all others on the node, bit by bit.
+    /// All other ranks, by their numbers on the node, a bit each.
     pub(super) others: u64,
     /// The last step that this rank has taken.
     pub(super) step: u64,
-    /// Up to which step all others have finished, as far as this rank knows.
+    /// The last step that all others have finished, as far as this rank knows.
     pub(super) finished: u64,
-    /// Which rank leads after which.
+    /// Which root follows which.
     pub(super) root_predictor: RootPredictor,
-    /// Bytes of a cell of a slot.
+    /// Bytes of the bounce buffer of a slot.
     pub(super) buffer_len: usize,
     /// Which slots are written where there are two ranks; else each step has its slot.
     pub(super) pair_slots: Option<PingPongSchedule>,
-    /// What goes to one other rank only.
+    /// Buffers for data to one other rank.
     pub(super) pair_buffers: PairBuffers,
-    /// The others on this rank's processor, bit by bit, as far as that is known.
+    /// The others on this rank's processor, a bit each, as far as that is known.
     pub(super) mates: u64,
-    /// Who shares processors, where that is known and even.
+    /// Which ranks share processors, where that is known and even.
     pub(super) processors: Option<Arc<ProcessorGroups>>,
-    /// Which way long calls go.
+    /// The protocols of long calls.
     pub(super) trials: Box<ProtocolTrials>,
-    /// How the cells are written, where there are more.
+    /// How bounce buffers are written, where there are more ranks.
     pub(super) non_temporal: NonTemporalTrials,
-    /// From how many bytes on a call writes its output past the caches, if their size is known.
+    /// Bytes from which a call writes its output past the caches, if their size is known.
     pub(super) non_temporal_from: Option<u64>,
-    /// Room of this rank's own, for operands on their way.
+    /// Scratch memory for operands on their way.
     pub(super) scratch: Box<[Scratch; 3]>,
 
-    /// All members' memory, this rank's own too, where all may read each other's.
-    pub(super) spaces: Option<Box<[PeerProcess]>>,
-    /// Keeps what the members point to.
+    /// The processes of all members, this one too, where CMA is enabled.
+    pub(super) processes: Option<Box<[PeerProcess]>>,
+    /// Keeps the memory to which the members point.
     pub(super) segment: Arc<Segment>,
 }
 
@@ -65,21 +65,21 @@ pub struct NodeGroup {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) slots: CollectiveSlots<MappedWords<'static>>,
-    /// The first of its cells.
+    /// The first of its bounce buffers.
     pub(super) bounce: *mut u8,
-    /// The first byte that it has for dialogues.
+    /// The first byte of its ping-pong buffers.
     pub(super) pair_buffers: *mut u8,
     /// Its number on the node.
     pub(super) rank: u32,
 }
 
-// SAFETY: the cells are shared memory, reached by opaque copies only, and belong to no thread.
+// SAFETY: the buffers are shared memory, reached by opaque copies only, and belong to no thread.
 unsafe impl Send for Member {}
 
 impl NodeGroup {
-    /// The team of the ranks `ranks` of the node, of which this is number `me`, at `place`. Ranks
-    /// that use the same place are in one team, or in teams that have no rank in common. `None`
-    /// where there is no memory for it, or no such place.
+    /// Makes the group of the ranks `ranks` of the node, of which this is number `me`, with the memory of
+    /// group index `index`. Groups of one index are equal or have no rank in common. `None` where there is no
+    /// memory for it, or no such index.
     ///
     /// # Panics
     /// If a rank is not on the node.
@@ -96,14 +96,14 @@ impl NodeGroup {
         limit::check(arena::rank_len(on_node) as u64).ok()?;
         let arena = segment.bounce_buffers()?;
         let member = |rank| Member {
-            // SAFETY: the team keeps the segment.
+            // SAFETY: the group keeps the segment.
             slots: unsafe { segment.collective_slots(rank, index).detach() },
             bounce: arena.first(rank, index),
             pair_buffers: arena.pair_buffers(rank, index),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
-        // So others find by what to know this process's memory.
+        // Mapped so that other ranks find the badge of this process.
         segment.area();
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
@@ -124,15 +124,15 @@ impl NodeGroup {
             non_temporal_from: None,
             members,
             scratch: Box::new([const { Scratch::new() }; 3]),
-            spaces: None,
+            processes: None,
             segment: Arc::clone(segment),
         })
     }
 
-    /// Says on which processor each rank of the team runs, or nothing. All say the same.
+    /// Sets the processor of each rank of the group, or none. All ranks set the same.
     ///
     /// # Panics
-    /// If these are those of another number of ranks.
+    /// If there are as many processors as ranks of another group.
     pub fn set_processors(&mut self, processors: &[u32]) {
         let ranks = processors.len();
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
@@ -140,12 +140,12 @@ impl NodeGroup {
         self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
     }
 
-    /// Ranks of the team.
+    /// Ranks of the group.
     pub(super) fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// How a vector goes that a rank gives all others, in elements of `element` bytes.
+    /// Cuts a vector that a rank sends to all others, in elements of `element` bytes.
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
         let path = match &self.pair_slots {
@@ -155,9 +155,9 @@ impl NodeGroup {
         Pieces::new(len, 1, path, element)
     }
 
-    /// How a vector goes that a rank gives one other: of many ranks any two have little room. A vector that they have room
-    /// for only in turns goes through the cells that the rank writes for all, whoever the other is: from call to call that
-    /// changes, and these stay in a cache.
+    /// Cuts a vector that a rank sends to one other. Of many ranks a pair has little room: a vector that does
+    /// not fit its buffers at once goes through the bounce buffers that the rank writes for all, which stay
+    /// in a cache though the reader changes from call to call.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
         match self.pair_buffers.is_roomy(self.buffer_len.min(LONG_PIECE))
@@ -168,7 +168,7 @@ impl NodeGroup {
         }
     }
 
-    /// How each of the vectors goes that a rank gives so many others.
+    /// Cuts each of the vectors that a rank sends to `others` other ranks.
     #[inline]
     pub(super) fn pieces_for_each(&self, len: u64, others: usize, element: usize) -> Pieces {
         Pieces::new(
@@ -179,7 +179,7 @@ impl NodeGroup {
         )
     }
 
-    /// Bytes of a block for each.
+    /// Bytes of a block for each rank.
     pub(super) fn all(&self, block: u64) -> u64 {
         block.saturating_mul(self.size() as u64)
     }

@@ -1,10 +1,11 @@
-//! Long reductions to all where ranks share processors: first among those of a processor, then between
-//! processors.
+//! Hierarchical allreduce of long vectors where ranks share processors: first among the ranks of a processor,
+//! then between processors.
 //!
-//! What the ranks of one processor give each other stays in its caches; only a sum of theirs goes to the other
-//! processors, a part by each rank, and comes back. Reduced flat, each rank's vector crosses.
+//! What the ranks of one processor exchange stays in its caches; only their sum goes to the other processors,
+//! a part by each rank, and comes back. In a flat allreduce each rank's vector would cross.
 //!
-//! Source: S. Li, T. Hoefler, M. Snir, "NUMA-aware shared-memory collective communication for MPI", HPDC 2013.
+//! Source: S. Li, T. Hoefler, M. Snir, "NUMA-aware shared-memory collective communication for MPI", HPDC
+//! 2013.
 
 use std::ops::Range;
 
@@ -19,14 +20,14 @@ use super::processors::{ProcessorGroups, RankSet};
 use super::run::CollectiveRun;
 use super::scratch::SCRATCH_LEN;
 
-/// Pieces in a row that go through each phase: so a rank that shares its processor gives way once for that many.
+/// Pieces that go through a phase together: a rank that shares its processor yields once for so many.
 const PIECES_IN_A_RUN: u64 = 4;
 
 /// Phases of a piece: to the mates, to the peers, and back.
 const PHASES: u64 = 4;
 
 impl NodeGroup {
-    /// Whether an allreduce of so many bytes goes by processors.
+    /// Whether an allreduce of these operands goes by processors.
     pub(super) fn uses_hierarchy(&self, operands: Operands<'_>) -> bool {
         let processors = self.processors.as_ref();
         let fits = operands.element <= self.pair_buffers.buffer_len.min(SCRATCH_LEN);
@@ -35,10 +36,10 @@ impl NodeGroup {
             && processors.is_some_and(|all| operands.commutes || all.are_in_order)
     }
 
-    /// As [`NodeGroup::allreduce`], where [domains](NodeGroup::goes_by_domains) are known.
+    /// [`NodeGroup::allreduce`] where the group [uses the hierarchy](NodeGroup::uses_hierarchy).
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never arrives.
     pub(super) fn hierarchical_allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -51,10 +52,10 @@ impl NodeGroup {
     }
 }
 
-/// From so many bytes on it is worth it.
+/// Bytes from which the hierarchy is faster.
 const MIN_LEN: u64 = 128 << 10;
 
-/// Stands for the root in the mark of such a call.
+/// In the mark of a call without a root: hierarchical.
 const HIERARCHICAL: usize = 1;
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
@@ -89,25 +90,25 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             self.begin_exchange_with(mates, 2 * run_len);
             self.begin_exchange_with(peers, 2 * run_len);
             for i in 0..run_len {
-                self.give(mates, step(0, i), input, |mate| share(mate, i))?;
+                self.send(mates, step(0, i), input, |mate| share(mate, i))?;
             }
             for i in 0..run_len {
                 let mine = share(mates.own_index, i);
                 self.combine_in(mates, step(0, i), (input, output), mine)?;
-                self.give(peers, step(1, i), output, |peer| part(peer, i))?;
+                self.send(peers, step(1, i), output, |peer| part(peer, i))?;
             }
             for i in 0..run_len {
                 let mine = part(peers.own_index, i);
                 self.combine_in(peers, step(1, i), (output, output), mine.clone())?;
-                self.give(peers, step(2, i), output, |_| mine.clone())?;
+                self.send(peers, step(2, i), output, |_| mine.clone())?;
             }
             for i in 0..run_len {
-                self.take(peers, step(2, i), output, |peer| part(peer, i))?;
+                self.receive(peers, step(2, i), output, |peer| part(peer, i))?;
                 let mine = share(mates.own_index, i);
-                self.give(mates, step(3, i), output, |_| mine.clone())?;
+                self.send(mates, step(3, i), output, |_| mine.clone())?;
             }
             for i in 0..run_len {
-                self.take(mates, step(3, i), output, |mate| share(mate, i))?;
+                self.receive(mates, step(3, i), output, |mate| share(mate, i))?;
             }
             self.end_exchange_with(mates);
             self.end_exchange_with(peers);
@@ -128,15 +129,15 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// Gives the others of a circle what of `bytes` is for each, in `step`.
-    fn give(
+    /// Sends each other rank of a set its part of `bytes`, in `step`.
+    fn send(
         &mut self,
         set: &RankSet,
         step: u64,
         bytes: &RawBytes,
         range: impl Fn(usize) -> Range<u64>,
     ) -> Result<(), D::Error> {
-        self.room(step)?;
+        self.wait_until_free(step)?;
         let mut ranks = 0;
         for (number, rank) in set.others() {
             let at = range(number);
@@ -150,14 +151,14 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         Ok(())
     }
 
-    /// Waits for what the others of a circle give in `step`.
+    /// Waits until the other ranks of a set have published `step`.
     fn wait_for_set(&mut self, set: &RankSet, step: u64) -> Result<(), D::Error> {
         set.others()
             .try_for_each(|(_, rank)| self.wait_for(rank, step))
     }
 
-    /// Takes what the others of a circle give in `step`.
-    fn take(
+    /// Receives the parts that the other ranks of a set send in `step`.
+    fn receive(
         &mut self,
         set: &RankSet,
         step: u64,
@@ -174,7 +175,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         Ok(())
     }
 
-    /// Combines `mine` of what this rank has with what the others of a circle give in `step`.
+    /// Combines part `mine` of this rank's vector with the parts that the other ranks of a set send in
+    /// `step`.
     fn combine_in(
         &mut self,
         set: &RankSet,
@@ -194,7 +196,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     }
 }
 
-/// These bytes of what begins at byte `at`.
+/// The range `range` of what begins at byte `at`.
 const fn shifted(range: Range<usize>, at: u64) -> Range<u64> {
     at + range.start as u64..at + range.end as u64
 }

@@ -2,12 +2,12 @@
 
 use oxmpi_os::RawBytes;
 
-/// What a rank gives to a reduction, and where the result goes. Both are contiguous.
+/// What a rank contributes to a reduction, and where the result goes. Both are contiguous.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
-    /// Its elements.
+    /// The elements that this rank contributes.
     pub input: &'a RawBytes,
-    /// Its result. It may be the input itself, or memory that does not overlap it.
+    /// The place of the result: the input itself, or memory that does not overlap it.
     pub output: &'a RawBytes,
     /// Bytes of the vector, or of one rank's block of it.
     pub len: u64,
@@ -17,7 +17,7 @@ pub struct Operands<'a> {
     pub commutes: bool,
 }
 
-/// `len` bytes of `bytes` from byte `at` on.
+/// The `len` bytes of `bytes` from byte `at` on.
 #[inline]
 pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
     let part = bytes.range(at, len as u64);

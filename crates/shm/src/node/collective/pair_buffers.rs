@@ -1,7 +1,8 @@
-//! What a rank writes for one other only: [`PairBuffers`].
+//! The ping-pong buffers of a rank with each other rank: [`PairBuffers`].
 //!
-//! Any two ranks of a team have cells of their own, which both write [in turn](super::ping_pong_schedule): so what goes to and
-//! fro stays in few lines, which no third rank takes away.
+//! Any two ranks of a group have buffers of their own, which both write
+//! [alternately](super::ping_pong_schedule): so their exchanges stay in few lines, which no third rank takes
+//! away.
 
 use std::boxed::Box;
 
@@ -10,58 +11,59 @@ use super::ping_pong_schedule::PingPongSchedule;
 use crate::segment::PAGE;
 use crate::segment::arena::{LONG_PIECE, PIECE};
 
-/// The cells of a rank's dialogues with all others.
+/// The buffers of a rank with all others.
 #[derive(Debug)]
 pub(super) struct PairBuffers {
     me: usize,
-    /// With each other rank, in their order.
+    /// By other rank, in their order.
     pairs: Box<[Pair]>,
-    /// Bytes of a cell.
+    /// Bytes of a buffer.
     pub(super) buffer_len: usize,
-    /// Bytes from one to the next.
+    /// Bytes from one buffer to the next.
     stride: usize,
-    /// Cells of each of two ranks.
+    /// Buffers of each rank of a pair.
     pub(super) count: usize,
 }
 
-/// The cells of two ranks.
+/// The buffers of two ranks.
 #[derive(Debug)]
 struct Pair {
     schedule: PingPongSchedule,
-    /// Which of the two this rank is: the lower one is the first.
+    /// The index of this rank in the pair: the lower rank is 0.
     index: usize,
-    /// Whose the cells of each are.
+    /// The ranks that own the memory of each half of the buffers.
     owners: [usize; 2],
-    /// Where they begin, from the owner's first byte for dialogues on.
+    /// The first byte of each half, from the owner's first byte for ping-pong buffers.
     first: [usize; 2],
 }
 
-/// A cell that a rank writes for another one in a step.
+/// The place of a buffer that a rank writes for another one in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PairBuffer {
-    /// Whose memory it is in.
+    /// The rank that owns the memory.
     pub(super) owner: usize,
-    /// Its first byte, from that rank's first one for dialogues on.
+    /// Its first byte, from the owner's first byte for ping-pong buffers.
     pub(super) at: usize,
-    /// Whether the writer has read it last.
+    /// Whether the writer has read the buffer last.
     pub(super) is_own: bool,
 }
 
-/// Bytes that nobody touches behind a cell with so many, up to a page: a processor that reads a cell fetches ahead
-/// beyond its end, and there the other may write the next one. Of two ranks on far Zen 4 processors 64 KiB to and fro
-/// took 7.2 us with a page between cells of 16 KiB, and up to 8.8 without.
+/// Unused bytes behind a buffer, up to a page: a processor that reads a buffer prefetches beyond its end,
+/// where the peer may write the next one. 64 KiB to and fro on far Zen 4 processors took 7.2 us with a page
+/// between buffers of 16 KiB, up to 8.8 without.
 const fn gap(buffer_len: usize) -> usize {
     let gap = buffer_len / 4 / LINE * LINE;
     if gap < PAGE { gap } else { PAGE }
 }
 
 impl PairBuffers {
-    /// Of rank `me` of `ranks`, each of which has so many bytes for them.
+    /// The buffers of rank `me` of `ranks`, each of which has `bytes` bytes for them.
     pub(super) fn new(me: usize, ranks: usize, bytes: usize) -> Self {
         let others = ranks - 1;
         let part = bytes / others.max(1) / LINE * LINE;
-        // Two ranks have no other cells. Of more ranks the cells of all dialogues together should stay in a cache: with twice
-        // as many an alltoall of 1 MiB takes 1.17 times as long on four ranks that share two Zen 5 processors.
+        // Two ranks have no other buffers. Of more ranks the buffers of all pairs together should stay in a
+        // cache: with twice as many an alltoall of 1 MiB took 1.17 times the time (four ranks on two Zen 5
+        // processors).
         let (longest, most) = match others {
             1 => (PIECE, PingPongSchedule::MAX_PER_RANK),
             _ => (LONG_PIECE, PingPongSchedule::MIN_PER_RANK),
@@ -92,12 +94,12 @@ impl PairBuffers {
         }
     }
 
-    /// Whether a cell has at least half the room of one of so many bytes.
+    /// Whether a buffer has at least half of `buffer_len` bytes.
     pub(super) const fn is_roomy(&self, buffer_len: usize) -> bool {
         2 * self.buffer_len >= buffer_len
     }
 
-    /// Whether the cells of one of them hold so many bytes.
+    /// Whether the buffers of one rank hold `len` bytes.
     pub(super) const fn holds(&self, len: u64) -> bool {
         len <= (self.count * self.buffer_len) as u64
     }
@@ -106,7 +108,7 @@ impl PairBuffers {
         &mut self.pairs[vector_index(self.me, other)]
     }
 
-    /// In `step` only `writer` writes, for each other rank.
+    /// Enters `step`, in which only `writer` writes, for each other rank.
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         if writer != self.me {
             let pair = self.with(writer);
@@ -117,7 +119,7 @@ impl PairBuffers {
         }
     }
 
-    /// In `step` all but `reader` write, for it.
+    /// Enters `step`, in which all but `reader` write, for it.
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         if reader != self.me {
             let pair = self.with(reader);
@@ -128,22 +130,22 @@ impl PairBuffers {
         }
     }
 
-    /// From now on this rank and `other` write for each other, in so many steps.
+    /// Begins an exchange of this rank and `other` of so many steps.
     pub(super) fn begin_exchange_with(&mut self, other: usize, steps: u64) {
         self.with(other).schedule.begin_exchange(steps);
     }
 
-    /// In `step` of the exchange this rank and `other` do.
+    /// Enters `step` of the exchange of this rank and `other`.
     pub(super) fn both_write_in_exchange(&mut self, step: u64, other: usize) {
         self.with(other).schedule.both_write_in_exchange(step);
     }
 
-    /// The exchange with `other` is over.
+    /// Ends the exchange with `other`.
     pub(super) fn end_exchange_with(&mut self, other: usize) {
         self.with(other).schedule.end_exchange();
     }
 
-    /// In `step` of an exchange all but `reader` write, for it.
+    /// Enters `step` of an exchange, in which all but `reader` write, for it.
     pub(super) fn others_write_in_exchange(&mut self, step: u64, reader: usize) {
         if reader != self.me {
             let pair = self.with(reader);
@@ -154,36 +156,37 @@ impl PairBuffers {
         }
     }
 
-    /// In `step` all write for all others, which is an exchange of its own.
+    /// Enters `step`, in which all ranks write for all others: an exchange of one step.
     pub(super) fn exchange_once(&mut self, step: u64) {
         for pair in &mut self.pairs {
             pair.schedule.exchange_once(step);
         }
     }
 
-    /// From now on all write for all others, in so many steps; at most as many before they read as each has
-    /// [cells](PairBuffers::cells).
+    /// Begins an exchange of all ranks of so many steps; before it reads a rank writes at most as many steps
+    /// as each has [buffers](PairBuffers::count).
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         for pair in &mut self.pairs {
             pair.schedule.begin_exchange(steps);
         }
     }
 
-    /// In `step` of the exchange all write.
+    /// Enters `step` of the exchange.
     pub(super) fn all_write_in_exchange(&mut self, step: u64) {
         for pair in &mut self.pairs {
             pair.schedule.both_write_in_exchange(step);
         }
     }
 
-    /// The exchange is over.
+    /// Ends the exchange.
     pub(super) fn end_exchange(&mut self) {
         for pair in &mut self.pairs {
             pair.schedule.end_exchange();
         }
     }
 
-    /// Where `writer` writes in `step`, one of the last [`SLOTS`](crate::segment::arena::SLOTS), for `reader`; one of the two is this rank.
+    /// The buffer that `writer` writes for `reader` in `step`, one of the last
+    /// [`SLOTS`](crate::segment::arena::SLOTS); one of the two is this rank.
     #[inline(always)]
     pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> PairBuffer {
         let writes = writer == self.me;
@@ -219,7 +222,7 @@ mod tests {
                 (0..ranks).flat_map(|writer| (0..ranks).map(move |reader| (writer, reader)));
             let mut used = BTreeSet::new();
             for step in 1..=4 * arena::SLOTS as u64 {
-                // From the first to all others, and from all others to the last, so that each cell has its turn.
+                // From the first to all others, and all to all, so that each buffer is used.
                 match step % 2 {
                     0 => all.iter_mut().for_each(|one| one.one_writes(step, 0)),
                     _ => all.iter_mut().for_each(|one| one.exchange_once(step)),
@@ -235,7 +238,7 @@ mod tests {
                     used.insert((place.owner, place.at, both));
                 }
             }
-            // Every cell is always of the same dialogue, and ends before the next one.
+            // Every buffer is always of the same pair, and ends before the next one.
             let mut before = None;
             for &(owner, at, _) in &used {
                 if let Some((last, end)) = before {

@@ -1,40 +1,40 @@
-//! How a vector is cut to the steps of a collective.
+//! How a vector is cut into the steps of a collective: [`Pieces`].
 
 use std::ops::Range;
 
 use crate::segment::arena::{CollectiveSlots, LONG_PIECE};
 
-/// Where what a rank writes in a step is.
+/// Where a rank puts the data of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PayloadPath {
     /// In its slot.
     Slots,
-    /// In the cell of its slot, for all others to read.
+    /// In the bounce buffer of its slot, for all others to read.
     Bounce,
-    /// In a cell of its dialogue with each reader.
+    /// In a ping-pong buffer of its pair with each reader.
     PingPong,
 }
 
-/// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
+/// The steps of a call. In each a rank writes up to a buffer, and of one vector up to [`LONG_PIECE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
     /// Bytes of a vector.
     len: u64,
-    /// Bytes of it that go in one step.
+    /// Bytes of it in one step.
     piece: usize,
-    /// Where they go: in slots, if what a rank writes in a step fits one.
+    /// Where they go: in slots, if the data of a step fits one.
     pub(super) path: PayloadPath,
 }
 
-/// Bytes of payload in a slot.
+/// Payload bytes of a slot.
 const SLOT_LEN: usize = CollectiveSlots::<()>::PAYLOAD * 8;
 
-/// Bytes of a line: pieces start at one where they can.
+/// Bytes of a cache line: pieces start at one where they can.
 pub(super) const LINE: usize = 64;
 
 impl Pieces {
-    /// For `parts` vectors of `len` bytes, each of which goes through cells of `cell` bytes of its own, cut
-    /// between elements of `element` bytes; where they are short all go side by side in a slot.
+    /// Cuts `parts` vectors of `len` bytes, each through buffers of `buffer_len` bytes of its own, between
+    /// elements of `element` bytes; short ones go side by side in a slot.
     #[inline]
     pub(super) fn new(
         len: u64,
@@ -50,8 +50,8 @@ impl Pieces {
         Self { len, piece, path }
     }
 
-    /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes, in
-    /// pieces of at most `whole` bytes.
+    /// Cuts a vector of which each of `ranks` ranks sends every other one a share, through buffers of
+    /// `buffer_len` bytes, in pieces of at most `longest_piece` bytes.
     pub(super) fn in_shares(
         len: u64,
         ranks: usize,
@@ -64,10 +64,10 @@ impl Pieces {
         Self { len, piece, path }
     }
 
-    /// Steps that it takes.
+    /// The number of steps.
     #[inline]
     pub(super) const fn steps(&self) -> u64 {
-        // Divisions take as long as all else that is done for a short call.
+        // Avoids a division, which takes as long as the rest of a short call.
         if self.len <= self.piece as u64 {
             (self.len > 0) as u64
         } else {
@@ -75,14 +75,14 @@ impl Pieces {
         }
     }
 
-    /// Where in a vector the bytes of step `index` begin, and how many they are.
+    /// The offset in a vector and the length of the bytes of step `index`.
     #[inline]
     pub(super) fn part(&self, index: u64) -> (u64, usize) {
         let at = index * self.piece as u64;
         (at, (self.len - at).min(self.piece as u64) as usize)
     }
 
-    /// Where in a slot vector number `part` stands, or in its cell.
+    /// The offset of vector number `part` in its slot or buffer.
     pub(super) const fn place(&self, part: usize) -> usize {
         match self.path {
             PayloadPath::Slots => part * self.piece,
@@ -91,7 +91,7 @@ impl Pieces {
     }
 }
 
-/// The longest piece between elements that goes in so much room.
+/// The longest piece of whole elements in `room` bytes, of whole lines where elements divide them.
 fn longest_in(room: usize, element: usize) -> usize {
     let unit = if LINE.is_multiple_of(element) {
         LINE
@@ -108,12 +108,12 @@ pub(super) fn share_of(rank: usize, size: usize, len: usize, element: usize) -> 
     start(rank)..start(rank + 1)
 }
 
-/// Which of the vectors that `writer` writes, one for each other rank, is for `reader`.
+/// The index of the vector for `reader` among those that `writer` writes, one for each other rank.
 pub(super) const fn vector_index(writer: usize, reader: usize) -> usize {
     if reader < writer { reader } else { reader - 1 }
 }
 
-/// Whether every step of a call on elements of `element` bytes holds one, through cells of `cell` bytes.
+/// Whether elements of `element` bytes fit a step through buffers of `buffer_len` bytes.
 pub(super) const fn fits(element: u64, buffer_len: usize) -> bool {
     element > 0 && element <= super::scratch::SCRATCH_LEN as u64 && element <= buffer_len as u64
 }

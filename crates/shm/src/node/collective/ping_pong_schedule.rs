@@ -1,49 +1,48 @@
-//! Which cells of a dialogue its two ranks write, and which slots where there are only two: each writes again what it
-//! has itself read last, where it can.
+//! Which buffer or slot each of two ranks writes in a step: [`PingPongSchedule`].
 //!
-//! A line that the other rank has read must be taken away from it before it is written; one that this
-//! rank has read is in its own cache, and the other one does not want it any more. Between two Zen 4
-//! processors far from each other 64 KiB each way took 33 us without this and 5 with it; between two of Zen 5
-//! a bare word each way takes 279 ns far and 58 near without, and 159 and 39 with it. It needs no
-//! flag either: what a rank has read itself is free as soon as it has.
+//! Each rank writes again what it has itself read last, where it can. A line that the peer has read must be
+//! taken away from it before it is written; one that this rank has read is in its own cache. 64 KiB each way
+//! between two far Zen 4 processors took 33 us without this and 5 with it; a word each way between two of Zen
+//! 5 279 ns far and 58 near without, 159 and 39 with it. It needs no flag: what a rank has read itself is
+//! free as soon as it has.
 //!
-//! Both ranks count the steps and who writes in them alike, so each knows by itself which slot and cell every
-//! step uses. All cells of the two ranks are one store, and so are all slots; each is held by the rank that
-//! read it last. A rank writes the one of those it holds that it got last, so that few are in use. One that
-//! holds none takes the other's oldest, which that one has finished long ago.
+//! Both ranks count the steps and their writers alike, so each knows by itself which slot and buffer every
+//! step uses. All buffers of the two ranks are one store, and so are all slots; each is held by the rank that
+//! read it last. A rank writes the held buffer that it got last, so that few are in use. A rank that holds
+//! none takes the peer's oldest, which the peer has finished long ago.
 
 use std::boxed::Box;
 use std::ops::Range;
 
 use crate::segment::arena::SLOTS;
 
-/// The cells of two ranks, or their slots, and who holds them.
+/// The buffers of two ranks, or their slots, and which rank holds each.
 #[derive(Debug)]
 pub(super) struct PingPongSchedule {
-    /// Cells of each rank.
+    /// Buffers of each rank.
     per_rank: usize,
-    /// Those of each rank, the one that it got last at the back; what it took without reading it is at
-    /// the front.
+    /// The buffers that each rank holds, the one that it got last at the back; what it took without reading
+    /// it is at the front.
     held: Box<[BufferQueue; 2]>,
-    /// What each rank gets in the exchange under way.
+    /// The buffers that each rank receives in the exchange under way.
     received: Box<[BufferQueue; 2]>,
-    /// The cells of the last steps, by writer.
+    /// The buffers of the last steps, by writer.
     steps: Box<[[ScheduledBuffer; 2]; SLOTS]>,
 }
 
-/// Numbers of cells in a row, less than 256.
+/// A double-ended queue of buffer numbers below 256.
 #[derive(Debug)]
 struct BufferQueue {
-    /// A byte as an index goes around by itself.
+    /// An index of one byte wraps around by itself.
     numbers: [u8; 256],
     first: u8,
     len: u8,
-    /// How many at the front their holder took from the other rank, which read them last.
+    /// Numbers at the front that their holder took from the peer, which read them last.
     taken: u8,
 }
 
 impl BufferQueue {
-    /// These numbers.
+    /// A queue of these numbers.
     fn new(numbers: Range<usize>) -> Self {
         let mut queue = Self {
             numbers: [0; 256],
@@ -63,7 +62,7 @@ impl BufferQueue {
         self.len += 1;
     }
 
-    /// Adds one at the front that the other rank has read last.
+    /// Adds a number at the front that the peer has read last.
     fn take(&mut self, number: u8) {
         self.first = self.first.wrapping_sub(1);
         self.numbers[usize::from(self.first)] = number;
@@ -71,7 +70,7 @@ impl BufferQueue {
         self.taken += 1;
     }
 
-    /// The one that is read last in place of the last one, if there is one that was not taken.
+    /// The number at the back, if it was not taken.
     #[inline(always)]
     fn last(&mut self) -> Option<&mut u8> {
         if self.len == self.taken {
@@ -100,7 +99,7 @@ impl BufferQueue {
     }
 }
 
-/// A cell that a rank writes in a step.
+/// A buffer that a rank writes in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScheduledBuffer {
     /// Its number: those of rank 0 come first.
@@ -110,7 +109,7 @@ pub(super) struct ScheduledBuffer {
 }
 
 impl ScheduledBuffer {
-    /// One that the writer has read last.
+    /// A buffer that the writer has read last.
     const fn own(number: u8) -> Self {
         let is_own = true;
         Self { number, is_own }
@@ -118,13 +117,13 @@ impl ScheduledBuffer {
 }
 
 impl PingPongSchedule {
-    /// The most cells of each rank.
+    /// The most buffers of each rank.
     pub(super) const MAX_PER_RANK: usize = u8::MAX as usize / 2;
 
-    /// The fewest cells of each rank: of all, one that was read a ring of steps ago must be left.
+    /// The fewest buffers of each rank: one that was read a ring of steps ago must be left.
     pub(super) const MIN_PER_RANK: usize = SLOTS / 2;
 
-    /// With `each` cells of each rank.
+    /// A schedule with `per_rank` buffers of each rank.
     pub(super) fn new(per_rank: usize) -> Self {
         assert!((Self::MIN_PER_RANK..=Self::MAX_PER_RANK).contains(&per_rank));
         Self {
@@ -138,7 +137,7 @@ impl PingPongSchedule {
         }
     }
 
-    /// Whose memory a cell is, and which one of that rank's.
+    /// The rank in whose memory a buffer is, and its number there.
     #[inline(always)]
     pub(super) fn locate(&self, buffer: ScheduledBuffer) -> (usize, usize) {
         let number = usize::from(buffer.number);
@@ -148,20 +147,20 @@ impl PingPongSchedule {
         }
     }
 
-    /// In `step` only `writer` writes.
+    /// Enters `step`, in which only `writer` writes.
     #[inline]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.assign(step, writer);
         self.held[1 - writer].push_back(number);
     }
 
-    /// In `step` of an exchange only `writer` writes.
+    /// Enters `step` of an exchange, in which only `writer` writes.
     pub(super) fn one_writes_in_exchange(&mut self, step: u64, writer: usize) {
         let number = self.assign(step, writer);
         self.received[1 - writer].push_back(number);
     }
 
-    /// The cell that `writer` writes in `step`.
+    /// Assigns a buffer to `writer` in `step`.
     #[inline(always)]
     fn assign(&mut self, step: u64, writer: usize) -> u8 {
         let is_own = false;
@@ -173,7 +172,7 @@ impl PingPongSchedule {
         buffer.number
     }
 
-    /// In `step` both write, which is an exchange of its own.
+    /// Enters `step`, in which both write: an exchange of one step.
     #[inline]
     pub(super) fn exchange_once(&mut self, step: u64) {
         let [first, second] = &mut *self.held;
@@ -191,8 +190,8 @@ impl PingPongSchedule {
         }
     }
 
-    /// From now on both write, in so many steps; at most as many before they read as each has cells. Whoever holds
-    /// few for it takes the other's oldest.
+    /// Begins an exchange of so many steps, in which both ranks write; before it reads a rank writes at most
+    /// as many steps as it has buffers. A rank that holds too few takes the peer's oldest.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         for rank in [0, 1] {
             let wanted = steps.min(self.per_rank as u64);
@@ -203,8 +202,8 @@ impl PingPongSchedule {
         }
     }
 
-    /// In `step` both write: what they hold, then what they have got in this exchange, the oldest
-    /// first.
+    /// Enters `step` of an exchange, in which both write: first the buffers that they hold, then those
+    /// received in this exchange, the oldest first.
     #[inline]
     pub(super) fn both_write_in_exchange(&mut self, step: u64) {
         for writer in [0, 1] {
@@ -219,7 +218,7 @@ impl PingPongSchedule {
         self.received[1].push_back(first.number);
     }
 
-    /// The exchange is over.
+    /// Ends the exchange.
     pub(super) fn end_exchange(&mut self) {
         for (held, received) in self.held.iter_mut().zip(&mut *self.received) {
             while let Some(number) = received.pop_front() {
@@ -228,7 +227,7 @@ impl PingPongSchedule {
         }
     }
 
-    /// The cell that `writer` writes in `step`, one of the last [`SLOTS`].
+    /// The buffer that `writer` writes in `step`, one of the last [`SLOTS`].
     #[inline(always)]
     pub(super) fn buffer(&self, step: u64, writer: usize) -> ScheduledBuffer {
         self.steps[step as usize % SLOTS][writer]
@@ -240,11 +239,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Who read a cell last, and in which step.
+    /// The last reader of each buffer, and the step.
     type Reads = std::vec::Vec<(usize, u64)>;
 
-    /// Whether `writer` may write `cell` in `step`: it has read it itself, or the other one has
-    /// finished the step in which it did, as whoever writes `step` knows of those a ring before.
+    /// Whether `writer` may write `buffer` in `step`: it has read it itself, or the peer has finished the
+    /// step in which it did, which the writer knows of steps a ring before.
     fn is_free(reads: &Reads, buffer: ScheduledBuffer, writer: usize, step: u64) -> bool {
         let (reader, read) = reads[usize::from(buffer.number)];
         read == 0 || reader == writer || read + SLOTS as u64 <= step
@@ -253,12 +252,12 @@ mod tests {
     /// A call of two ranks.
     #[derive(Clone, Copy, Debug)]
     enum Call {
-        /// One writes, in so many steps.
+        /// One rank writes, in so many steps.
         One(usize, u64),
-        /// Both do.
+        /// Both write.
         Exchange(u64),
-        /// Both do in so many steps, then one in as many more, or both: who writes in one of those has what the
-        /// other wrote in its like, and so all that was before.
+        /// Both write in so many steps, then one in as many more, or both; a writer of the second half has
+        /// what the peer wrote in the matching step, and so all before.
         BufferQueue(u64, Option<usize>),
     }
 

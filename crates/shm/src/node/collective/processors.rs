@@ -3,22 +3,22 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// Who shares a processor with a rank, and who else has its part in what goes between processors.
+/// The ranks that share a processor with this rank, and its partners on the other processors.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProcessorGroups {
-    /// The ranks of this one's processor.
+    /// The ranks of this rank's processor.
     pub(super) mates: RankSet,
-    /// The ranks of each processor that have this one's number among its ranks.
+    /// The ranks that have this rank's index on each processor.
     pub(super) peers: RankSet,
-    /// Whether the ranks of a processor follow one another.
+    /// Whether the ranks of a processor have consecutive numbers.
     pub(super) are_in_order: bool,
 }
 
-/// Some ranks of a team, this one among them.
+/// Some ranks of a group, this one among them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RankSet {
     pub(super) ranks: Box<[usize]>,
-    /// Which of them is this one.
+    /// The index of this rank among them.
     pub(super) own_index: usize,
 }
 
@@ -30,8 +30,8 @@ impl RankSet {
 }
 
 impl ProcessorGroups {
-    /// Where rank `me` is, if several processors have equally many ranks of those whose processors these are, and
-    /// each more than one.
+    /// The sets of rank `me`, if there are several processors with equally many ranks, more than one each.
+    /// `processors` has the processor of each rank.
     pub(super) fn new(me: usize, processors: &[u32]) -> Option<Self> {
         let mut each: Vec<(u32, Vec<usize>)> = Vec::new();
         for (rank, &processor) in processors.iter().enumerate() {
@@ -61,7 +61,7 @@ impl ProcessorGroups {
     }
 }
 
-/// The other ranks on the processor of rank `me`, bit by bit.
+/// The other ranks on the processor of rank `me`, a bit each.
 pub(super) fn mates_of(me: usize, processors: &[u32]) -> u64 {
     let others = processors.iter().enumerate();
     let mates = others.filter(|&(rank, processor)| rank != me && *processor == processors[me]);
@@ -81,18 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn ranks_know_their_mates_and_their_peers() {
+    fn mates_and_peers_of_even_processors() {
         let domains = |me, processors| {
             let all = ProcessorGroups::new(me, processors)?;
             let ranks = [all.mates, all.peers].map(|set| (set.ranks.to_vec(), set.own_index));
             Some((ranks, all.are_in_order))
         };
-        let in_turn = &[4, 9, 4, 9, 4, 9];
+        let cyclic = &[4, 9, 4, 9, 4, 9];
         let found = ([(std::vec![1, 3, 5], 1), (std::vec![2, 3], 1)], false);
-        assert_eq!(domains(3, in_turn), Some(found));
-        let in_blocks = &[7, 7, 0, 0];
+        assert_eq!(domains(3, cyclic), Some(found));
+        let blockwise = &[7, 7, 0, 0];
         let found = ([(std::vec![2, 3], 1), (std::vec![1, 3], 1)], true);
-        assert_eq!(domains(3, in_blocks), Some(found));
+        assert_eq!(domains(3, blockwise), Some(found));
         for uneven in [&[0, 0, 1][..], &[0, 1, 2, 3], &[5, 5, 5], &[]] {
             assert_eq!(domains(0, uneven), None, "{uneven:?}");
         }

@@ -12,11 +12,12 @@ use super::protocol_trials::{CollectiveProtocol, NextCall, ProtocolChoice, Trial
 use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Runs a call on blocks of `len` bytes, of this kind, by `go` on the way that was faster of late.
+    /// Runs a call of `kind` on blocks of `len` bytes by the protocol that was faster of late: `go` moves the
+    /// bytes.
     ///
     /// # Errors
-    /// As `go`, or when a rank never comes.
-    // Not inlined, so that a short call, which does not come here, has the registers.
+    /// As `go`, or when a rank never arrives.
+    // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
     pub(super) fn by_best_protocol<D: CollectiveDriver>(
         &mut self,
@@ -39,7 +40,7 @@ impl NodeGroup {
             NextCall::Trial(protocol, call) => {
                 let clock = |group: &mut Self, driver: &mut D, stage| {
                     CollectiveRun::new(group, driver, (kind, stage, len), PayloadPath::Slots)
-                        .meet_for_the_clock()
+                        .meet_at_clock()
                 };
                 let start = match call == run.warmup {
                     true => clock(self, driver, ENTERING)?,
@@ -59,56 +60,57 @@ impl NodeGroup {
     }
 }
 
-/// Who tells the way.
+/// The rank that announces the protocol.
 const CHOOSER: usize = 0;
 
-/// Stand for the root in the marks of the steps between calls: no rank has such a number.
+/// In the marks of the steps between calls, in place of a root: no rank has such a number.
 const CHOICE: usize = 1 << 7;
 const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    /// All come to the first step, and go on when the chooser has looked at the clock: what it saw, for the chooser. Were each
-    /// to go on when it sees the others, those that share the chooser's processor might do much of the next call before.
-    fn meet_for_the_clock(&mut self) -> Result<Instant, D::Error> {
-        self.all_tell(CHOOSER, 0)?;
-        self.chooser_tells(1, |_| Instant::now(), |_| Instant::now())
+    /// All ranks meet in the first step, and go on when the chooser has read the clock; returns its time to
+    /// the chooser. Were each rank to go on when it sees the others, those on the chooser's processor might
+    /// do much of the next call before.
+    fn meet_at_clock(&mut self) -> Result<Instant, D::Error> {
+        self.report_to_root(CHOOSER, 0)?;
+        self.chooser_writes(1, |_| Instant::now(), |_| Instant::now())
     }
 
-    /// What the chooser tells all others, who has `chosen` it.
+    /// Announces the choice of the chooser, who has `chosen` it, to all others, and returns it.
     fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
-        let tell = |run: &mut Self| {
+        let announce = |run: &mut Self| {
             let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
             payload.put_exact([chosen.to_byte()]);
             chosen
         };
-        let hear = |run: &mut Self| {
+        let read = |run: &mut Self| {
             let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
             ProtocolChoice::from_byte(byte)
         };
-        self.chooser_tells(0, tell, hear)
+        self.chooser_writes(0, announce, read)
     }
 
-    /// In `step` the chooser tells something, and the others hear it.
-    fn chooser_tells<T>(
+    /// Runs `announce` on the chooser in `step`, and `read` on the others after it.
+    fn chooser_writes<T>(
         &mut self,
         step: u64,
-        tell: impl FnOnce(&mut Self) -> T,
-        hear: impl FnOnce(&mut Self) -> T,
+        announce: impl FnOnce(&mut Self) -> T,
+        read: impl FnOnce(&mut Self) -> T,
     ) -> Result<T, D::Error> {
         self.one_writes(step, CHOOSER);
-        let told = if self.group.me == CHOOSER {
-            self.room(step)?;
-            let told = tell(self);
+        let result = if self.group.me == CHOOSER {
+            self.wait_until_free(step)?;
+            let result = announce(self);
             self.publish(step);
             self.wake_all();
-            told
+            result
         } else {
             self.wait_for(CHOOSER, step)?;
-            hear(self)
+            read(self)
         };
         self.finish(step);
-        Ok(told)
+        Ok(result)
     }
 }
 
@@ -126,13 +128,13 @@ mod tests {
     use super::*;
     use crate::segment::{Segment, SegmentLayout};
 
-    /// After so long whoever waits gives up, as another thread has.
+    /// A wait ends after this time, since another thread has failed.
     const WATCHDOG: Duration = Duration::from_secs(60);
 
-    /// Waits by looking again and again.
-    struct Looking<'a>(&'a Segment);
+    /// Waits by polling.
+    struct Polling<'a>(&'a Segment);
 
-    impl CollectiveDriver for Looking<'_> {
+    impl CollectiveDriver for Polling<'_> {
         type Error = (u32, NeverComes);
 
         fn polls(&self) -> u32 {
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_goes_on_before_the_chooser_has_looked_at_the_clock() {
+    fn no_rank_goes_on_before_the_chooser_has_read_the_clock() {
         for ranks in 2..=4 {
             let layout = SegmentLayout::new(ranks);
             let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
@@ -171,11 +173,11 @@ mod tests {
                 let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());
                 let mut group =
                     NodeGroup::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
-                let mut driver = Looking(&segment);
+                let mut driver = Polling(&segment);
                 let mut start = |at: u64| {
                     let call = (CallKind::Gather, ENTERING, at);
                     CollectiveRun::new(&mut group, &mut driver, call, PayloadPath::Slots)
-                        .meet_for_the_clock()
+                        .meet_at_clock()
                 };
                 (0..200)
                     .map(|at| start(at).expect("all come"))

@@ -1,6 +1,6 @@
-//! Reductions whose result is combined by who gets it: short ones, and all of two ranks.
+//! Reductions whose receivers combine the vectors: reduce, allreduce and reduce_scatter.
 //!
-//! Operands stand in the order of ranks and are combined from the left, whoever combines them.
+//! Operands are combined from the left in the order of ranks, on every rank.
 
 use std::convert::Infallible;
 
@@ -16,41 +16,38 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 use super::scratch::{ASIDE, OPERAND, SCRATCH_LEN};
 
-/// From so many bytes on each rank combines its share, where there are more than two: what that
-/// costs is a step more and a copy more of a share.
+/// Bytes from which each rank combines its share, of more than two ranks: that costs a step and a copy of a
+/// share.
 const MIN_SHARED: u64 = 8 << 10;
 
-/// From so many bytes on messages reduce what two ranks have: to both they took 0.85 of the time on two Zen 4
-/// processors at 256 KiB and 0.6 at 1 MiB. Of more ranks they combine in another order for each length, and save
-/// little: with four on two of Zen 5 1 MiB to all took 194 us near by messages and 136 through cells, and 197 far
-/// and 217.
+/// Bytes from which messages reduce the vectors of two ranks: an allreduce of 256 KiB took 0.85 of the time,
+/// of 1 MiB 0.6 (Zen 4). Messages of more ranks combine in another order for each length, and save little.
 const MAX_PAIR: u64 = 256 << 10;
 
 impl NodeGroup {
-    /// Whether the team reduces elements of `element` bytes.
+    /// Whether the group can reduce elements of `element` bytes.
     #[must_use]
     pub const fn can_reduce(&self, element: u64) -> bool {
         let (bounce, pair) = (self.buffer_len, self.pair_buffers.buffer_len);
         pieces::fits(element, if bounce < pair { bounce } else { pair })
     }
 
-    /// The longest elements, in bytes, that a team of any size reduces, on a node of any size.
+    /// The longest elements, in bytes, that a group of any size reduces, on a node of any size.
     pub const MAX_ELEMENT: u64 = 64;
 
-    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes: some long ones go faster by
-    /// messages, which learn the best protocol for their bytes.
+    /// Whether a group of `size` ranks should reduce `len` bytes: some long vectors go faster by messages.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
         len < MAX_PAIR || size > 2
     }
 
-    /// Gives `root` the reduction of all ranks' input. The others' output is not used.
+    /// Reduces the input of all ranks to the output of `root`. The others' output is not used.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes.
+    /// When a rank that this one waits for never arrives.
     ///
     /// # Panics
-    /// If the team does not [reduce](NodeGroup::reduces) the elements, or they are not contiguous.
+    /// If the group [cannot reduce](NodeGroup::can_reduce) the elements, or they are not contiguous.
     pub fn reduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -71,7 +68,7 @@ impl NodeGroup {
                 run.wait_for_all(step)?;
                 run.combine((step, 0), operands, (at, at), len);
             } else {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 run.write_to((root, 0), step, operands.input, (at, len));
                 run.publish(step);
                 run.wake(root);
@@ -81,16 +78,16 @@ impl NodeGroup {
         Ok(())
     }
 
-    /// Gives every rank the reduction of all ranks' input.
+    /// Reduces the input of all ranks to the output of every rank.
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never arrives.
     ///
     /// # Panics
     /// As [`NodeGroup::reduce`].
     ///
     /// # Cost
-    /// Of up to 56 B: one line written, and one read of each rank.
+    /// Up to 56 B: one line written, and one read of each rank.
     pub fn allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -116,8 +113,8 @@ impl NodeGroup {
         )
     }
 
-    /// Gives every rank its block, in rank order, of the reduction of all ranks' input, at the start
-    /// of its output.
+    /// Reduces the input of all ranks, of which every rank gets its block, in rank order, at the start of its
+    /// output.
     ///
     /// # Errors
     /// When a rank never comes.
@@ -174,7 +171,7 @@ impl NodeGroup {
 }
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    /// As [`CollectiveRun::combine_from`], where all stand at the same `place`.
+    /// [`CollectiveRun::combine_from`] where all payloads begin at the same `place`.
     #[inline]
     pub(super) fn combine(
         &mut self,
@@ -186,9 +183,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         self.combine_from((step, |_| place), operands, at, len);
     }
 
-    /// Combines `len` bytes of what all ranks give: this one from byte `own` of its input on, the
-    /// others in `step`, each from the place of its payload on that is told. The result goes to byte
-    /// `to` of the output.
+    /// Combines `len` bytes of all ranks: this one's from byte `own` of its input, the others' of `step`,
+    /// each from byte `place(rank)` of its payload. The result goes to byte `to` of the output.
     #[inline]
     pub(super) fn combine_from(
         &mut self,
@@ -213,7 +209,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// Combines as many bytes as `into` has, a room at most, of what all ranks give.
+    /// Combines `into.len()` bytes of all ranks, at most a scratch.
     #[inline]
     pub(super) fn combine_piece(
         &mut self,
@@ -228,7 +224,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         });
     }
 
-    /// As [`CollectiveRun::combine_all`], where nothing can fail.
+    /// [`CollectiveRun::combine_all`] where nothing can fail.
     #[inline]
     pub(super) fn combine_available(
         &mut self,
@@ -247,11 +243,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
     }
 
-    /// As [`CollectiveRun::combine_piece`] among a group of so many, in which this rank has a number, where `bring` brings what
-    /// one of them gives into room for it.
+    /// Combines one piece of `size` ranks, of which this one is number `me`; `fetch` copies the operand of
+    /// another rank to the memory that it is given.
     ///
     /// # Errors
-    /// As `bring`.
+    /// As `fetch`.
     #[inline]
     pub(super) fn combine_all<E>(
         &mut self,
@@ -267,7 +263,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             aside.copy_from(&own);
             own = aside;
         }
-        // What is combined already.
+        // The first rank whose operand is not yet combined.
         let mut first = 1;
         if me > 0 {
             fetch(self, 0, &into)?;

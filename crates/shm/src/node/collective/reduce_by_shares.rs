@@ -1,5 +1,5 @@
-//! Long reductions among more than two ranks: each rank combines its share of every piece straight
-//! from what the others wrote, and gives the others the result.
+//! Long reductions of more than two ranks: each rank combines its share of every piece, and sends the result
+//! to the others.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use super::run::CollectiveRun;
 use super::scratch::{RESULT, SCRATCH_LEN};
 use crate::segment::arena::LONG_PIECE;
 
-/// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
-/// processor gives way once for that many. Twice as many steps fit the ring.
+/// Pieces that go through each half of the way together: a rank that shares its processor yields once for so
+/// many. Twice as many steps fit the ring.
 const PIECES_IN_A_RUN: u64 = 8;
 
-/// Among at most so many ranks each writes its result for every other one apart: what goes to and fro is in the
-/// caches of two. Among more that many copies cost more than lines that others have read: of 1 MiB on two near
-/// Zen 4 processors, four ranks took 0.85 of the time so, and eight 1.3 times as long.
+/// Among at most so many ranks each writes its result for every other one separately, in the caches of two.
+/// Among more that many copies cost more than lines that others have read: 1 MiB on two near Zen 4 processors
+/// took four ranks 0.85 of the time so, eight 1.3 times.
 const MAX_SEPARATE: usize = 4;
 
 impl NodeGroup {
-    /// As [`NodeGroup::reduce`] with a root, else as [`NodeGroup::allreduce`].
+    /// [`NodeGroup::reduce`] with a root, else [`NodeGroup::allreduce`].
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never arrives.
     pub(super) fn reduce_by_shares<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -48,7 +48,8 @@ impl NodeGroup {
             ),
             element,
         );
-        // What is written before it is read is in cells that its writer holds, of as many as each of two has.
+        // Buffers that are written before any is read are held by their writer, of as many as each of two
+        // ranks has.
         let count = self.pair_buffers.count as u64;
         let (results, most) = match root {
             None if size > MAX_SEPARATE => (PayloadPath::Bounce, count),
@@ -70,7 +71,7 @@ impl NodeGroup {
             });
             for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
-                run.room(give + i)?;
+                run.wait_until_free(give + i)?;
                 run.all_write_in_exchange(give + i);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let theirs = share_of(reader, size, len, element);
@@ -84,7 +85,7 @@ impl NodeGroup {
                 let mine = share_of(me, size, len, element);
                 run.wait_for_all(give + i)?;
                 run.wake_all();
-                run.room(share + i)?;
+                run.wait_until_free(share + i)?;
                 match root {
                     None if all_give_results => run.all_write_in_exchange(share + i),
                     None => {}
@@ -121,8 +122,9 @@ impl NodeGroup {
 }
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    /// Combines this rank's share `mine` of the piece at byte `at` from what all gave in one step, and writes it
-    /// in the other one for the root, or for all others; to the output as well, if this rank gets it.
+    /// Combines this rank's share `mine` of the piece at byte `at` from what all sent in step `give`, and
+    /// writes it in step `share` for the root, or for all others; to the output as well, if this rank gets
+    /// the result.
     fn combine_share(
         &mut self,
         (give, share): (u64, u64),
@@ -144,7 +146,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let readers = match root {
                 Some(root) => root..root + 1,
                 None if results == PayloadPath::PingPong => 0..size,
-                // One stands for all.
+                // One reader stands for all.
                 None => (me + 1) % size..(me + 1) % size + 1,
             };
             self.set_path(results);

@@ -1,4 +1,4 @@
-//! One collective under way: [`CollectiveRun`].
+//! One collective under way: its steps, and the payload of each: [`CollectiveRun`].
 
 use std::hint::spin_loop;
 
@@ -19,7 +19,7 @@ use crate::transport::shared_bytes::SharedBytes;
 pub(super) struct CollectiveRun<'a, D> {
     pub(super) group: &'a mut NodeGroup,
     pub(super) driver: &'a mut D,
-    /// How the calls of all ranks must be marked, but for the [writer](CollectiveRun::mark_of) where there are two.
+    /// The mark of the call, but for the [writer](CollectiveRun::mark_of) where there are two ranks.
     mark: u16,
     /// The number of step 0.
     first: u64,
@@ -30,7 +30,7 @@ pub(super) struct CollectiveRun<'a, D> {
 }
 
 impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
-    /// Begins a call, the root being `root` where it has one, on vectors of `len` bytes.
+    /// Begins a call on vectors of `len` bytes, with `root` where it has one.
     #[inline]
     pub(super) fn new(
         group: &'a mut NodeGroup,
@@ -48,8 +48,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// In this call of so many steps all others wait for `root`. In a long one it waits for them as well, for room: there
-    /// nobody keeps a processor for a call to come.
+    /// Notes that in this call of so many steps all others wait for `root`. In a long call the root waits for
+    /// them as well, for room: there no rank keeps a processor for a later call.
     #[inline(always)]
     pub(super) fn follow_root(&mut self, root: usize, steps: u64) {
         self.waits_for_root = self.group.me != root && steps <= SLOTS as u64 / 4;
@@ -58,12 +58,12 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             .record(self.group.members[root].rank);
     }
 
-    /// From now on payload goes here.
+    /// Sets where payload goes from now on.
     pub(super) const fn set_path(&mut self, path: PayloadPath) {
         self.path = path;
     }
 
-    /// How `rank` must mark what it publishes.
+    /// The mark of what `rank` publishes.
     #[inline(always)]
     fn mark_of(&self, rank: usize) -> u16 {
         match &self.group.pair_slots {
@@ -72,13 +72,14 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// The number of a step among all of the team.
+    /// The number of a step among all steps of the group.
     #[inline(always)]
     pub(super) const fn number(&self, step: u64) -> u64 {
         self.first + step
     }
 
-    /// The bytes of what `writer` writes in `step` for `reader`, from byte `at` on. One of the two is this rank.
+    /// The payload that `writer` writes in `step` for `reader`, from byte `at` on. One of the two is this
+    /// rank.
     #[inline(always)]
     fn payload(
         &self,
@@ -102,11 +103,11 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             }
         };
         assert!(at + len <= room);
-        // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
+        // SAFETY: within a buffer of a rank, which is mapped as long as the group lives.
         unsafe { SharedBytes::new(first.wrapping_add(at), len) }
     }
 
-    /// The bytes of the slot that `writer` writes in `step`, from byte `at` on.
+    /// The payload of the slot that `writer` writes in `step`, from byte `at` on.
     #[inline(always)]
     pub(super) fn in_slot(
         &self,
@@ -120,11 +121,11 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         let first = slots
             .words()
             .address(CollectiveSlots::<MappedWords<'_>>::payload(slot));
-        // SAFETY: within a slot's payload, which is mapped as long as the team lives.
+        // SAFETY: within a slot's payload, which is mapped as long as the group lives.
         unsafe { SharedBytes::new(first.cast::<u8>().wrapping_add(at), len) }
     }
 
-    /// Whose slot `rank` writes in `step`, and which.
+    /// The owner and the index of the slot that `rank` writes in `step`.
     #[inline(always)]
     fn locate_slot(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
@@ -134,20 +135,20 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// The slots among which is the one that `rank` writes in `step`, and which it is.
+    /// The slots of the owner, and the index, of the slot that `rank` writes in `step`.
     #[inline(always)]
     fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
         let (owner, slot) = self.locate_slot(rank, step);
         (&self.group.members[owner].slots, slot)
     }
 
-    /// How this rank writes `len` bytes in `step` for `reader`.
+    /// How this rank stores `len` bytes in `step` for `reader`.
     #[inline(always)]
     fn store(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
         if len < non_temporal::MIN_LEN {
             return BufferStore::CACHED;
         }
-        // What stays in the cache of this rank's processor is written and read there.
+        // A buffer that stays in the cache of this rank's processor is written through it.
         let pair = (self.group.me, reader);
         let number = self.number(step);
         let stays = self.path == PayloadPath::PingPong
@@ -159,10 +160,10 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// Writes a part of `bytes`, from a byte on so many, for all others.
+    /// Writes a part of `bytes`, an offset and a length, for all others.
     #[inline(always)]
     pub(super) fn write(&mut self, step: u64, bytes: &RawBytes, part: (u64, usize)) {
-        // Of several readers none in particular.
+        // With several readers this is none in particular.
         let reader = usize::from(self.group.me == 0);
         self.write_to((reader, 0), step, bytes, part);
     }
@@ -199,7 +200,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// As [`CollectiveRun::read`], to an output that may be written [past the caches](NodeGroup::is_beyond_caches).
+    /// Reads as [`CollectiveRun::read`] to an output, past the caches if [it exceeds
+    /// them](NodeGroup::exceeds_caches).
     #[inline(always)]
     pub(super) fn read_out(
         &mut self,
@@ -214,7 +216,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    // Not inlined, so that short calls have the room.
+    // Not inlined, so that short calls have the registers.
     #[inline(never)]
     fn read_non_temporal(
         &mut self,
@@ -229,38 +231,38 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// Whether this rank's slot of `step` is free, looking at the others if need be.
+    /// Whether this rank's slot of `step` is free; looks at the others if need be.
     #[inline(always)]
     pub(super) fn is_free(&mut self, step: u64) -> bool {
         let number = self.number(step);
         CollectiveSlots::<()>::is_free(number, self.group.finished) || {
-            self.group.learn();
+            self.group.update_finished();
             CollectiveSlots::<()>::is_free(number, self.group.finished)
         }
     }
 
     /// Waits until this rank's slot of `step` is free.
     #[inline(always)]
-    pub(super) fn room(&mut self, step: u64) -> Result<(), D::Error> {
+    pub(super) fn wait_until_free(&mut self, step: u64) -> Result<(), D::Error> {
         if self.is_free(step) {
             return Ok(());
         }
-        self.wait_for_room(step)
+        self.wait_longer_until_free(step)
     }
 
     #[cold]
     #[inline(never)]
-    fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
+    fn wait_longer_until_free(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
         let group = &self.group;
         let awaited = AwaitedSteps::finished(group.index, oldest, group.step, group.others);
         self.driver.wait(awaited)?;
         self.group.finished = self.group.finished.max(oldest);
-        self.group.learn();
+        self.group.update_finished();
         Ok(())
     }
 
-    /// Shows the others where `bytes` are, in `step`.
+    /// Publishes the address of `bytes` in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         let at = bytes.place().expect("what others read has no gaps");
         let mut payload = self.in_slot(self.group.me, step, 0, size_of::<u64>());
@@ -268,22 +270,22 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         self.publish(step);
     }
 
-    /// What `rank` has shown in `step`.
+    /// The address that `rank` has shown in `step`.
     pub(super) fn shown(&self, rank: usize, step: u64) -> u64 {
         let mut payload = self.in_slot(rank, step, 0, size_of::<u64>());
         u64::from_ne_bytes(payload.take_exact())
     }
 
-    /// Shows all others `bytes` in `step`, in which this rank does nothing else.
+    /// Shows `bytes` to all others in `step`, in which this rank does nothing else.
     pub(super) fn show_to_all(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
-        self.room(step)?;
+        self.wait_until_free(step)?;
         self.show(step, bytes);
         self.wake_all();
         self.finish(step);
         Ok(())
     }
 
-    /// Ends as `result` says; if it has failed, what was shown in `step` is the caller's again.
+    /// Returns `result`; after a failure withdraws what was shown in `step`, which is the caller's again.
     pub(super) fn withdraw_if_failed(
         &mut self,
         step: u64,
@@ -297,13 +299,13 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         result
     }
 
-    /// Whether what `rank` has shown in `step` was there until now.
+    /// Whether `rank` has kept until now what it showed in `step`.
     pub(super) fn is_kept(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
         slots.is_kept(slot, self.number(step), self.mark_of(rank))
     }
 
-    /// What this rank has written in `step` is there for the others.
+    /// Publishes what this rank has written in `step`.
     #[inline(always)]
     pub(super) fn publish(&mut self, step: u64) {
         let me = self.group.me;
@@ -311,15 +313,15 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         slots.publish(slot, self.number(step), self.mark_of(me));
     }
 
-    /// Tells in `step` that this rank writes from now on what another one has shown in it.
+    /// Reports in `step` that this rank writes from now on the memory that another one has shown in it.
     pub(super) fn enter(&mut self, step: u64) {
         let me = self.group.me;
         let (slots, slot) = self.slot(me, step);
         slots.enter(slot, self.number(step), self.mark_of(me));
     }
 
-    /// What the root does besides.
-    pub(super) fn meanwhile(
+    /// Runs `work` on the root.
+    pub(super) fn run_on_root(
         &mut self,
         root: usize,
         work: impl FnOnce(&mut D) -> Result<(), D::Error>,
@@ -330,13 +332,13 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// All others tell the root in `step` that they are here, done with all before; it waits for them.
-    pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
+    /// All others report to the root in `step` that they are done with all before; it waits for them.
+    pub(super) fn report_to_root(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
         self.others_write(step, root);
         if self.group.me == root {
             self.wait_for_all(step)?;
         } else {
-            self.room(step)?;
+            self.wait_until_free(step)?;
             self.publish(step);
             self.wake(root);
         }
@@ -344,10 +346,10 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         Ok(())
     }
 
-    /// All come to `step`, and go on when all others have.
+    /// All ranks meet in `step`, and go on when all others have arrived.
     pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
         self.all_write(step);
-        self.room(step)?;
+        self.wait_until_free(step)?;
         self.publish(step);
         self.wait_for_all(step)?;
         self.wake_all();
@@ -368,28 +370,28 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     }
 
     #[inline(always)]
-    pub(super) fn has(&self, rank: usize, step: u64) -> bool {
+    pub(super) fn is_published(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
         slots
             .look(slot, self.number(step), self.mark_of(rank))
             .is_ok()
     }
 
-    /// Waits for what `rank` publishes in `step`.
+    /// Waits until `rank` has published `step`.
     #[inline(always)]
     pub(super) fn wait_for(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        if !self.has(rank, step) {
+        if !self.is_published(rank, step) {
             self.wait_longer(rank, step)?;
         }
         if self.group.size() == 2 {
-            self.all_have_begun();
+            self.note_all_have_begun();
         }
         Ok(())
     }
 
-    /// All others have begun this call, and so finished those before.
+    /// Notes that all others have begun this call, and so finished those before.
     #[inline(always)]
-    fn all_have_begun(&mut self) {
+    fn note_all_have_begun(&mut self) {
         self.group.finished = self.group.finished.max(self.first - 1);
     }
 
@@ -397,7 +399,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     fn wait_longer(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
         for _ in 0..self.driver.polls() {
             spin_loop();
-            if self.has(rank, step) {
+            if self.is_published(rank, step) {
                 return Ok(());
             }
         }
@@ -412,7 +414,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             let other = 1 - self.group.me;
             let both = [0, 1].map(|rank| self.group.members[rank].rank);
             let at = self.locate_slot(other, step);
-            AwaitedSteps::in_turn(group_index, number, self.mark_of(other), (both, other, at))
+            AwaitedSteps::ping_pong(group_index, number, self.mark_of(other), (both, other, at))
         } else {
             AwaitedSteps::published(group_index, number, self.mark, missing)
         };
@@ -424,8 +426,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         self.driver.wait(awaited)
     }
 
-    /// Waits for what all others publish in `step`. Each of them has then finished all calls before
-    /// this one, since every one of those ended in it.
+    /// Waits until all others have published `step`. Each of them has then finished all calls before this
+    /// one, since every one of those ended in it.
     #[inline(always)]
     pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
         let (me, size) = (self.group.me, self.group.size());
@@ -433,14 +435,14 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             return self.wait_for(1 - me, step);
         }
         for other in (me + 1..size).chain(0..me) {
-            if self.has(other, step) {
+            if self.is_published(other, step) {
                 continue;
             }
-            // While one is waited for, others come.
+            // While this rank waits for one, others arrive.
             self.wait_for_rest(step)?;
             break;
         }
-        self.all_have_begun();
+        self.note_all_have_begun();
         Ok(())
     }
 
@@ -448,8 +450,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
         for looks in 0..=self.driver.polls() {
             let members = self.group.members.iter().enumerate();
-            let missing =
-                members.filter(|&(rank, _)| rank != self.group.me && !self.has(rank, step));
+            let missing = members
+                .filter(|&(rank, _)| rank != self.group.me && !self.is_published(rank, step));
             let missing = missing.fold(0, |all, (_, member)| all | 1 << member.rank);
             if missing == 0 {
                 return Ok(());
@@ -462,7 +464,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         Ok(())
     }
 
-    /// This rank is done with `step`; all before it are done.
+    /// Finishes `step`, and all before it.
     #[inline(always)]
     pub(super) fn finish(&mut self, step: u64) {
         let (me, number) = (self.group.me, self.number(step));
@@ -474,11 +476,11 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 }
 
 impl NodeGroup {
-    /// Looks how far all others have come. Who tells what cannot be has come no further: whoever
-    /// waits for it finds that out.
+    /// Reads how far all others have come. A rank that reports an impossible step counts as no further: a
+    /// rank that waits for it finds that out.
     #[cold]
     #[inline(never)]
-    pub(super) fn learn(&mut self) {
+    pub(super) fn update_finished(&mut self) {
         let others = self.members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != self.me);
         let finished = others.map(|(_, member)| member.slots.finished(self.step).unwrap_or(0));

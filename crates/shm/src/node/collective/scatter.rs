@@ -1,5 +1,5 @@
-//! Scatter: the root writes a part for each other rank, which reads its own; long parts are read straight
-//! from the root's memory.
+//! Scatter: the root writes a block for each other rank, which reads its own; or reads it from the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
@@ -12,11 +12,11 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
-    /// nothing is moved: it does something else `meanwhile`, once the others can read theirs.
+    /// Copies each other rank its block of the root's `input`, in rank order. The root's own block is not
+    /// moved: the root runs `meanwhile` once the others can read theirs.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or as `meanwhile`.
+    /// When a rank that this one waits for never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
@@ -29,7 +29,7 @@ impl NodeGroup {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if self.me == root {
-            // The others would read what lies behind it.
+            // The others would read what lies behind the input.
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
@@ -48,7 +48,7 @@ impl NodeGroup {
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
     fn scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
@@ -67,7 +67,7 @@ impl NodeGroup {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 for reader in (0..size).filter(|&reader| reader != root) {
                     let place = pieces.place(vector_index(root, reader));
                     let part = (reader as u64 * block + at, len);
@@ -82,6 +82,6 @@ impl NodeGroup {
             }
             run.finish(step);
         }
-        run.meanwhile(root, meanwhile)
+        run.run_on_root(root, meanwhile)
     }
 }

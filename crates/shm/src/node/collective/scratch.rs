@@ -2,18 +2,18 @@
 
 use oxmpi_os::RawBytes;
 
-/// As much as is combined at a time: two of them and the result stay in a cache, and where operands are
-/// fetched from other ranks' memory, asking the system takes little of the time.
+/// Bytes that are combined at a time: two operands and the result stay in a cache, and system calls take
+/// little of the time where operands are read by CMA.
 pub(super) const SCRATCH_LEN: usize = 32 << 10;
 
-/// Scratch for an operand that another rank wrote.
+/// Index of the scratch for an operand that another rank wrote.
 pub(super) const OPERAND: usize = 0;
-/// Scratch for this rank's own operand where the result takes its place.
+/// Index of the scratch for this rank's own operand where the result takes its place.
 pub(super) const ASIDE: usize = 1;
-/// Scratch for a result that this rank does not get.
+/// Index of the scratch for a result that this rank does not keep.
 pub(super) const RESULT: usize = 2;
 
-/// Bytes aligned as elements that are reduced may ask for.
+/// Bytes with the alignment that elements of a reduction may ask for.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct Scratch([u8; SCRATCH_LEN]);
