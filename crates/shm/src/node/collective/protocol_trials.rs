@@ -110,11 +110,7 @@ impl ProtocolChoice {
     /// The reverse of [`ProtocolChoice::to_byte`].
     pub(super) const fn from_byte(byte: u8) -> Self {
         Self {
-            protocol: if byte & 1 == 0 {
-                CollectiveProtocol::Bounce
-            } else {
-                CollectiveProtocol::Cma
-            },
+            protocol: [CollectiveProtocol::Bounce, CollectiveProtocol::Cma][(byte & 1) as usize],
             is_clear: byte >> 1 & 1 > 0,
         }
     }
@@ -179,10 +175,8 @@ impl LengthTrials {
     /// Takes the announced choice. If it is another protocol than before, the next trials come soon: the time that was
     /// slow may have been disturbed.
     fn follow(&mut self, choice: ProtocolChoice) {
-        if self
-            .choice
-            .is_some_and(|before| before.protocol != choice.protocol)
-        {
+        let is_other = |before: ProtocolChoice| before.protocol != choice.protocol;
+        if self.choice.is_some_and(is_other) {
             self.round = FIRST_ROUND;
         }
         self.choice = Some(choice);
@@ -191,10 +185,8 @@ impl LengthTrials {
     /// The faster protocol, as far as is known.
     fn choose(&self) -> ProtocolChoice {
         let [bounce, cma] = self.costs.map(|cost| cost.cost());
-        let protocol = match cma < bounce {
-            true => CollectiveProtocol::Cma,
-            false => CollectiveProtocol::Bounce,
-        };
+        let protocol =
+            [CollectiveProtocol::Bounce, CollectiveProtocol::Cma][usize::from(cma < bounce)];
         let [faster, slower] = [bounce.min(cma), bounce.max(cma)];
         ProtocolChoice {
             protocol,
@@ -273,9 +265,9 @@ impl ProtocolTrials {
         kind: CallKind,
         len: u64,
         protocol: CollectiveProtocol,
-        (time, last): (Duration, bool),
+        timed: (Duration, bool),
     ) {
-        self.of(kind, len).learn(protocol, len, (time, last));
+        self.of(kind, len).learn(protocol, len, timed);
     }
 }
 
