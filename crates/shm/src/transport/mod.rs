@@ -30,7 +30,8 @@ use crate::ring::{BODY, WIDE};
 pub(crate) use cma::{CmaAccess, CmaBytes, PeerProcess};
 pub use limits::limits;
 pub use rx::ShmRx;
-pub use tx::bulk::choice::{BulkChoice, BulkPreference, BulkProtocol};
+pub use tx::bulk::choice::BulkChoice;
+pub use tx::bulk::protocol::{BulkPreference, BulkProtocol};
 pub use tx::{ShmSlot, ShmTx};
 
 /// Longest body in a slot, in bytes: its two lines less sequence and envelope.

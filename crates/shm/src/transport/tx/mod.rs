@@ -12,7 +12,7 @@ use oxmpi_wire::{
     Busy, Bytes, Fault, Header, Holds, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx,
 };
 
-use self::bulk::choice::BulkPreference;
+use self::bulk::protocol::BulkPreference;
 use self::bulk::{BufferStream, Claims, Operation, OwnedOffers};
 use super::control::{Control, OperationId};
 use super::link::{LinkState, SendLink, Shortage, control_head};

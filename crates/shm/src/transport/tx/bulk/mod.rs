@@ -9,6 +9,7 @@ pub(in crate::transport) mod choice;
 mod claimer;
 mod frames;
 mod owner;
+pub(in crate::transport) mod protocol;
 
 use std::time::Instant;
 use std::vec::Vec;
@@ -16,7 +17,8 @@ use std::vec::Vec;
 use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
-use self::choice::{BulkChoice, BulkPreference, BulkProtocol};
+use self::choice::BulkChoice;
+use self::protocol::{BulkPreference, BulkProtocol};
 use super::{ShmTx, WordWait};
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, OperationId};
@@ -58,7 +60,7 @@ pub(in crate::transport) struct OpenOperation {
 struct TimedGet {
     protocol: BulkProtocol,
     /// Whether something went the other way.
-    both_ways: bool,
+    bidirectional: bool,
     started: Instant,
     len: u64,
 }
@@ -72,7 +74,7 @@ impl<B: Bytes> ShmTx<B> {
     /// By which protocols this rank gets bytes of `peer`, by size, and what each was seen to cost.
     #[must_use]
     pub fn bulk_choices(&self, peer: Peer) -> Vec<BulkChoice> {
-        self.claims.rows(peer.0, &self.preference)
+        self.claims.choices(peer.0, &self.preference)
     }
 
     /// Moves bulk bytes on, a piece of each transfer. Returns how many pieces.

@@ -9,8 +9,9 @@ use oxmpi_os::vm::Denied;
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Bytes, Fault, Key};
 
-use super::choice::{BulkChoice, BulkPreference, BulkProtocol, CostTable, ProtocolSet};
+use super::choice::{BulkChoice, CostTable};
 use super::owner::{Grant, NO_WINDOW, OfferWindow, piece};
+use super::protocol::{BulkPreference, BulkProtocol, ProtocolSet};
 use super::{BATCH, MAX_COPY, TimedGet};
 use crate::ring::{
     BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage, OwnerProgress,
@@ -59,7 +60,7 @@ struct Claim {
     /// It needs no claim: it came in a window with the message that told of it.
     pushed: bool,
     /// Whether something went to the peer when it was claimed.
-    both_ways: bool,
+    bidirectional: bool,
     started: Instant,
     progress: ClaimProgress,
 }
@@ -175,18 +176,18 @@ impl Claims {
         !self.open.is_empty()
     }
 
-    pub(super) fn rows(&self, peer: u32, preference: &BulkPreference) -> Vec<BulkChoice> {
+    pub(super) fn choices(&self, peer: u32, preference: &BulkPreference) -> Vec<BulkChoice> {
         let known = self.known.get(peer as usize).and_then(Option::as_ref);
-        let mut rows = known.map_or_else(Vec::new, |known| {
-            let [one_way, both_ways] = &known.tables;
-            [one_way.rows(false), both_ways.rows(true)].concat()
+        let mut choices = known.map_or_else(Vec::new, |known| {
+            let [one_way, bidirectional] = &known.tables;
+            [one_way.choices(false), bidirectional.choices(true)].concat()
         });
         if let Some(protocol) = preference.protocol {
-            for row in &mut rows {
-                (row.protocol, row.why) = (protocol, "the setting shm_road says so");
+            for choice in &mut choices {
+                (choice.protocol, choice.reason) = (protocol, "shm_protocol is set to it");
             }
         }
-        rows
+        choices
     }
 }
 
@@ -218,11 +219,11 @@ impl<B: Bytes> ShmTx<B> {
             self.populate_window(peer, i, absent);
         }
         let started = Instant::now();
-        let both_ways = self.offers.has_open(peer);
+        let bidirectional = self.offers.has_open(peer);
         let protocols = self.open_protocols(peer, id, offered, at, len);
         let last_protocol = self.offers.last_protocol(peer, len);
         let in_turn = offered.pushed.is_some() && protocols.has(BulkProtocol::Slots);
-        let together = self.offers.is_ping_pong_exchange(peer, len) || both_ways;
+        let together = self.offers.is_ping_pong_exchange(peer, len) || bidirectional;
         let follows =
             together && peer < self.me && (last_protocol != BulkProtocol::Slots || in_turn);
         let protocol = match self.preference.protocol {
@@ -234,7 +235,7 @@ impl<B: Bytes> ShmTx<B> {
             None if follows && protocols.has(last_protocol) => last_protocol,
             None if protocols != ProtocolSet::default() => {
                 let known = self.claims.known[peer as usize].get_or_insert_default();
-                known.tables[usize::from(both_ways)].pick(len, protocols, in_turn)
+                known.tables[usize::from(bidirectional)].pick(len, protocols, in_turn)
             }
             _ => return false,
         };
@@ -288,7 +289,7 @@ impl<B: Bytes> ShmTx<B> {
             len,
             protocol,
             pushed: pushed.is_some(),
-            both_ways,
+            bidirectional,
             started,
             progress,
         });
@@ -405,7 +406,7 @@ impl<B: Bytes> ShmTx<B> {
                     if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
                         open.tried = Some(TimedGet {
                             protocol: claim.protocol,
-                            both_ways: claim.both_ways,
+                            bidirectional: claim.bidirectional,
                             started: claim.started,
                             len: claim.len,
                         });
@@ -441,7 +442,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         let timed = TimedGet {
             protocol: claim.protocol,
-            both_ways: claim.both_ways,
+            bidirectional: claim.bidirectional,
             started: claim.started,
             len: claim.len,
         };
@@ -460,8 +461,11 @@ impl<B: Bytes> ShmTx<B> {
         // One goes after the other: while an earlier one was under way, this one waited.
         let ended = known.ended.replace(now);
         let started = ended.map_or(timed.started, |ended| ended.max(timed.started));
-        let nanoseconds = now.duration_since(started).as_nanos() as u64;
-        known.tables[usize::from(timed.both_ways)].learn(timed.len, timed.protocol, nanoseconds);
+        known.tables[usize::from(timed.bidirectional)].learn(
+            timed.len,
+            timed.protocol,
+            now.duration_since(started),
+        );
     }
 
     fn step(&mut self, claim: &mut Claim) -> ClaimStep {

@@ -19,7 +19,8 @@ use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault};
 
 use super::MAX_COPY;
-use super::choice::{self, BulkPreference, BulkProtocol, CLASSES};
+use super::choice::{CLASSES, size_class};
+use super::protocol::{BulkPreference, BulkProtocol};
 use crate::ring::{BulkOffer, Corrupt, FifoWriter, MappedWords, OfferStage, OwnerProgress};
 use crate::segment::area::{FIFO_LEN, FIFOS, OFFERS_PER_PEER, WINDOWS_PER_PAIR};
 use crate::transport::cma::{CmaAccess, CmaBytes};
@@ -156,11 +157,11 @@ impl OwnedOffers {
 
     /// By which protocol `peer` took the last message of a length like `len`.
     pub(super) fn last_protocol(&self, peer: u32, len: u64) -> BulkProtocol {
-        self.peers[peer as usize].last_protocols[choice::class(len)]
+        self.peers[peer as usize].last_protocols[size_class(len)]
     }
 
     fn set_last_protocol(&mut self, peer: u32, len: u64, protocol: BulkProtocol) {
-        let (partner, class) = (&mut self.peers[peer as usize], choice::class(len));
+        let (partner, class) = (&mut self.peers[peer as usize], size_class(len));
         partner.last_protocols[class] = protocol;
         partner.answered[class] = true;
     }
@@ -168,7 +169,7 @@ impl OwnedOffers {
     /// Whether `peer` took a message of a length like `len` since this rank took one, which it does
     /// now: such messages go to and fro.
     pub(super) fn is_ping_pong_exchange(&mut self, peer: u32, len: u64) -> bool {
-        std::mem::take(&mut self.peers[peer as usize].answered[choice::class(len)])
+        std::mem::take(&mut self.peers[peer as usize].answered[size_class(len)])
     }
 
     /// Whether something is on its way to `peer`.
