@@ -24,7 +24,7 @@ fn others(ranks: u32, me: u32) -> u64 {
 fn pass(rank: &mut Rank, gate: usize, others: u64, patience: WaitPolicy) {
     assert!(rank.gates.enter(gate, others));
     let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
-    while rank.gates.look(gate, &mut rank.tx) != 0 {
+    while rank.gates.poll(gate, &mut rank.tx) != 0 {
         rank.poll();
         waiter.idle(&mut rank.rx, &rank.gates);
         assert!(start.elapsed() < WATCHDOG, "gate {gate}");
@@ -72,10 +72,10 @@ fn one_barrier_at_a_time() {
             return;
         }
         assert!(rank.gates.enter(1, 2), "another gate is another barrier");
-        rank.gates.give_up(1);
+        rank.gates.abandon(1);
         assert!(rank.gates.enter(0, 2));
         assert!(!rank.gates.enter(0, 2));
-        while rank.gates.look(0, &mut rank.tx) != 0 {
+        while rank.gates.poll(0, &mut rank.tx) != 0 {
             rank.poll();
         }
     });

@@ -141,7 +141,7 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         let mut gates = NodeBarriers::new(victim.segment.clone(), 0);
         assert!(gates.enter(5, 0b10));
         victim.segment.barrier_count(1, 5).enter(count);
-        let missing = gates.look(5, &mut victim.tx);
+        let missing = gates.poll(5, &mut victim.tx);
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
         let lost: &[_] = &[(Peer(1), Fault::Protocol("a barrier's count"))];
