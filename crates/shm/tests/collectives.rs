@@ -38,20 +38,20 @@ impl CollectiveDriver for Caller<'_> {
 
     fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
         let (start, mut waiter) = (Instant::now(), Waiter::new(self.patience));
-        let Rank { gates, tx, .. } = self.rank;
-        let mut come = gates.has_come(&mut awaited, tx)?;
+        let Rank { barriers, tx, .. } = self.rank;
+        let mut come = barriers.has_come(&mut awaited, tx)?;
         while !come {
             self.rank.poll();
-            waiter.idle(&mut self.rank.rx, &self.rank.gates);
+            waiter.idle(&mut self.rank.rx, &self.rank.barriers);
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { gates, tx, .. } = self.rank;
-            come = gates.has_come(&mut awaited, tx)?;
+            let Rank { barriers, tx, .. } = self.rank;
+            come = barriers.has_come(&mut awaited, tx)?;
         }
         Ok(())
     }
 
     fn yield_to_colocated(&mut self) {
-        Waiter::new(self.patience).yield_to_colocated(&self.rank.gates);
+        Waiter::new(self.patience).yield_to_colocated(&self.rank.barriers);
     }
 
     fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
@@ -293,7 +293,7 @@ fn calls_in_any_order_give_what_they_should() {
     ];
     for (ranks, patience) in [2, 3, 5, 2, 4, 7].into_iter().zip(ways.into_iter().cycle()) {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.group(3, 0..ranks, me as usize).unwrap();
+            let mut team = rank.barriers.group(3, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
                 patience,
@@ -322,7 +322,7 @@ fn many_ranks_do_with_few_cells() {
                 return;
             };
             let (group, size, here) = (on_node - ranks..on_node, ranks as usize, here as usize);
-            let mut team = rank.gates.group(3, group, here).unwrap();
+            let mut team = rank.barriers.group(3, group, here).unwrap();
             if let [first, second] = processors {
                 // In order, for operations that do not commute.
                 team.set_processors(&[[*first; 6], [*second; 6]].concat());
@@ -360,7 +360,10 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
             )
         });
         threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
-            let mut team = rank.gates.group(0, 0..ranks as u32, me as usize).unwrap();
+            let mut team = rank
+                .barriers
+                .group(0, 0..ranks as u32, me as usize)
+                .unwrap();
             team.set_processors(processors);
             let mut caller = Caller {
                 rank: &mut rank,
@@ -408,7 +411,7 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
 fn ranks_read_each_others_memory() {
     for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut team = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
                 patience: WaitPolicy::oversubscribed(),
@@ -454,7 +457,7 @@ fn ranks_read_each_others_memory() {
 fn outputs_past_the_caches_are_right() {
     for ranks in [2, 3, 5] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut team = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             team.set_cache(0, 1);
             let mut caller = Caller {
                 rank: &mut rank,
@@ -492,8 +495,8 @@ impl CollectiveDriver for Told<'_> {
         let start = Instant::now();
         loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { gates, tx, .. } = &mut *self.caller.rank;
-            if gates.has_come(&mut awaited, tx)? {
+            let Rank { barriers, tx, .. } = &mut *self.caller.rank;
+            if barriers.has_come(&mut awaited, tx)? {
                 return Ok(());
             }
             if self.failed.load(Ordering::Acquire) {
@@ -531,7 +534,7 @@ fn nobody_writes_into_a_gather_that_has_failed() {
     for (turns, ranks) in (0..24).flat_map(|turns| [(turns, 2), (turns, 3)]) {
         let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut team = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut team = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             let mut told = Told {
                 caller: Caller {
                     rank: &mut rank,
@@ -640,7 +643,7 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
     for calls in pairs.filter(differ) {
         let failed = AtomicBool::new(false);
         threads(SegmentLayout::new(2), |me, mut rank| {
-            let mut team = rank.gates.group(0, 0..2, me as usize).unwrap();
+            let mut team = rank.barriers.group(0, 0..2, me as usize).unwrap();
             let caller = Caller {
                 rank: &mut rank,
                 patience: WaitPolicy::oversubscribed(),
@@ -667,7 +670,7 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
 #[test]
 fn a_row_of_the_same_call_keeps_its_order() {
     threads(SegmentLayout::new(3), |me, mut rank| {
-        let mut team = rank.gates.group(0, 0..3, me as usize).unwrap();
+        let mut team = rank.barriers.group(0, 0..3, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -694,7 +697,7 @@ fn groups_share_a_place() {
     threads(SegmentLayout::new(4), |me, mut rank| {
         let group = if me % 2 == 0 { [2, 0] } else { [1, 3] };
         let here = group.iter().position(|&link| link == me).unwrap();
-        let mut team = rank.gates.group(1, group.into_iter(), here).unwrap();
+        let mut team = rank.barriers.group(1, group.into_iter(), here).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -710,7 +713,7 @@ fn groups_share_a_place() {
 #[test]
 fn a_rank_that_calls_another_one_is_found_out() {
     threads(SegmentLayout::new(2), |me, mut rank| {
-        let mut team = rank.gates.group(0, 0..2, me as usize).unwrap();
+        let mut team = rank.barriers.group(0, 0..2, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
             patience: SLEEPER,
@@ -760,7 +763,7 @@ fn a_team_of_any_size_reduces_short_elements() {
 fn there_are_so_many_places_and_no_more() {
     threads(SegmentLayout::new(2), |me, rank| {
         for place in 0..MAX_GROUPS + 2 {
-            let team = rank.gates.group(place, 0..2, me as usize);
+            let team = rank.barriers.group(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < MAX_GROUPS);
             if let Some(team) = team {
                 assert!(team.reduces(8) && team.reduces(24));

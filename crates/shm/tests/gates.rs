@@ -1,4 +1,4 @@
-//! Barriers through gates, with every way of waiting.
+//! Barriers through barriers, with every way of waiting.
 
 mod common;
 
@@ -22,11 +22,11 @@ fn others(ranks: u32, me: u32) -> u64 {
 }
 
 fn pass(rank: &mut Rank, gate: usize, others: u64, patience: WaitPolicy) {
-    assert!(rank.gates.enter(gate, others));
+    assert!(rank.barriers.enter(gate, others));
     let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
-    while rank.gates.poll(gate, &mut rank.tx) != 0 {
+    while rank.barriers.poll(gate, &mut rank.tx) != 0 {
         rank.poll();
-        waiter.idle(&mut rank.rx, &rank.gates);
+        waiter.idle(&mut rank.rx, &rank.barriers);
         assert!(start.elapsed() < WATCHDOG, "gate {gate}");
     }
 }
@@ -71,11 +71,11 @@ fn one_barrier_at_a_time() {
             pass(&mut rank, 0, 1, SLEEPER);
             return;
         }
-        assert!(rank.gates.enter(1, 2), "another gate is another barrier");
-        rank.gates.abandon(1);
-        assert!(rank.gates.enter(0, 2));
-        assert!(!rank.gates.enter(0, 2));
-        while rank.gates.poll(0, &mut rank.tx) != 0 {
+        assert!(rank.barriers.enter(1, 2), "another gate is another barrier");
+        rank.barriers.abandon(1);
+        assert!(rank.barriers.enter(0, 2));
+        assert!(!rank.barriers.enter(0, 2));
+        while rank.barriers.poll(0, &mut rank.tx) != 0 {
             rank.poll();
         }
     });

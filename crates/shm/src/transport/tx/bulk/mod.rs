@@ -8,6 +8,7 @@
 pub(in crate::transport) mod choice;
 mod claimer;
 mod frames;
+mod grant;
 mod owner;
 pub(in crate::transport) mod protocol;
 
