@@ -144,7 +144,7 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         let missing = barriers.poll(5, &mut victim.tx);
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
-        let lost: &[_] = &[(Peer(1), Fault::Protocol("a barrier's count"))];
+        let lost: &[_] = &[(Peer(1), Fault::Protocol("an impossible count of barriers"))];
         assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
     }
 }

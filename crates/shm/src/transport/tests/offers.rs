@@ -196,7 +196,7 @@ fn pieces_that_come_again_give_the_owner_up() {
     }
     put(*owner.offer().words(), next, PIECES);
     claimer.poll();
-    let why = Fault::Protocol("more pieces than there are");
+    let why = Fault::Protocol("more pieces than the message has");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
 }
 

@@ -1,6 +1,8 @@
 //! The sending half.
 
 pub(super) mod bulk;
+mod messages;
+mod room;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,20 +10,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::{RawBytes, clock};
-use oxmpi_wire::{
-    Busy, Bytes, Fault, Header, Holds, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx,
-};
+use oxmpi_wire::{Bytes, Fault, Holds, Limits, Peer, Sink, Token};
 
 use self::bulk::protocol::BulkPreference;
 use self::bulk::{BufferStream, Claims, Operation, OwnedOffers};
 use super::control::{Control, OperationId};
 use super::link::{LinkState, SendLink, Shortage, control_head};
 use super::offer_key::OfferedRegions;
-use super::shared_bytes::SharedBytes;
 use super::windows::PingPongWindows;
-use super::{Expedited, OPERATIONS, SHORT, limits};
-use crate::ring::{Corrupt, MappedWords, RingSlot, SharedWords};
+use super::{Expedited, OPERATIONS, limits};
+use crate::ring::{Corrupt, MappedWords, SharedWords};
 use crate::segment::Segment;
+
+pub use self::messages::ShmSlot;
 
 /// The sending half of a node's transport, with its registered memory and bulk transfers.
 pub struct ShmTx<B: Bytes = RawBytes> {
@@ -120,99 +121,6 @@ impl<B: Bytes> ShmTx<B> {
         let _ = oxmpi_os::futex::wake(word);
     }
 
-    /// Makes room for one more slot, and for a buffer if asked, or remembers what is missing.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self, to: Peer, buffer: bool) -> Result<(), Busy> {
-        if self.has_room(to.0, buffer) {
-            return Ok(());
-        }
-        if self.out[to.0 as usize].state == LinkState::Open {
-            let shortage = Shortage {
-                slot: true,
-                buffer,
-                operation: false,
-            };
-            self.block(to.0, shortage);
-        }
-        Err(Busy)
-    }
-
-    /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
-    #[cold]
-    #[inline(never)]
-    fn has_room(&mut self, to: u32, buffer: bool) -> bool {
-        let out = &mut self.out[to as usize];
-        match out.state {
-            LinkState::Lost => return false,
-            LinkState::Closed => {
-                let link = self.segment.layout().link_len() as u64;
-                if let Err(why) = self.afford(link) {
-                    self.report(to, why);
-                    return false;
-                }
-                if !self.out[to as usize].open(&self.segment, self.me, to) {
-                    let why = self.no_addresses();
-                    self.report(to, why);
-                    return false;
-                }
-                self.segment.link_announcer(to).announce(self.me as usize);
-            }
-            LinkState::Open => {}
-        }
-        let out = &mut self.out[to as usize];
-        Self::room(out, buffer).unwrap_or_else(|corrupt| {
-            self.breach(to, corrupt);
-            false
-        })
-    }
-
-    /// PlanReason the links' larger buffers could not be mapped.
-    fn no_addresses(&self) -> Fault {
-        match oxmpi_os::limit::address_space() {
-            Some(left) => Fault::NoRoom {
-                what: Scarce::Addresses,
-                wanted: self.segment.layout().all_buffers_len() as u64,
-                left: left.bytes,
-            },
-            None => Fault::Refused("no addresses are left for a link to the peer"),
-        }
-    }
-
-    /// Whether memory is left for `bytes` more. It is looked at now and then: a look reads files.
-    fn afford(&mut self, bytes: u64) -> Result<(), Fault> {
-        if self.budget < bytes {
-            let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
-            if left < bytes {
-                return Err(Fault::NoRoom {
-                    what: Scarce::Memory,
-                    wanted: bytes,
-                    left,
-                });
-            }
-            // All ranks open links at once, and others need memory too.
-            let ranks = u64::from(self.segment.layout().ranks);
-            self.budget = (left / (8 * ranks)).max(bytes);
-        }
-        self.budget -= bytes;
-        Ok(())
-    }
-
-    fn room(out: &mut SendLink, buffer: bool) -> Result<bool, Corrupt> {
-        Ok(out.ring.room()? && (!buffer || out.frame_room()?))
-    }
-
-    fn block(&mut self, to: u32, shortage: Shortage) {
-        let had = &mut self.out[to as usize].shortage;
-        if !had.any() {
-            self.blocked.push(to);
-        }
-        had.slot |= shortage.slot;
-        had.buffer |= shortage.buffer;
-        had.operation |= shortage.operation;
-        self.chores = true;
-    }
-
     pub(crate) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
         self.report(peer, Fault::Protocol(corrupt.0));
     }
@@ -306,15 +214,6 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    fn unblocked(&mut self, peer: u32) -> bool {
-        let shortage = self.out[peer as usize].shortage;
-        if shortage.operation && self.open_operations >= OPERATIONS {
-            return false;
-        }
-        // Who waits for an operation may not have sent anything yet.
-        self.has_room(peer, shortage.buffer)
-    }
-
     /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
     /// taken in what was sent. Nothing may be sent afterwards.
     pub fn depart(&mut self) {
@@ -390,127 +289,5 @@ impl WordWait {
         // SAFETY: in bounds by the assertion in `new`; the segment lives as long as the transport.
         let now = unsafe { self.words.load(self.at, Ordering::Relaxed) };
         now != self.seen
-    }
-}
-
-impl<B: Bytes> Tx for ShmTx<B> {
-    type Slot<'a>
-        = ShmSlot<'a, B>
-    where
-        B: 'a;
-
-    fn limits(&self, _: Peer) -> &Limits {
-        &self.limits
-    }
-
-    /// # Cost
-    /// One line written, two beyond 48 B; no lock, no read-modify-write, no fence, no system call
-    /// while the peer is awake.
-    #[inline]
-    fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if !self.out[to.0 as usize].ring.ready() {
-            self.make_room(to, false)?;
-        }
-        self.out[to.0 as usize].put(head, body);
-        self.wake_if_asleep(to.0);
-        Ok(())
-    }
-
-    /// # Cost
-    /// As that of [`Tx::short`].
-    #[inline(always)]
-    fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
-        let Some(out) = self.out.get_mut(to.0 as usize) else {
-            return false;
-        };
-        if body.len() >= u64::from(out.below) || !(out.ring.ready() || out.look()) {
-            return false;
-        }
-        out.put(head, body);
-        if out.sleep_flag.asleep(&Expedited) {
-            self.wake(to.0);
-        }
-        true
-    }
-
-    #[inline]
-    fn let_short(&mut self, to: Peer, below: u32) {
-        self.out[to.0 as usize].below = below;
-    }
-
-    #[inline]
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<ShmSlot<'_, B>, Busy> {
-        assert!(len <= self.limits.frame as usize, "longer than a frame");
-        debug_assert_eq!(head.len as usize, len);
-        let buffered = len > SHORT;
-        let out = &mut self.out[to.0 as usize];
-        if !out.ring.ready() || (buffered && !out.frame_ready()) {
-            self.make_room(to, buffered)?;
-        }
-        let out = &mut self.out[to.0 as usize];
-        let slot = out.ring.slot();
-        out.ring.set(&slot, 0, head.envelope.packed());
-        let (buffer, place) = if buffered {
-            let (buffer, place) = out.frame(len);
-            // SAFETY: the same range; the segment lives as long as `self`, which the slot borrows.
-            let place = unsafe { place.detach(len) };
-            out.ring.set(&slot, 1, buffer.into());
-            (buffer, place)
-        } else {
-            // SAFETY: as above.
-            (0, unsafe { out.short(&slot).detach(len) })
-        };
-        Ok(ShmSlot {
-            place,
-            slot,
-            buffer,
-            compact: head.compact(),
-            to: to.0,
-            tx: self,
-        })
-    }
-
-    fn give_up(&mut self, peer: Peer, why: Fault) {
-        self.report(peer.0, why);
-    }
-
-    /// Nothing: every message rings its own doorbell.
-    #[inline]
-    fn flush(&mut self) {}
-}
-
-/// A frame under construction in a node's segment.
-pub struct ShmSlot<'a, B: Bytes> {
-    place: SharedBytes<'a>,
-    slot: RingSlot<MappedWords<'static>>,
-    /// The larger buffer, where the body is in one.
-    buffer: u32,
-    compact: u32,
-    to: u32,
-    tx: &'a mut ShmTx<B>,
-}
-
-impl<B: Bytes> Put for ShmSlot<'_, B> {
-    #[inline(always)]
-    fn room(&self) -> usize {
-        self.place.room()
-    }
-
-    #[inline(always)]
-    fn put(&mut self, bytes: &[u8]) {
-        self.place.put(bytes);
-    }
-}
-
-impl<B: Bytes> Slot for ShmSlot<'_, B> {
-    #[inline]
-    fn send(self) {
-        debug_assert_eq!(self.place.room(), 0, "a frame is sent when it is full");
-        let out = &mut self.tx.out[self.to as usize];
-        if (self.compact & 0xffff) as usize > SHORT {
-            out.give(self.buffer);
-        }
-        out.ring.publish(&self.slot, self.compact);
-        self.tx.wake_if_asleep(self.to);
     }
 }
