@@ -191,7 +191,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let spaces = self.team.spaces.as_ref().expect("all can be reached");
             for (rank, space) in spaces.iter().enumerate().filter(|&(rank, _)| rank != me) {
                 let writes = || self.has(rank, step) && !self.has(rank, step + 1);
-                let is_there = || !matches!(space.find(), Err(Denied::Gone | Denied::Stranger));
+                let is_there = || !matches!(space.check(), Err(Denied::Gone | Denied::Stranger));
                 while writes() && is_there() {
                     yield_now();
                 }

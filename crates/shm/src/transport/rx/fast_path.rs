@@ -8,16 +8,16 @@ use crate::transport::SHORT;
 use crate::transport::link::{LinkState, ReceiveLink};
 use crate::transport::tx::ShmTx;
 
-/// What a direct look finds at the head of a ring.
+/// What a look finds at the head of a ring.
 pub(super) enum FastPoll {
     Taken(Short),
     Nothing,
-    /// Something that the look does not take.
+    /// A message that only a full poll takes.
     Other,
 }
 
 impl<B: Bytes> ShmRx<B> {
-    /// The message of `link` that a direct look shortage, if it is there.
+    /// Takes the next message of `link`, if it is short and matches `wanted`.
     #[inline(always)]
     pub(super) fn take<C: Bytes>(
         link: &mut ReceiveLink,
@@ -44,7 +44,7 @@ impl<B: Bytes> ShmRx<B> {
         FastPoll::Taken(Self::taken(link, tx, &slot, envelope, len))
     }
 
-    /// What a direct look has taken from `link` gives its slot back.
+    /// Frees the slot of a message that the fast path has taken.
     #[inline(always)]
     pub(super) fn taken(
         link: &mut ReceiveLink,
@@ -53,17 +53,17 @@ impl<B: Bytes> ShmRx<B> {
         envelope: u64,
         len: u32,
     ) -> Short {
-        let told = Self::advance(link, tx, slot);
+        let wrote_credits = Self::advance(link, tx, slot);
         Short {
             from: Peer(link.peer),
             tag: envelope as u32,
             len,
-            // Who always finds a message waiting looks after the rest once every quarter of a ring.
-            poll: told && tx.chores,
+            // A receiver that always finds a message waiting does chores once every quarter of a ring.
+            poll: wrote_credits && tx.chores,
         }
     }
 
-    /// The same of any link, from the one whose turn it is on.
+    /// Takes the next message of any link, round-robin.
     pub(super) fn take_any<C: Bytes>(
         &mut self,
         tx: &mut ShmTx<B>,
@@ -98,7 +98,7 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// A direct look at what is no short message: the general path, which also takes longer ones.
+    /// Polls in full: for messages that are not short, and for chores.
     #[inline(never)]
     pub(super) fn usual<T: Holds<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,

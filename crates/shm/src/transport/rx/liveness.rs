@@ -7,14 +7,14 @@ use crate::transport::link::{LinkState, ReceiveLink};
 use crate::transport::tx::ShmTx;
 
 impl<B: Bytes> ShmRx<B> {
-    /// Looks whether peers still live and rings are sound.
+    /// Checks whether peers are alive and their rings sound.
     #[cold]
     #[inline(never)]
     pub(super) fn look<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
-        // All senders count their knocks in one word, so a broken one can undo another's.
+        // All senders count their announcements in one word, so a broken sender can undo another's.
         self.admit();
         let mut moved = 0;
-        // Where the look fails (no memory for the list) the next one comes soon.
+        // Where the check fails (no memory for the list), the next one comes soon.
         for peer in self.watch.ended().unwrap_or_default() {
             if !self.segment.exit_flag(peer).left() {
                 moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
@@ -34,7 +34,7 @@ impl<B: Bytes> ShmRx<B> {
         moved
     }
 
-    /// `peer` publishes nothing more: takes in what it has, then ends everything with it.
+    /// Takes in what `peer` has sent, which sends nothing more, and ends everything with it.
     pub(super) fn lose_after_all<T: Holds<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
@@ -63,10 +63,10 @@ impl<B: Bytes> ShmRx<B> {
         if !tx.part().lose(peer, why) {
             return 0;
         }
-        // Its door stays open, and it is not admitted again.
+        // The peer's announcement stays, and the link is not taken up again.
         self.links[peer as usize] = ReceiveLink::shut(peer, LinkState::Lost);
         self.open.retain(|&open| open != peer);
-        // The turn may have been that of a place beyond those that are left.
+        // `turn` may be an index beyond the links that are left.
         self.turn = 0;
         let moved = ShmTx::advance(tx, sink);
         sink.lost(tx, Peer(peer), why);

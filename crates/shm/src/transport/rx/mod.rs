@@ -1,4 +1,5 @@
-//! The receiving half.
+//! The receiving half of the transport: [`ShmRx`]. Polls hand arrivals over; the fast path, liveness and
+//! sleep have files of their own.
 
 mod fast_path;
 mod liveness;
@@ -20,33 +21,33 @@ use super::tx::{ShmTx, WordWait};
 use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
 
-/// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
+/// Empty polls between two checks of the peers' processes: about a millisecond of spinning.
 const LOOK: u32 = 1 << 15;
 
-/// Slots from the one that was just emptied to the one whose line is asked for in a stream: each
-/// comes from the other processor's cache.
+/// In a stream, the line of the slot this far ahead is prefetched: each line comes from another processor's
+/// cache.
 const AHEAD: u32 = 3;
 
-/// The 32 bits of a message of one word.
+/// The compact header of a message of one word.
 const WORD: u64 = Header::PLAIN as u64 + 8;
 
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
-    /// By peer; nothing comes by those that are not open.
+    /// By peer, open or not.
     links: Vec<ReceiveLink>,
-    /// The peers whose links are.
+    /// The peers whose links are open.
     open: Vec<u32>,
     opened_links: OpenedLinks<MappedWords<'static>>,
     empty: u32,
-    /// Whose turn it is, by its place in `open`.
+    /// The index in `open` at which the next poll begins.
     turn: usize,
-    /// SharedWords that the sending half waited for at the last poll, if they are noted.
+    /// Words whose change moves the sending half on, as noted at the last poll.
     waits: Vec<WordWait>,
     noted: bool,
-    /// Somebody is about to sleep: the next poll notes them.
+    /// A sleep was tried: the next poll notes `waits`.
     to_note: bool,
     watch: Watch,
-    /// Whether sleepers are woken for certain.
+    /// Whether membarrier works, so that no wake is missed.
     reliable: bool,
     me: u32,
     segment: Arc<Segment>,
@@ -60,7 +61,7 @@ impl<B: Bytes> ShmRx<B> {
         for peer in (0..ranks).filter(|&peer| peer != me) {
             watch.add(peer, segment.pid(peer))?;
         }
-        // SAFETY: the segment is kept beside it.
+        // SAFETY: `segment` is kept beside it.
         let opened_links = unsafe { segment.opened_links(me).detach() };
         Ok(Self {
             links: (0..ranks)
@@ -86,21 +87,21 @@ impl<B: Bytes> ShmRx<B> {
         (&self.segment, self.me)
     }
 
-    /// Takes up the links that were opened since the last time.
+    /// Opens this side of the links that senders have opened since the last call.
     #[cold]
     #[inline(never)]
     fn admit(&mut self) {
         self.opened_links.acknowledge();
         for link in &mut self.links {
             if link.state == LinkState::Closed && self.opened_links.is_open(link.peer as usize) {
-                // SAFETY: the segment is kept beside the links.
+                // SAFETY: `segment` is kept beside the links.
                 *link = unsafe { ReceiveLink::new(&self.segment, link.peer, self.me) };
                 self.open.push(link.peer);
             }
         }
     }
 
-    /// Hands over the next arrival of `link`, if there is one.
+    /// Hands the next arrival of `link` to the sink, if there is one.
     #[inline(always)]
     fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
@@ -124,24 +125,24 @@ impl<B: Bytes> ShmRx<B> {
         true
     }
 
-    /// Gives the slot of the next message back, which is read. True if the sender was told.
+    /// Frees the slot of a message that was read. Whether the sender's credits were written.
     #[inline(always)]
     fn advance(
         link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
         slot: &RingSlot<MappedWords<'static>>,
     ) -> bool {
-        let told = link.ring.advance(slot);
+        let wrote_credits = link.ring.advance(slot);
         if slot.is_ping_pong() {
             tx.back(link.peer).ring.gain_ping_pong();
         }
-        if told {
-            tx.told(link.peer);
+        if wrote_credits {
+            tx.credits_written(link.peer);
         }
-        told
+        wrote_credits
     }
 
-    /// Hands over an arrival that is no plain message in its slot, or that nobody expects.
+    /// Hands over an arrival that is not a plain expected message in its slot.
     #[inline(never)]
     fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
@@ -160,14 +161,14 @@ impl<B: Bytes> ShmRx<B> {
                 Ok(())
             }
             Ok(head) => Self::buffered(link, &slot, tx, &head, sink),
-            Err(_) => Err(Corrupt("a frame's header")),
+            Err(_) => Err(Corrupt("an invalid frame header")),
         };
         if let Err(corrupt) = done {
             tx.part().breach(link.peer, corrupt);
         }
     }
 
-    /// The place in `open` that comes `step` places after the one whose turn it is.
+    /// The index in `open` that comes `step` places after `turn`.
     #[inline(always)]
     fn turn_after(&self, step: usize) -> usize {
         let i = self.turn + step;
@@ -193,7 +194,7 @@ impl<B: Bytes> ShmRx<B> {
             link.in_turn(&tx.part().back(link.peer).turns, buffer, len)?
         {
             sink.frame(tx, Peer(link.peer), head, &mut body);
-            // Only now: an answer from inside the arrival must not overwrite it.
+            // Only now: an answer that the sink sends must not overwrite the body.
             tx.part().back(link.peer).turns.gain(turn);
             return Ok(());
         }
@@ -212,7 +213,7 @@ impl<B: Bytes> ShmRx<B> {
         sink: &mut S,
     ) -> Result<(), Corrupt> {
         let words: [u64; BODY] = std::array::from_fn(|i| link.ring.get(slot, i));
-        let control = Control::parse(&words).ok_or(Corrupt("a transport frame"))?;
+        let control = Control::parse(&words).ok_or(Corrupt("an invalid control frame"))?;
         let peer = link.peer;
         let mut done = None;
         let len = match control {
@@ -260,7 +261,7 @@ impl<B: Bytes> ShmRx<B> {
         Ok(())
     }
 
-    /// What is not on every poll's path: bulk, room, broken peers.
+    /// Does what most polls need not: bulk transfers, room, broken peers.
     #[cold]
     #[inline(never)]
     fn chores<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
@@ -272,8 +273,8 @@ impl<B: Bytes> ShmRx<B> {
         moved
     }
 
-    /// Remembers what the sending half waits for, which ends a sleep as well. Most polls are followed
-    /// by no sleep, so it is put off until one is tried.
+    /// Notes the words that the sending half waits for, which end a sleep, too. Most polls are followed by no
+    /// sleep, so they are noted only once a sleep is tried.
     fn note_waits(&mut self, tx: &mut ShmTx<B>) {
         self.noted = self.to_note || !tx.chores;
         if self.noted {
@@ -282,7 +283,7 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// The end of a poll that handed over `n`.
+    /// Ends a poll that handed `n` arrivals over.
     #[inline(always)]
     fn after<T: Holds<ShmTx<B>>, S: Sink<T>>(
         &mut self,
@@ -315,7 +316,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
             let i = self.turn_after(step);
             let link = &mut self.links[self.open[i] as usize];
             while n < budget && Self::one(link, tx, sink) {
-                // Not in a dialogue, where the next message is not yet written.
+                // Not in a ping-pong, where the next message is not written yet.
                 if n != 0 {
                     link.ring.prefetch(AHEAD);
                 }
@@ -349,7 +350,7 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         body: &C,
         sink: &mut S,
     ) -> Option<Short> {
-        // Chores need the sink, and links that are not open yet a look at the opened_links.
+        // Chores need the sink, and new links a full poll.
         if !tx.part().chores {
             let next = match from {
                 Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
@@ -365,11 +366,11 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
                 _ => {}
             }
         }
-        // A copy: what a call sees by reference would be kept in memory on the fast path too.
+        // By value: a reference would force the body into memory on the fast path, too.
         self.usual(tx, from, wanted, body.clone(), sink)
     }
 
-    /// Looks into the ring only: what is in a dialogue's slot has mostly been waited for.
+    /// Looks into the ring only: a message in the ping-pong slot has mostly been waited for.
     ///
     /// # Cost
     /// One line read.

@@ -16,15 +16,15 @@ use crate::transport::tx::WordWait;
 const NAPS: u32 = 64;
 
 impl<B: Bytes> ShmRx<B> {
-    /// Whether something came that a poll would hand over.
+    /// Whether a poll would hand something over.
     pub(super) fn something(&self) -> bool {
         self.opened_links.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(WordWait::is_over)
     }
 
-    /// Sleeps until a peer sends, or about `limit`. Only after [`Sleeper::arm`] said true; the next poll
-    /// looks whether peers still live.
+    /// Sleeps until a peer sends, at most about `limit`. Only after [`Sleeper::arm`] returned true; the next
+    /// poll checks whether peers are alive.
     ///
     /// # Cost
     /// Two switches of the processor; a wake from another one takes about 20 us.
@@ -42,7 +42,7 @@ impl<B: Bytes> ShmRx<B> {
         self.disarm();
     }
 
-    /// The longest sleep in which nothing is missed for longer.
+    /// The longest sleep that misses no wake for longer.
     #[must_use]
     pub const fn longest_nap(&self) -> Duration {
         // Without membarrier a wake may be missed.
@@ -52,8 +52,9 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// What is readable when a peer has woken this rank, where [doorbells](crate::Node::with_doorbells) do that:
-    /// who sleeps by other means than [`ShmRx::nap`] waits for this too, and calls [`ShmRx::disarm`] then.
+    /// The descriptor that is readable once a peer has woken this rank, where the node has
+    /// [doorbells](crate::Node::with_doorbells). A caller that sleeps by other means than [`ShmRx::nap`]
+    /// waits for it, too, and then calls [`ShmRx::disarm`].
     #[must_use]
     pub fn doorbell(&self) -> Option<BorrowedFd<'_>> {
         Some(self.segment.doorbells()?.own().as_fd())
@@ -61,18 +62,18 @@ impl<B: Bytes> ShmRx<B> {
 
     fn asleep(&self) -> &AtomicU32 {
         let word = self.segment.asleep(self.me);
-        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel compares
-        // it by its address.
+        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel compares it by its
+        // address.
         unsafe { AtomicU32::from_ptr(word) }
     }
 
-    /// A short nap was taken between two polls. It counts as many empty polls: who rests mostly
-    /// still looks in time whether peers live.
+    /// Counts a short nap between two polls as many empty polls, so that a rank that mostly naps checks its
+    /// peers in time.
     pub fn napped(&mut self) {
         self.empty |= LOOK / NAPS - 1;
     }
 
-    /// Takes [`Sleeper::arm`] back, for who does not sleep after all, or has slept.
+    /// Takes [`Sleeper::arm`] back: the caller does not sleep after all, or has slept.
     pub fn disarm(&mut self) {
         self.segment.sleep_flag(self.me).clear();
         if let Some(doorbells) = self.segment.doorbells() {
@@ -83,7 +84,7 @@ impl<B: Bytes> ShmRx<B> {
 }
 
 impl<B: Bytes> Sleeper for ShmRx<B> {
-    /// The first one of a sleep says false while bulk transfers are under way: the next poll notes what
+    /// The first call of a sleep returns false while bulk transfers are under way: the next poll notes what
     /// they wait for.
     ///
     /// # Cost

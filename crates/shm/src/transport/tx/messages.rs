@@ -88,7 +88,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
         self.report(peer.0, why);
     }
 
-    /// Nothing: every message rings its own doorbell.
+    /// Nothing to do: every message wakes its receiver itself.
     #[inline]
     fn flush(&mut self) {}
 }
@@ -97,7 +97,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
 pub struct ShmSlot<'a, B: Bytes> {
     place: SharedBytes<'a>,
     slot: RingSlot<MappedWords<'static>>,
-    /// The larger buffer, where the body is in one.
+    /// The larger buffer, if the body is in one.
     buffer: u32,
     compact: u32,
     to: u32,

@@ -1,4 +1,5 @@
-//! The sending half.
+//! The sending half of the transport: [`ShmTx`], its chores and its end. Messages, room and bulk transfers
+//! have files of their own.
 
 pub(super) mod bulk;
 mod messages;
@@ -27,7 +28,7 @@ pub use self::messages::ShmSlot;
 /// The sending half of a node's transport, with its registered memory and bulk transfers.
 pub struct ShmTx<B: Bytes = RawBytes> {
     out: Vec<SendLink>,
-    /// Whether [`ShmTx::advance`] has anything to look at.
+    /// Whether [`ShmTx::advance`] has anything to do.
     pub(super) chores: bool,
     regions: OfferedRegions<B>,
     streams: Vec<BufferStream>,
@@ -40,10 +41,10 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     answers: VecDeque<(u32, Control)>,
     finished: VecDeque<(Token, Result<(), Fault>)>,
     blocked: Vec<u32>,
-    /// Peers found broken, not yet reported.
+    /// Peers found broken that the next poll reports.
     pub(super) broken: Vec<(u32, Fault)>,
     limits: Limits,
-    /// Bytes that links may still take before memory is looked at again.
+    /// Bytes that links may still take before the free memory is read again.
     budget: u64,
     me: u32,
     segment: Arc<Segment>,
@@ -53,7 +54,7 @@ impl<B: Bytes> ShmTx<B> {
     pub(crate) fn new(segment: Arc<Segment>, me: u32) -> Self {
         let ranks = segment.layout().ranks;
         let out = (0..ranks)
-            // SAFETY: the segment is kept beside the links.
+            // SAFETY: `segment` is kept beside the links.
             .map(|to| unsafe { SendLink::new(&segment, me, to) })
             .collect();
         Self {
@@ -78,7 +79,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Wakes `peer` if it sleeps. Called after all that is published to it.
+    /// Wakes `peer` if it sleeps. Call it after everything that is published to the peer.
     ///
     /// # Cost
     /// One plain load while the peer is awake.
@@ -89,7 +90,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Wakes those of `peers`, bit by bit, that sleep.
+    /// Wakes those of `peers`, a bit each, that sleep.
     #[inline]
     pub fn wake_those_asleep(&self, mut peers: u64) {
         while peers != 0 {
@@ -98,10 +99,10 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// What follows when `peer` was told that slots are free.
+    /// Follows credits to `peer`: gives the ping-pong slot back if it may, and wakes the peer.
     #[cold]
     #[inline(never)]
-    pub(super) fn told(&mut self, peer: u32) {
+    pub(super) fn credits_written(&mut self, peer: u32) {
         self.out[peer as usize].ring.retry_ping_pong();
         self.wake_if_asleep(peer);
     }
@@ -114,10 +115,10 @@ impl<B: Bytes> ShmTx<B> {
             return doorbells.ring(peer);
         }
         let word = self.segment.asleep(peer);
-        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel looks it
-        // up by its address only.
+        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel finds it by its
+        // address only.
         let word = unsafe { AtomicU32::from_ptr(word) };
-        // A wake that fails delays the sleeper until its nap is over.
+        // A failed wake delays the sleeper until the end of its nap.
         let _ = oxmpi_os::futex::wake(word);
     }
 
@@ -125,7 +126,7 @@ impl<B: Bytes> ShmTx<B> {
         self.report(peer, Fault::Protocol(corrupt.0));
     }
 
-    /// The next poll gives `peer` up.
+    /// Has the next poll give `peer` up.
     fn report(&mut self, peer: u32, why: Fault) {
         if !self.broken.iter().any(|(p, _)| *p == peer) {
             self.broken.push((peer, why));
@@ -133,7 +134,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Sends one of the transport's own frames, if there is room.
+    /// Sends a control frame, if there is room.
     fn control(&mut self, to: u32, control: &Control) -> bool {
         if !self.out[to as usize].ring.ready() && !self.has_room(to, false) {
             return false;
@@ -148,14 +149,14 @@ impl<B: Bytes> ShmTx<B> {
         true
     }
 
-    /// Answers `peer`, now or when there is room.
+    /// Sends a control frame to `peer`, now or when there is room.
     fn answer(&mut self, peer: u32, control: Control) -> Result<(), Corrupt> {
         if self.answers.is_empty() && self.control(peer, &control) {
             return Ok(());
         }
         let bound = 2 * OPERATIONS + self.segment.layout().slots as usize;
         if self.answers.iter().filter(|(p, _)| *p == peer).count() > bound {
-            return Err(Corrupt("more questions than there can be"));
+            return Err(Corrupt("more pulls and puts than allowed"));
         }
         self.answers.push_back((peer, control));
         self.chores = true;
@@ -167,7 +168,7 @@ impl<B: Bytes> ShmTx<B> {
         self.chores = true;
     }
 
-    /// Moves on all that waits for room. Returns how much moved.
+    /// Moves on everything that waits for room. Returns how much moved.
     #[cold]
     #[inline(never)]
     pub(super) fn advance<T: Holds<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
@@ -196,7 +197,7 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// Sends the answers for which there is room by now. Returns how many.
+    /// Sends queued control frames while there is room. Returns how many.
     fn answer_waiting(&mut self) -> u32 {
         let mut moved = 0;
         for _ in 0..self.answers.len() {
@@ -214,8 +215,8 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
-    /// taken in what was sent. Nothing may be sent afterwards.
+    /// Leaves the node in order: peers learn, once they have taken in what was sent, that nothing more comes.
+    /// Send nothing afterwards.
     pub fn depart(&mut self) {
         self.segment.exit_flag(self.me).leave();
         self.segment.runnable_hint(self.me).end(clock::now());
@@ -224,7 +225,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// The sending side of a link that a frame came on the other way.
+    /// The sending side of the link to `peer`.
     pub(super) fn back(&mut self, peer: u32) -> &mut SendLink {
         &mut self.out[peer as usize]
     }
@@ -233,7 +234,7 @@ impl<B: Bytes> ShmTx<B> {
         self.out[peer as usize].state == LinkState::Lost
     }
 
-    /// Ends everything with `peer`.
+    /// Ends everything with `peer`. False: it was lost before.
     pub(super) fn lose(&mut self, peer: u32, why: Fault) -> bool {
         let out = &mut self.out[peer as usize];
         if out.state == LinkState::Lost {
@@ -257,7 +258,7 @@ impl<B: Bytes> ShmTx<B> {
         true
     }
 
-    /// The words that something here waits for.
+    /// Adds the words whose change moves this half on.
     pub(super) fn waits(&mut self, waits: &mut Vec<WordWait>) {
         let peers = self.blocked.iter().copied();
         let peers = peers.chain(self.streams.iter().map(|s| s.peer));
@@ -278,7 +279,7 @@ pub(super) struct WordWait {
 }
 
 impl WordWait {
-    /// Word `at` of `words`, which was `seen` when it was found wanting.
+    /// Word `at` of `words`, with the value that was `seen` last.
     fn new(words: MappedWords<'static>, at: usize, seen: u64) -> Self {
         assert!(at < words.len());
         Self { words, at, seen }

@@ -8,7 +8,8 @@ use crate::transport::OPERATIONS;
 use crate::transport::link::{LinkState, SendLink, Shortage};
 
 impl<B: Bytes> ShmTx<B> {
-    /// Makes room for one more slot, and for a buffer if asked, or remembers what is missing.
+    /// Whether there is room for one more slot, and for a buffer if `buffer`; else the peer counts as
+    /// blocked.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&mut self, to: Peer, buffer: bool) -> Result<(), Busy> {
@@ -26,7 +27,8 @@ impl<B: Bytes> ShmTx<B> {
         Err(Busy)
     }
 
-    /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
+    /// Whether there is room for one more slot, and for a buffer if `buffer`. Opens the link at its first
+    /// use.
     #[cold]
     #[inline(never)]
     pub(super) fn has_room(&mut self, to: u32, buffer: bool) -> bool {
@@ -55,7 +57,7 @@ impl<B: Bytes> ShmTx<B> {
         })
     }
 
-    /// PlanReason the links' larger buffers could not be mapped.
+    /// The fault of a link whose larger buffers could not be mapped.
     fn no_addresses(&self) -> Fault {
         match oxmpi_os::limit::address_space() {
             Some(left) => Fault::NoRoom {
@@ -67,7 +69,8 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Whether memory is left for `bytes` more. It is looked at now and then: a look reads files.
+    /// Checks that memory is left for `bytes` more. It reads files, so it takes a budget for many links at
+    /// once.
     pub(super) fn afford(&mut self, bytes: u64) -> Result<(), Fault> {
         if self.budget < bytes {
             let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
@@ -78,7 +81,7 @@ impl<B: Bytes> ShmTx<B> {
                     left,
                 });
             }
-            // All ranks open links at once, and others need memory too.
+            // All ranks open links at once, and other users need memory, too.
             let ranks = u64::from(self.segment.layout().ranks);
             self.budget = (left / (8 * ranks)).max(bytes);
         }
@@ -106,7 +109,7 @@ impl<B: Bytes> ShmTx<B> {
         if shortage.operation && self.open_operations >= OPERATIONS {
             return false;
         }
-        // Who waits for an operation may not have sent anything yet.
+        // A peer that waits for an operation may have a closed link.
         self.has_room(peer, shortage.buffer)
     }
 }

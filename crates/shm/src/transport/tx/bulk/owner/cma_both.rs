@@ -23,7 +23,7 @@ impl<B: Bytes> ShmTx<B> {
         let access = &mut self.offers.peers[peer as usize].access;
         let process = access.process(&self.segment, area, peer);
         // A peer that claims the number of this process would choose which bytes of this process to overwrite.
-        let process = process.filter(|process| !process.is_here());
+        let process = process.filter(|process| !process.is_this_process());
         let (Some(process), true) = (process, len <= offered.len) else {
             offered.shared = None; // the claimer copies all pieces
             return false;
@@ -32,7 +32,7 @@ impl<B: Bytes> ShmTx<B> {
         let Some(number) = offer.take(len.div_ceil(size)) else {
             offered.shared = None;
             // The peer may have ended between the check of its process and a write behind it.
-            if done > 0 && matches!(process.find(), Err(Denied::Gone | Denied::Stranger)) {
+            if done > 0 && matches!(process.check(), Err(Denied::Gone | Denied::Stranger)) {
                 self.report(peer, Fault::PeerDead);
             }
             return false;
