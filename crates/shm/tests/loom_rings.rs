@@ -58,8 +58,8 @@ fn a_ping_pong_buffer_goes_over_and_back() {
         );
         let mut other = (Sender::new(back, 2), Receiver::new(there, 2));
         // By the first side's count, the other one's is the reverse.
-        let slot = |theirs: bool, i: usize| {
-            if theirs {
+        let place = |is_peer: bool, i: usize| {
+            if is_peer {
                 PingPongBuffers::peer_index(i)
             } else {
                 i

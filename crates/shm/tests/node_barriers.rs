@@ -21,12 +21,12 @@ fn others(ranks: u32, me: u32) -> u64 {
     ((1 << ranks) - 1) & !(1 << me)
 }
 
-fn pass(rank: &mut Rank, barrier: usize, others: u64, patience: WaitPolicy) {
-    assert!(rank.gates.enter(barrier, others));
-    let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
-    while rank.gates.look(barrier, &mut rank.tx) != 0 {
+fn pass(rank: &mut Rank, barrier: usize, others: u64, policy: WaitPolicy) {
+    assert!(rank.barriers.enter(barrier, others));
+    let (start, mut waiter) = (Instant::now(), Waiter::new(policy));
+    while rank.barriers.poll(barrier, &mut rank.tx) != 0 {
         rank.poll();
-        waiter.idle(&mut rank.rx, &rank.gates);
+        waiter.idle(&mut rank.rx, &rank.barriers);
         assert!(start.elapsed() < WATCHDOG, "barrier {barrier}");
     }
 }
@@ -38,12 +38,12 @@ fn no_rank_leaves_before_all_have_entered() {
         WaitPolicy::passive(10, true),
         SLEEPER,
     ];
-    for (ranks, patience) in [1, 2, 3, 5].into_iter().zip(policies.into_iter().cycle()) {
+    for (ranks, policy) in [1, 2, 3, 5].into_iter().zip(policies.into_iter().cycle()) {
         let entered = AtomicU64::new(0);
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             for round in 1..=200 {
                 entered.fetch_add(1, Ordering::Relaxed);
-                pass(&mut rank, 3, others(ranks, me), patience);
+                pass(&mut rank, 3, others(ranks, me), policy);
                 let seen = entered.load(Ordering::Relaxed);
                 assert!(seen >= round * u64::from(ranks), "{seen} in round {round}");
             }
@@ -71,11 +71,11 @@ fn a_barrier_is_entered_once_at_a_time() {
             pass(&mut rank, 0, 1, SLEEPER);
             return;
         }
-        assert!(rank.gates.enter(1, 2), "other barriers are free");
-        rank.gates.give_up(1);
-        assert!(rank.gates.enter(0, 2));
-        assert!(!rank.gates.enter(0, 2));
-        while rank.gates.look(0, &mut rank.tx) != 0 {
+        assert!(rank.barriers.enter(1, 2), "other barriers are free");
+        rank.barriers.abandon(1);
+        assert!(rank.barriers.enter(0, 2));
+        assert!(!rank.barriers.enter(0, 2));
+        while rank.barriers.poll(0, &mut rank.tx) != 0 {
             rank.poll();
         }
     });

@@ -585,6 +585,6 @@ fn allocated_memory_is_copied_directly() {
     let [row] = rows.as_slice() else {
         panic!("one class of sizes: {rows:?}");
     };
-    let direct = row.seen.iter().find(|seen| seen.0 == BulkProtocol::Mapped);
+    let direct = row.costs.iter().find(|cost| cost.0 == BulkProtocol::Mapped);
     assert!(direct.is_some_and(|seen| seen.2 >= 3), "{row:?}");
 }

@@ -1,4 +1,4 @@
-//! The kernel's copy between address spaces, as a source and a sink of bytes.
+//! Cross-memory attach (CMA): the memory of a peer's process as a source and a sink of bytes.
 
 use oxmpi_os::vm::{self, Denied, Proof};
 use oxmpi_wire::{Put, Take};
@@ -6,17 +6,17 @@ use oxmpi_wire::{Put, Take};
 use crate::segment::Segment;
 use crate::segment::area::BulkArea;
 
-/// A peer's address space, found to be the peer's.
+/// The process of a peer, and the proof that it is the peer's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerProcess {
     pid: u32,
     proof: Proof,
 }
 
-/// Whether this process may copy from and to a peer's memory.
+/// Whether this process may read and write a peer's memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum CmaAccess {
-    /// Not asked yet.
+    /// Not tried yet.
     #[default]
     Unknown,
     SenderCredits(PeerProcess),
@@ -24,7 +24,7 @@ pub(crate) enum CmaAccess {
 }
 
 impl CmaAccess {
-    /// The address space of `peer`, asking at first use.
+    /// The process of `peer`, if access is granted; tries at the first use.
     pub(crate) fn process(
         &mut self,
         segment: &Segment,
@@ -32,12 +32,12 @@ impl CmaAccess {
         peer: u32,
     ) -> Option<PeerProcess> {
         if let Self::Unknown = self {
-            // A peer that has no badge yet may have one later.
+            // A peer without a badge may have one later.
             let space = PeerProcess {
                 pid: segment.pid(peer),
                 proof: area.proof(peer)?,
             };
-            *self = match space.find() {
+            *self = match space.check() {
                 Ok(()) => Self::SenderCredits(space),
                 Err(_) => Self::Denied,
             };
@@ -50,18 +50,18 @@ impl CmaAccess {
 }
 
 impl PeerProcess {
-    /// Whether it is this process's own.
-    pub(crate) fn is_here(&self) -> bool {
+    /// Whether it is this process.
+    pub(crate) fn is_this_process(&self) -> bool {
         self.pid == std::process::id()
     }
 
-    /// Whether it is still the peer's.
-    pub(crate) fn find(&self) -> Result<(), Denied> {
+    /// Checks that the process is still the peer's.
+    pub(crate) fn check(&self) -> Result<(), Denied> {
         vm::read(self.pid, &self.proof, 0, &mut [])
     }
 }
 
-/// Bytes in a peer's memory, read once from front to back.
+/// Bytes in a peer's memory, read or written once from front to back.
 pub(crate) struct CmaBytes<'a> {
     space: &'a PeerProcess,
     at: u64,
@@ -79,7 +79,7 @@ impl<'a> CmaBytes<'a> {
         }
     }
 
-    /// Whether all that was moved arrived.
+    /// The first error of the copies so far.
     pub(crate) fn result(self) -> Result<(), Denied> {
         self.result
     }
@@ -105,7 +105,7 @@ impl Take for CmaBytes<'_> {
     }
 }
 
-/// A place in a peer's memory that it lets this process write.
+/// Memory of a peer that the peer lets this process write.
 impl Put for CmaBytes<'_> {
     fn room(&self) -> usize {
         self.left
@@ -114,11 +114,11 @@ impl Put for CmaBytes<'_> {
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.left, "more bytes than room");
         if self.result.is_ok() {
-            self.result = self.space.find();
+            self.result = self.space.check();
         }
         if self.result.is_ok() {
-            // SAFETY: just found to be the peer's, which named the place, in a claim or a step of a
-            // gather, and waits for these bytes.
+            // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
+            // a step of a gather, and waits for these bytes.
             self.result = unsafe { vm::write(self.space.pid, bytes, self.at) };
         }
         self.skip(bytes.len());

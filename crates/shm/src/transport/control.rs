@@ -1,32 +1,32 @@
-//! The transport's own frames: streams of bulk data and their ends.
+//! Control frames of the transport: pulls, chunks of bulk data, and their ends.
 
 use oxmpi_wire::regions::Name;
 
 use crate::ring::BODY;
 
-/// Names one operation of the rank that started it.
+/// Number of an operation at the rank that started it: index above, generation below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OperationId(pub(super) u64);
 
-/// A frame of the transport's own.
+/// A control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// BufferStream me these bytes of your region.
+    /// Asks the receiver of the frame to stream these bytes of its region.
     Pull {
         id: OperationId,
         from: Name,
         at: u64,
         len: u64,
     },
-    /// A chunk of what you pulled; `first` is its first buffer.
+    /// A chunk of pulled bytes; `first` is its first buffer.
     Data {
         id: OperationId,
         first: u32,
         len: u32,
     },
-    /// What you pulled cannot be had.
+    /// The pull is refused.
     Refused { id: OperationId },
-    /// A chunk for your region; the first buffer, and whether it is the last chunk.
+    /// A chunk of a put; `first` is its first buffer, `last` marks the last chunk.
     Push {
         id: OperationId,
         to: Name,
@@ -35,12 +35,12 @@ pub(super) enum Control {
         len: u32,
         last: bool,
     },
-    /// All that you pushed has arrived, or cannot.
+    /// The put has arrived (`ok`) or is refused.
     Pushed { id: OperationId, ok: bool },
 }
 
 impl Control {
-    /// The frame as a slot's body.
+    /// The frame as the body of a slot.
     pub(super) fn words(&self) -> [u64; BODY] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         match *self {
@@ -59,7 +59,7 @@ impl Control {
         }
     }
 
-    /// The reverse of [`Control::words`], whoever wrote them.
+    /// The frame in the body of a slot; `None` if it is none, whatever a broken peer wrote.
     pub(super) fn parse(words: &[u64; BODY]) -> Option<Self> {
         let [code, id, a, b, c, d, _] = *words;
         let id = OperationId(id);

@@ -1,4 +1,4 @@
-//! One directed link, as its sender and as its receiver see it.
+//! One directed link: its sending side [`SendLink`] and its receiving side [`ReceiveLink`].
 
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
@@ -13,7 +13,7 @@ use crate::ring::{
 };
 use crate::segment::Segment;
 
-/// What a sender that met `Busy` waits for.
+/// What a sender that met `Busy` waits for: a slot, a buffer, an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shortage {
     pub(super) slot: bool,
@@ -29,20 +29,19 @@ impl Shortage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkState {
-    /// Nothing was sent yet, and the receiver does not look.
+    /// Nothing was sent yet, and the receiver does not poll it.
     Closed,
     Open,
-    /// The peer is gone.
+    /// The peer is lost.
     Lost,
 }
 
-/// The sending side. What a short message needs lies in its first two lines, and a link is found by a
-/// shift.
+/// The sending side of a link. A short message needs its first two lines only; a shift finds a link.
 #[repr(C, align(256))]
 pub(super) struct SendLink {
     pub(super) ring: Sender<MappedWords<'static>>,
     pub(super) sleep_flag: SleepFlag<MappedWords<'static>>,
-    /// What the fast path takes is shorter than this.
+    /// The fast path takes bodies shorter than this, in bytes.
     pub(super) below: u32,
     pub(super) buffers: SenderCredits,
     pub(super) state: LinkState,
@@ -93,7 +92,7 @@ impl SendLink {
         }
     }
 
-    /// Lets messages go out. False: the larger buffers cannot be mapped, and it stays closed.
+    /// Opens the link for messages. False: the larger buffers cannot be mapped, and the link stays closed.
     pub(super) fn open(&mut self, segment: &Segment, me: u32, to: u32) -> bool {
         let Some(area) = segment.buffers(me, to) else {
             return false;
@@ -105,15 +104,15 @@ impl SendLink {
         true
     }
 
-    /// Looks whether slots were given back. Changes nothing where that cannot be told, or the link is
-    /// not open.
+    /// Reads the credits of slots. Whether there is a free slot; false, too, for a link that is not open or
+    /// broken.
     #[cold]
     #[inline(never)]
     pub(super) fn look(&mut self) -> bool {
         self.state == LinkState::Open && self.ring.room() == Ok(true)
     }
 
-    /// The body's place in the slot under construction.
+    /// The bytes for the body in the slot under construction.
     #[inline(always)]
     pub(super) fn short(&mut self, slot: &RingSlot<MappedWords<'static>>) -> SharedBytes<'_> {
         let at = RingSlot::<MappedWords<'_>>::body(1);
@@ -122,12 +121,12 @@ impl SendLink {
         unsafe { SharedBytes::aligned(slot.words().address(at), SHORT) }
     }
 
-    /// Sends a short message; a slot is free.
+    /// Sends a short message. A slot must be free.
     #[inline(always)]
     pub(super) fn put<C: Bytes>(&mut self, head: &Header, body: &C) {
         debug_assert!(head.len as usize <= SHORT && u64::from(head.len) == body.len());
         let Some(word) = body.word() else {
-            // By value: what a call sees by reference would be kept in memory on the fast path too.
+            // By value: a reference would force the body into memory on the fast path, too.
             return self.put_other(head.compact(), head.envelope.packed(), body.clone());
         };
         if self.ring.may_ping_pong() {
@@ -141,7 +140,7 @@ impl SendLink {
         }
     }
 
-    /// The rest of [`SendLink::put`] for bodies that are no word.
+    /// [`SendLink::put`] for bodies of other lengths than a word.
     #[inline(never)]
     fn put_other<C: Bytes>(&mut self, compact: u32, envelope: u64, body: C) {
         let len = body.len() as usize;
@@ -154,7 +153,7 @@ impl SendLink {
         self.publish(&slot, compact, envelope);
     }
 
-    /// Publishes the short message in `slot`, whose body is there.
+    /// Publishes the short message in `slot`, whose body is complete.
     #[inline(always)]
     pub(super) fn publish(
         &mut self,
@@ -166,13 +165,13 @@ impl SendLink {
         self.ring.publish(slot, compact);
     }
 
-    /// The next buffer's number.
+    /// The number of the next buffer.
     pub(super) fn first(&self) -> u32 {
         self.buffers.used() & (self.count - 1)
     }
 
-    /// Buffers that stand side by side from the next one on and are free, at most `most`; looks at
-    /// the credits only if there are fewer.
+    /// The number of free adjacent buffers from the next one on, at most `most`. Reads the credits only if
+    /// fewer are known to be free.
     pub(super) fn side_by_side(&mut self, most: u32) -> Result<u32, Corrupt> {
         let most = most.min(self.count - self.first());
         let mut left = self.buffers.left();
@@ -182,17 +181,17 @@ impl SendLink {
         Ok(left.min(most))
     }
 
-    /// `len` bytes from the next buffer on, which the caller has seen free.
+    /// `len` bytes from the next buffer on, which the caller has found free.
     pub(super) fn buffer(&mut self, len: usize) -> SharedBytes<'_> {
         let at = self.first() as usize * self.size as usize;
         assert!(at + len <= self.count as usize * self.size as usize);
-        // SAFETY: within the link's buffers by the assertion, which are mapped shared memory since the
-        // link was opened: no credit of a buffer comes before.
+        // SAFETY: within the link's buffers by the assertion; they are mapped since the link was opened, and
+        // no credit of a buffer comes before that.
         unsafe { SharedBytes::new(self.area.wrapping_add(at), len) }
     }
 
-    /// The buffer of the next frame of `len` bytes, longer than a slot's body: its name, and its
-    /// place. One that is written in turn goes before those of this link.
+    /// The buffer of the next frame of `len` bytes: its name and its bytes. A ping-pong buffer goes before
+    /// those of this link.
     ///
     /// # Panics
     /// If `len` is longer than a buffer.
@@ -208,7 +207,7 @@ impl SendLink {
         }
     }
 
-    /// The buffer that [`SendLink::frame`] named goes with the message that is published next.
+    /// Takes the buffer that [`SendLink::frame`] named for the message that is published next.
     pub(super) fn give(&mut self, buffer: u32) {
         match buffer.checked_sub(self.count) {
             Some(turn) => self.turns.give(turn as usize),
@@ -216,12 +215,12 @@ impl SendLink {
         }
     }
 
-    /// Whether a buffer is free for a frame, looking at the credits if need be.
+    /// Whether a buffer is free for a frame; reads the credits if necessary.
     pub(super) fn frame_room(&mut self) -> Result<bool, Corrupt> {
         Ok(self.turns.next().is_some() || self.side_by_side(1)? == 1)
     }
 
-    /// Whether a buffer is free for a frame, as far as known.
+    /// Whether a buffer is known to be free for a frame.
     #[inline]
     pub(super) fn frame_ready(&self) -> bool {
         self.turns.next().is_some() || self.buffers.left() != 0
@@ -232,7 +231,7 @@ impl SendLink {
         self.size
     }
 
-    /// Which credits an empty-handed sender waits for: word and value last seen.
+    /// The credits that a sender without room waits for: index of the word, and value last seen.
     pub(super) fn short_of(&mut self) -> (u32, u32) {
         if self.ring.ready() {
             self.buffers.seen()
@@ -242,10 +241,10 @@ impl SendLink {
     }
 }
 
-/// The words of a link that is not open: nothing ever comes there.
+/// The words of a link that is not open: no message ever comes there.
 static NOTHING: [AtomicU64; words_for(1)] = [const { AtomicU64::new(0) }; words_for(1)];
 
-/// The receiving side. What a short message needs lies in its first line.
+/// The receiving side of a link. A short message needs its first line only.
 #[repr(C, align(64))]
 pub(super) struct ReceiveLink {
     pub(super) ring: Receiver<MappedWords<'static>>,
@@ -262,10 +261,10 @@ pub(super) struct ReceiveLink {
 unsafe impl Send for ReceiveLink {}
 
 impl ReceiveLink {
-    /// The link from `from`, which has not opened it, or is lost: `state` says which.
+    /// A link from `from` that is closed or lost, by `state`.
     pub(super) fn shut(from: u32, state: LinkState) -> Self {
         let base = NonNull::from(&NOTHING).cast();
-        // SAFETY: a static's words, valid and aligned, and atomics.
+        // SAFETY: the words of a static, valid, aligned and atomic.
         let words = unsafe { MappedWords::new(base, NOTHING.len()) };
         Self {
             ring: Receiver::new(words, 1),
@@ -317,12 +316,15 @@ impl ReceiveLink {
         unsafe { SharedBytes::aligned(slot.words().address(at), len) }
     }
 
-    /// `len` bytes from buffer `first` on, if that is the buffer whose turn it is and they fit.
+    /// `len` bytes from buffer `first` on.
+    ///
+    /// # Errors
+    /// It is not the next buffer, or the bytes do not fit.
     pub(super) fn buffer(&self, first: u64, len: usize) -> Result<SharedBytes<'static>, Corrupt> {
         let turn = self.buffers.freed() & (self.count - 1);
         let room = (self.count - turn) as usize * self.size as usize;
         if first != u64::from(turn) {
-            return Err(Corrupt("a buffer out of turn"));
+            return Err(Corrupt("a buffer out of order"));
         }
         if len == 0 || len > room {
             return Err(Corrupt("a length beyond the buffers"));
@@ -335,8 +337,8 @@ impl ReceiveLink {
         Ok(unsafe { SharedBytes::new(self.area.wrapping_add(at), len) })
     }
 
-    /// `len` bytes of the buffer in turn that the peer calls `buffer`, and what it is called here;
-    /// nothing if that is a buffer of this link. `turns` says which are the peer's.
+    /// `len` bytes of the ping-pong buffer that the peer calls `buffer`, and its index here; `None` if
+    /// `buffer` is one of this link. `turns` knows which are the peer's.
     pub(super) fn in_turn(
         &self,
         turns: &PingPongBuffers,
@@ -347,19 +349,19 @@ impl ReceiveLink {
             return Ok(None);
         };
         if turn >= PING_PONG_BUFFERS as u64 || len > self.size as usize {
-            return Err(Corrupt("a buffer that there is not"));
+            return Err(Corrupt("an unknown buffer"));
         }
         let turn = PingPongBuffers::peer_index(turn as usize);
         turns.check(turn)?;
         let place = self.in_turn[turn];
         if place.is_null() {
-            return Err(Corrupt("a buffer where none can be mapped"));
+            return Err(Corrupt("no addresses are left for the pair's buffers"));
         }
         // SAFETY: a buffer of the pair, which is mapped shared memory and has `len` bytes.
         Ok(Some((turn, unsafe { SharedBytes::new(place, len) })))
     }
 
-    /// Frees the buffers that `len` bytes took. True if the sender was told.
+    /// Frees the buffers of `len` bytes. Whether the sender's credits were written.
     pub(super) fn free(&mut self, len: usize) -> bool {
         let n = len.div_ceil(self.size as usize) as u32;
         self.buffers.free(n, self.ring.words())
@@ -371,8 +373,8 @@ impl ReceiveLink {
     }
 }
 
-/// The dialogue of a pair of ranks as the link `from` one `to` the other has it; the lower rank begins.
-/// A rank has none with itself.
+/// The ping-pong slot of a pair of ranks, as the link from `from` to `to` sees it; the lower rank begins. A
+/// rank has none with itself.
 ///
 /// # Safety
 /// The caller keeps `segment` alive as long as the result.
@@ -386,12 +388,12 @@ unsafe fn dialogue(
     Some(PingPongSlot::new(unsafe { words.detach() }, from < to))
 }
 
-/// The word of the buffers' credits: beside the ring's.
+/// The index of the word with the credits of buffers.
 fn credits(slots: u32) -> u32 {
     slots * STRIDE as u32 + 1
 }
 
-/// The 32 bits of a slot that holds one of the transport's own frames.
+/// The compact header of a slot that holds a control frame.
 pub(super) fn control_head() -> u32 {
     Header {
         kind: Kind::Transport,

@@ -1,39 +1,39 @@
-//! How a peer may take registered memory without asking for it.
+//! What a region's key says of its offer: [`OfferKey`].
 
 use oxmpi_wire::Key;
 use oxmpi_wire::regions::Name;
 
-/// All registered bytes of one rank, with the peer that was told of them and how it may take them.
+/// The registered regions of one rank. A region's note is the peer that it is offered to, and the offer.
 pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, OfferKey)>>;
 
-/// How a peer may take a region's bytes without asking for them.
+/// How a peer may take the bytes of a region without asking for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfferKey {
-    /// The place and turn of the offer that it claims first.
+    /// The place and the number of the offer that the peer claims.
     pub(super) place: Option<u32>,
     pub(super) turn: u32,
-    /// The address of the first byte if all lie side by side, else 0.
+    /// The address of the first byte if the bytes are contiguous, else 0.
     pub(super) address: u64,
-    /// How far into the owner's part of the heap they begin, if they lie there.
+    /// Offset of the bytes in the owner's area of the heap, if they lie there.
     pub(super) heap: Option<u64>,
-    /// ReceiveLink which window they go over with the message that tells of them.
+    /// The ping-pong window in which the bytes go over with the message.
     pub(super) pushed: Option<PushedWindow>,
 }
 
-/// Bytes that need no claim.
+/// A ping-pong window that was filled before the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PushedWindow {
-    /// The window, as the owner counts them.
+    /// Its number, as the owner counts windows.
     pub(super) window: u8,
-    /// How many units of [`PushedWindow::PAGE`] bytes were in it by then.
+    /// Bytes in it when the message left, in units of [`PushedWindow::PAGE`].
     pub(super) pages: u16,
 }
 
 impl PushedWindow {
-    /// What `pages` counts, in bytes.
+    /// The unit of `pages`, in bytes.
     pub(super) const PAGE: u64 = 1024;
 
-    /// Window `window`, of which `filled` bytes are in.
+    /// Window `window` with `filled` bytes.
     pub(super) fn new(window: usize, filled: u64) -> Self {
         Self {
             window: window as u8,
@@ -43,7 +43,7 @@ impl PushedWindow {
 }
 
 impl OfferKey {
-    /// The key to the region of this name, of which this is offered.
+    /// The key of region `region`, which is offered so.
     pub(super) fn key(&self, region: Name) -> Key {
         let OfferKey {
             place,
@@ -60,7 +60,7 @@ impl OfferKey {
         region.key([offer, address, heap.map_or(0, |at| at + 1)])
     }
 
-    /// What a key offers.
+    /// The offer in a key.
     pub(super) fn of_key(key: &Key) -> Self {
         let (_, [offer, address, heap]) = Name::of_key(key);
         let window = ((offer >> 40) as u8).checked_sub(1);

@@ -138,13 +138,13 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         (u64::MAX, false),
     ] {
         let mut victim = Victim::new();
-        let mut gates = NodeBarriers::new(victim.segment.clone(), 0);
-        assert!(gates.enter(5, 0b10));
+        let mut barriers = NodeBarriers::new(victim.segment.clone(), 0);
+        assert!(barriers.enter(5, 0b10));
         victim.segment.barrier_count(1, 5).enter(count);
-        let missing = gates.look(5, &mut victim.tx);
+        let missing = barriers.poll(5, &mut victim.tx);
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
-        let lost: &[_] = &[(Peer(1), Fault::Protocol("a barrier's count"))];
+        let lost: &[_] = &[(Peer(1), Fault::Protocol("an impossible count of barriers"))];
         assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
     }
 }

@@ -1,10 +1,9 @@
-//! PingPongWindows that this rank writes in turn with each of its peers: the buffers of long messages.
+//! Ping-pong windows: shared memory for long messages that the two sides of a pair write in turn.
 //!
-//! What one side has just read is in its cache, and the lines that the other side reads are dear to
-//! write: on a Zen 4 a message of 64 KiB in a dialogue takes 1.0 us through a window that both write
-//! in turn and 3.9 through one of each direction; far apart 2.7 and 15.6, 1 MiB 22 and 220. So who
-//! has read a window has it next ([`PingPongBuffers`]). A stream one way comes to an end of them, and its
-//! messages then go other ways.
+//! A side that has just read a window has it in its cache, and lines that the other side reads are slow to
+//! write. So the reader has the window next ([`PingPongBuffers`]). A message of 64 KiB to and fro on a Zen 4
+//! takes 1.0 us through a window in turn, 3.9 through one for each direction; far apart 2.7 and 15.6, 1 MiB
+//! 22 and 220. A one-way stream runs out of windows and then uses other protocols.
 
 use std::ops::Range;
 use std::vec::Vec;
@@ -12,7 +11,7 @@ use std::vec::Vec;
 use crate::ring::{Corrupt, PING_PONG_BUFFERS, PingPongBuffers};
 use crate::segment::area::{WINDOWS_PER_PAIR, pair_window_len};
 
-/// Which windows are this rank's, by peer.
+/// Which windows are this rank's to write, by peer.
 pub(super) struct PingPongWindows {
     pairs: Vec<PairWindows>,
     len: usize,
@@ -22,13 +21,13 @@ pub(super) struct PingPongWindows {
 #[derive(Clone)]
 struct PairWindows {
     turns: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
-    /// Which of those has the window that came last.
+    /// The entry of `turns` whose window came last.
     latest: usize,
-    /// By window: how many of its bytes this process has pages for.
+    /// By window: the bytes for which this process has pages.
     present: [usize; WINDOWS_PER_PAIR],
 }
 
-/// The place of window `i` among its pair's turns, and there. Both sides' counts run from the ends.
+/// The index of window `i` in `turns`, and in that entry. The two sides count from opposite ends.
 const fn turn(i: usize) -> (usize, usize) {
     let place = if i < WINDOWS_PER_PAIR / 2 {
         i
@@ -45,7 +44,7 @@ const fn turn(i: usize) -> (usize, usize) {
     )
 }
 
-/// The reverse.
+/// The window of these indices: the reverse of [`turn`].
 const fn window(place: usize, turn: usize) -> usize {
     if turn == 0 {
         place
@@ -55,7 +54,7 @@ const fn window(place: usize, turn: usize) -> usize {
 }
 
 impl PingPongWindows {
-    /// Those of rank `me` among so many. It has none with itself.
+    /// The windows of rank `me`; it has none with itself.
     pub(super) fn new(ranks: u32, me: u32) -> Self {
         let pair = |peer| PairWindows {
             turns: [if peer == me {
@@ -73,17 +72,17 @@ impl PingPongWindows {
         }
     }
 
-    /// Bytes of each; 0 where there are none.
+    /// Bytes of a window; 0 where there are none.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
 
-    /// What the other side calls window `i`, and the reverse.
+    /// The number of window `i` at the other side.
     pub(super) const fn across(i: usize) -> usize {
         WINDOWS_PER_PAIR - 1 - i
     }
 
-    /// The window to write next to `peer`, if there is one, by this rank's count.
+    /// The next window to write to `peer`, if this rank has one.
     pub(super) fn next(&self, peer: u32) -> Option<usize> {
         let pair = &self.pairs[peer as usize];
         if self.len == 0 {
@@ -95,47 +94,46 @@ impl PingPongWindows {
             .find_map(|place| Some(window(place, pair.turns[place].next()?)))
     }
 
-    /// Whether `peer` may have a window, by this rank's count: one that is on its way is the peer's.
+    /// Whether `peer` may have a window. A window under way to it counts as the peer's.
     pub(super) fn others(&self, peer: u32) -> bool {
         let others =
             |turns: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| turns.check(i).is_ok());
         self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
     }
 
-    /// The bytes of window `i` that this process lacks pages for, if a message of `len` bytes goes
-    /// through it.
+    /// The bytes of window `i` for which this process lacks pages, for a message of `len` bytes.
     pub(super) fn absent(&self, peer: u32, i: usize, len: u64) -> Range<usize> {
         let end = len.min(self.len as u64) as usize;
         let present = self.pairs[peer as usize].present[i];
         present.min(end)..end
     }
 
-    /// It has pages for the first `end` bytes of window `i`.
+    /// Records that this process has pages for the first `end` bytes of window `i`.
     pub(super) fn found(&mut self, peer: u32, i: usize, end: usize) {
         let present = &mut self.pairs[peer as usize].present[i];
         *present = end.max(*present);
     }
 
-    /// Window `i`, which [`PingPongWindows::next`] has shown, is under way to `peer`.
+    /// Gives window `i`, which [`PingPongWindows::next`] returned, to `peer`.
     pub(super) fn give(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
         pair.turns[place].give(turn);
     }
 
-    /// A message of `peer` says that it is in window `i`.
+    /// Checks a message of `peer` that says it is in window `i`.
     ///
     /// # Errors
     /// [`Corrupt`] if there is no such window, or it is this rank's.
     pub(super) fn check(&self, peer: u32, i: usize) -> Result<(), Corrupt> {
         if i >= WINDOWS_PER_PAIR || self.len == 0 {
-            return Err(Corrupt("a window that there is not"));
+            return Err(Corrupt("an unknown window"));
         }
         let (place, turn) = turn(i);
         self.pairs[peer as usize].turns[place].check(turn)
     }
 
-    /// Window `i` is this rank's: it has read what was in it, or the peer never saw it.
+    /// Takes window `i`, which this rank has read or the peer has never seen.
     pub(super) fn gain(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_came_last_goes_first() {
+    fn the_window_that_came_last_goes_first() {
         let mut side = PingPongWindows::new(2, 0);
         for i in [WINDOWS_PER_PAIR - 1, WINDOWS_PER_PAIR - 2] {
             side.check(1, i).unwrap();

@@ -1,90 +1,90 @@
-//! Which way of giving up a shared processor costs less beside somebody foreign: [`Backoff`].
+//! How a wait gives up a shared processor beside another program, by a yield or a sleep: [`Backoff`].
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Whether waits sleep at once, or yield before.
+use oxmpi_wire::trials::{Estimate, Policy, Schedule};
+
+/// Whether waits sleep at once or yield first, by what each way has lost.
 ///
-/// Beside another program of the same control group a yield costs a slice of some milliseconds, and
-/// a sleep what a wake takes, 20 us: who is woken interrupts the other. In a control group that has
-/// nearly all shares it is the reverse: a yield goes to the other ranks, while who sleeps lets a
-/// program of another group run, whose slice no wake interrupts. With eight ranks on two processors,
-/// beside a compiler of another group, a reduction of 64 KiB took 1.5 ms with sleeps and 0.1 ms with
-/// yields.
+/// Beside another program of the same control group a yield costs a slice of some milliseconds, and a sleep what a wake
+/// takes, 20 us: a woken rank interrupts the other program. In a control group that has nearly all shares it is the
+/// reverse: a yield goes to the other ranks, while a sleeping rank lets a program of another group run, whose slice no
+/// wake interrupts (a reduction of 64 KiB of eight ranks on two processors: 1.5 ms with sleeps, 0.1 ms with yields).
 ///
-/// So what each way loses is added up over a row of waits, and the way is changed when it has lost
-/// more than the other one did. Old losses of the other way are forgotten by and by: soon when ranks have met
-/// somebody once, as where one of them started late, and later each time that they meet somebody again.
+/// So the losses of the present way are added up over a round of waits, and the way changes when they exceed those of
+/// the other way. Losses of the other way decay: fast after the first change, slower the more often the way has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
-    /// Whether waits sleep at once.
-    is_wary: Cell<bool>,
-    /// Waits of this row so far.
-    waits: Cell<u32>,
-    /// What this row has lost.
+    sleeps: Cell<bool>,
+    /// Waits since the way was changed.
+    waits: Cell<Schedule>,
+    /// Losses of this round.
     lost: Cell<Duration>,
-    /// What a row of the other way loses.
-    other: Cell<Duration>,
-    /// Rows since the way was changed.
-    rows: Cell<u32>,
-    /// How often the way was changed with few rows between, up to the last of [`FORGOTTEN`].
+    /// Nanoseconds that a round of the other way loses.
+    other: Cell<Estimate>,
+    /// Changes of the way with few rounds between, up to the last index of [`DECAYS`].
     changes: Cell<usize>,
 }
 
-/// Waits in a row.
-const ROW: u32 = 64;
+/// Waits of a round.
+const ROUND: u64 = 64;
 
-/// What one wait loses to another program at most: a slice of the processor. A longer one has waited for ranks
-/// that compute elsewhere.
+/// The greatest loss of one wait: a slice of the processor. A longer one waited for ranks that compute elsewhere.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// The part of the other way's losses that is forgotten in a row, after so many changes: with 2 a slice is forgotten in
-/// about four rows of sleeps, with 8 in twelve. Beside one busy program on two processors of Zen 3, always 8 made a bcast
-/// of 8 B of eight ranks take twice as long.
-const FORGOTTEN: [u32; 4] = [2, 2, 4, 8];
+/// The other way's losses forget one part in so many each round, by the number of changes. With 2 a slice is forgotten
+/// in about four rounds of sleeps, with 8 in twelve; always 8 doubled a bcast of 8 B (eight ranks, two processors, Zen 3).
+const DECAYS: [u64; 4] = [2, 2, 4, 8];
 
-/// Few rows: some ten milliseconds of short waits that yield, some eighty of such that sleep.
-const FEW: u32 = 64;
+/// Few rounds: about 10 ms of short waits that yield, about 80 ms of waits that sleep.
+const FEW: u64 = 64;
 
-/// Losses of a row above which another program counts as met of late: a few rows after it took a slice. With eight ranks
-/// and nobody else a quarter of it made scatters of 1 MiB take a fifth longer, for turns that only seemed lost.
+/// Losses of a round above which another program counts as met lately: some rounds after it took a slice. A quarter of it
+/// made scatters of 1 MiB a fifth slower with eight ranks and no other program.
 const REMEMBERED: Duration = Duration::from_millis(2);
 
 impl Backoff {
-    /// Whether the wait that begins sleeps at once.
+    /// Counts a wait. Whether it sleeps at once.
     pub(crate) fn begin_wait(&self) -> bool {
-        let waits = self.waits.get() + 1;
-        self.waits.set(waits % ROW);
-        if waits == ROW {
-            let other = self.other.get();
-            self.other
-                .set(other - other / FORGOTTEN[self.changes.get()]);
+        let mut waits = self.waits.get();
+        if waits.count(ROUND).is_some() {
+            let mut other = self.other.get();
+            other.decay(DECAYS[self.changes.get()]);
+            self.other.set(other);
             self.lost.set(Duration::ZERO);
-            self.rows.set(self.rows.get().saturating_add(1));
         }
-        self.is_wary.get()
+        self.waits.set(waits);
+        self.sleeps.get()
     }
 
-    /// Whether another program took turns of late, so that the next one given away may be lost, too.
+    /// Whether another program took turns lately, so that the next one given away may be lost, too.
     pub(crate) fn has_met_others(&self) -> bool {
-        self.is_wary.get() || self.lost.get().max(self.other.get()) > REMEMBERED
+        self.sleeps.get() || self.lost.get().max(self.other()) > REMEMBERED
     }
 
-    /// A wait has lost so much time by its way.
+    /// Adds what a wait has lost by its way; beyond the other way's loss the way changes.
     pub(crate) fn lose(&self, time: Duration) {
         let lost = self.lost.get() + time.min(SLICE);
         self.lost.set(lost);
-        if lost > self.other.get() {
-            self.is_wary.set(!self.is_wary.get());
-            self.other.set(lost);
+        if lost > self.other() {
+            self.sleeps.set(!self.sleeps.get());
+            let mut other = Estimate::NEW;
+            other.learn(Policy::Halves, lost.as_nanos() as u64);
+            self.other.set(other);
             self.lost.set(Duration::ZERO);
-            self.waits.set(0);
-            let changes = match self.rows.replace(0) < FEW {
-                true => self.changes.get() + 1,
-                false => 0,
+            let rounds = self.waits.take().uses() / ROUND;
+            let changes = if rounds < FEW {
+                self.changes.get() + 1
+            } else {
+                0
             };
-            self.changes.set(changes.min(FORGOTTEN.len() - 1));
+            self.changes.set(changes.min(DECAYS.len() - 1));
         }
+    }
+
+    fn other(&self) -> Duration {
+        Duration::from_nanos(self.other.get().cost())
     }
 }
 
@@ -92,10 +92,10 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    /// Runs `rows` rows of waits of which each loses so much, by its way; how many slept at once.
-    fn run(backoff: &Backoff, rows: u32, asleep: Duration, yielding: Duration) -> u32 {
+    /// Runs rounds of waits that each lose so much by their way. Returns how many slept at once.
+    fn run(backoff: &Backoff, rounds: u32, asleep: Duration, yielding: Duration) -> u32 {
         let mut slept = 0;
-        for _ in 0..rows * ROW {
+        for _ in 0..rounds * ROUND as u32 {
             let sleeps = backoff.begin_wait();
             slept += u32::from(sleeps);
             let lost = if sleeps { asleep } else { yielding };
@@ -107,56 +107,56 @@ mod tests {
     }
 
     #[test]
-    fn the_way_that_loses_less_is_taken() {
+    fn the_way_that_loses_less_is_used() {
         let (wake, slice) = (Duration::from_micros(20), Duration::from_millis(4));
         let backoff = Backoff::default();
         let slept = run(&backoff, 100, wake, slice);
-        assert!(slept > 98 * ROW, "{slept}");
+        assert!(slept > 98 * ROUND as u32, "{slept}");
         let slept = run(&backoff, 100, slice, Duration::ZERO);
-        assert!(slept < ROW, "{slept}");
+        assert!(slept < ROUND as u32, "{slept}");
         let slept = run(&backoff, 100, wake, slice);
-        assert!(slept > 90 * ROW, "{slept}");
+        assert!(slept > 90 * ROUND as u32, "{slept}");
     }
 
-    /// Ranks that compute between their calls are waited for; thereafter nobody sleeps for long.
+    /// A wait for a rank that computes is long; afterwards the ranks soon yield again.
     #[test]
-    fn a_long_wait_is_soon_forgotten() {
+    fn one_long_wait_is_soon_forgotten() {
         let backoff = Backoff::default();
         backoff.lose(Duration::from_secs(1));
         assert!(backoff.begin_wait());
         let slept = run(&backoff, 100, Duration::from_micros(60), Duration::ZERO);
-        assert!(slept <= 2 * ROW, "{slept}");
+        assert!(slept <= 2 * ROUND as u32, "{slept}");
     }
 
-    /// Beside somebody who comes again and again ranks sleep for most of the time, and yield soon after the last time.
+    /// Beside a program that runs again and again ranks mostly sleep; they yield soon after its last run.
     #[test]
-    fn who_is_met_once_is_forgotten_sooner_than_who_comes_again() {
+    fn a_program_met_once_is_forgotten_sooner_than_one_that_runs_again() {
         let (sleep, slice) = (Duration::from_micros(15), Duration::from_millis(4));
         let backoff = Backoff::default();
         let until_it_yields = || {
             backoff.lose(slice);
-            let rows = (1_u32..).find(|_| run(&backoff, 1, sleep, Duration::ZERO) < ROW);
-            rows.expect("it yields at last")
+            let rounds = (1_u32..).find(|_| run(&backoff, 1, sleep, Duration::ZERO) < ROUND as u32);
+            rounds.expect("it yields at last")
         };
         let [once, again, still] = std::array::from_fn(|_| until_it_yields());
         assert!(
             once < 6 && again >= 2 * once && still == again,
             "{once} {again} {still}"
         );
-        assert_eq!(run(&backoff, FEW, sleep, Duration::ZERO), 0);
+        assert_eq!(run(&backoff, FEW as u32, sleep, Duration::ZERO), 0);
         assert_eq!(until_it_yields(), once);
     }
 
     #[test]
-    fn who_meets_nobody_yields() {
+    fn without_losses_waits_yield() {
         let backoff = Backoff::default();
         assert_eq!(run(&backoff, 10, Duration::ZERO, Duration::ZERO), 0);
         assert!(!backoff.has_met_others());
     }
 
-    /// Also while ranks yield again, another program is remembered for a few rows.
+    /// Ranks that yield again still remember another program for a few rounds.
     #[test]
-    fn who_was_met_is_remembered_for_some_rows() {
+    fn another_program_is_remembered_for_some_rounds() {
         let backoff = Backoff::default();
         let slice = Duration::from_millis(4);
         backoff.lose(slice);

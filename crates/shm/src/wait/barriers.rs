@@ -1,4 +1,4 @@
-//! Barriers among ranks of a node, without messages.
+//! Barriers of the ranks of a node without messages, and which ranks share a processor: [`NodeBarriers`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,40 +13,41 @@ use crate::transport::{ShmRx, ShmTx};
 
 use super::backoff::Backoff;
 
-/// The barriers of one rank: a few gates, each for barriers of one group of ranks.
+/// The barriers of one rank: a few, each for one group of ranks at a time. Groups that use the same barrier have no rank
+/// in common.
 ///
-/// Groups that use the same gate have no rank in common.
+/// It also knows which ranks are awake on this rank's processor, for waits that share one.
 #[derive(Debug)]
 pub struct NodeBarriers {
-    passes: [Pass; Self::COUNT],
+    barriers: [Barrier; Self::COUNT],
     me: u32,
-    /// What the collective under way waits for.
+    /// The steps that the collective under way waits for.
     awaited: Option<AwaitedSteps>,
-    /// Whether waits sleep at once.
+    /// Whether waits on a shared processor sleep or yield.
     pub(crate) backoff: Backoff,
     segment: Arc<Segment>,
 }
 
-/// One gate as this rank knows it.
+/// One barrier as this rank knows it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pass {
-    /// Barriers entered here.
+struct Barrier {
+    /// Times that this rank has entered it.
     count: u64,
-    /// The others of the barrier under way, bit by bit.
+    /// The other ranks of the barrier under way, a bit each.
     others: u64,
-    /// Those of them that were not seen there yet.
+    /// Those of them that have not been seen to enter.
     missing: u64,
 }
 
-/// Which other ranks are awake on a rank's processor.
+/// Which other ranks are awake on this rank's processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CoLocated {
     /// None.
     Alone,
-    /// Some, which all wait for the same barrier or step of a collective as this rank, or a later one; or this rank is
-    /// likely to be waited for next.
+    /// Some, all of which wait for the same barrier or step of a collective as this rank or for a later one; or others
+    /// will likely wait for this rank next.
     Waiting,
-    /// Some that may be waited for, or may go on.
+    /// Some that this rank may be waiting for, or that may go on.
     Needed,
 }
 
@@ -60,15 +61,15 @@ impl<B: Bytes> ShmRx<B> {
 }
 
 impl NodeBarriers {
-    /// NodeBarriers of a rank.
+    /// Barriers of a rank.
     pub const COUNT: usize = BARRIERS;
 
-    /// Ranks that a node with gates has at most.
+    /// The greatest number of ranks of a node with barriers.
     pub const RANKS: u32 = u64::BITS;
 
     pub(crate) fn new(segment: Arc<Segment>, me: u32) -> Self {
         Self {
-            passes: [Pass::default(); Self::COUNT],
+            barriers: [Barrier::default(); Self::COUNT],
             me,
             awaited: None,
             backoff: Backoff::default(),
@@ -76,84 +77,83 @@ impl NodeBarriers {
         }
     }
 
-    /// Whether this rank's node has gates: up to [`NodeBarriers::RANKS`] ranks. Each looks at all others,
-    /// so with more of them a tree of messages would be faster.
+    /// Whether the node has barriers: it has at most [`NodeBarriers::RANKS`] ranks. Each rank polls all others, so
+    /// beyond that a tree of messages is faster.
     #[must_use]
     pub fn are_available(&self) -> bool {
         self.segment.layout().ranks <= Self::RANKS
     }
 
-    /// Enters the next barrier at `gate`, with the ranks `others`, bit by bit. False: one is under
-    /// way there.
+    /// Enters barrier `index` with the ranks `others`, a bit each. False: that barrier is under way.
     ///
     /// # Panics
-    /// If there is no such gate.
+    /// If there is no such barrier.
     ///
     /// # Cost
     /// One line written.
-    pub fn enter(&mut self, gate: usize, others: u64) -> bool {
-        let pass = &mut self.passes[gate];
-        if pass.others != 0 {
+    pub fn enter(&mut self, index: usize, others: u64) -> bool {
+        let barrier = &mut self.barriers[index];
+        if barrier.others != 0 {
             return false;
         }
-        *pass = Pass {
-            count: pass.count + 1,
+        *barrier = Barrier {
+            count: barrier.count + 1,
             others,
             missing: others,
         };
-        self.segment.barrier_count(self.me, gate).enter(pass.count);
+        self.segment
+            .barrier_count(self.me, index)
+            .enter(barrier.count);
         true
     }
 
-    /// The ranks, bit by bit, that the barrier at `gate` waits for. None: it is over, and who
-    /// sleeps there has been woken. A rank whose count cannot be is given up at the next poll.
+    /// The ranks, a bit each, that barrier `index` still waits for. 0: it is over, and sleeping ranks were woken. The
+    /// next poll of the transport gives up a rank that wrote an impossible count.
     ///
     /// # Cost
-    /// A load for each rank that was missing; at the end one for each rank, and a system call for
-    /// each that sleeps.
+    /// A load for each missing rank; at the end a load for each rank, and a system call for each that sleeps.
     #[inline]
-    pub fn look<B: Bytes>(&mut self, gate: usize, tx: &mut ShmTx<B>) -> u64 {
-        let pass = &mut self.passes[gate];
-        match absent(&self.segment, gate, pass) {
-            Ok(absent) => pass.missing = absent,
+    pub fn poll<B: Bytes>(&mut self, index: usize, tx: &mut ShmTx<B>) -> u64 {
+        let barrier = &mut self.barriers[index];
+        match absent(&self.segment, index, barrier) {
+            Ok(absent) => barrier.missing = absent,
             Err((rank, corrupt)) => tx.breach(rank, corrupt),
         }
-        if pass.missing == 0 {
-            for other in ranks(pass.others) {
+        if barrier.missing == 0 {
+            for other in ranks(barrier.others) {
                 tx.wake_if_asleep(other);
             }
-            pass.others = 0;
+            barrier.others = 0;
         }
-        pass.missing
+        barrier.missing
     }
 
-    /// Gives up the barrier at `gate`: ranks that are missing never come.
-    pub fn give_up(&mut self, gate: usize) {
-        let pass = &mut self.passes[gate];
-        (pass.others, pass.missing) = (0, 0);
+    /// Abandons barrier `index`, for instance because a missing rank has died.
+    pub fn abandon(&mut self, index: usize) {
+        let barrier = &mut self.barriers[index];
+        (barrier.others, barrier.missing) = (0, 0);
     }
 
-    /// The team of `ranks`, of which this is number `me`, at `place`: see [`NodeGroup`]. Ranks that use the
-    /// same place are in one team, or in teams that have no rank in common. `None` where there is no
-    /// memory for it.
+    /// The group of `ranks`, of which this is number `me`, with index `group`: see [`NodeGroup`]. Groups of one index
+    /// have no rank in common. `None` where its memory cannot be mapped.
     ///
     /// # Panics
     /// If a rank is not on the node.
     #[must_use]
     pub fn group(
         &self,
-        place: usize,
+        group: usize,
         ranks: impl Iterator<Item = u32>,
         me: usize,
     ) -> Option<NodeGroup> {
-        NodeGroup::new(&self.segment, place, ranks, me)
+        NodeGroup::new(&self.segment, group, ranks, me)
     }
 
-    /// Whether what a collective waits for has come.
+    /// Whether all steps that a collective waits for have come.
     ///
     /// # Errors
-    /// A rank that is missing and never comes, and why. One whose words cannot be is given up at the
-    /// next poll.
+    /// A missing rank that will never come, and why. The next poll of the transport gives up a rank that wrote
+    /// impossible words.
     pub fn has_come<B: Bytes>(
         &mut self,
         awaited: &mut AwaitedSteps,
@@ -168,65 +168,64 @@ impl NodeBarriers {
         looked.map(|()| !waits)
     }
 
-    /// The collective under way waits no more.
+    /// Forgets the steps that the collective under way waited for.
     pub const fn forget(&mut self) {
         self.awaited = None;
     }
 
-    /// Whether a barrier or collective under way would go on, or be in error, at the next look.
-    pub(crate) fn something(&self) -> bool {
+    /// Whether a barrier or collective under way would go on or fail at the next poll.
+    pub(crate) fn can_go_on(&self) -> bool {
         if let Some(mut awaited) = self.awaited {
             let looked = awaited.look(&self.segment);
             if looked.is_err() || awaited.missing() == 0 {
                 return true;
             }
         }
-        let mut gates = self.passes.iter().enumerate();
-        gates.any(|(gate, pass)| {
-            pass.missing != 0 && absent(&self.segment, gate, pass).unwrap_or(0) == 0
+        let mut barriers = self.barriers.iter().enumerate();
+        barriers.any(|(index, barrier)| {
+            barrier.missing != 0 && absent(&self.segment, index, barrier).unwrap_or(0) == 0
         })
     }
 
-    /// This rank gives its processor away at `now`, by the [clock].
-    pub(crate) fn rests(&self, now: u64) {
+    /// Tells the other ranks that this rank gives its processor away at `now`, by the [clock].
+    pub(crate) fn set_resting(&self, now: u64) {
         self.segment.runnable_hint(self.me).end(now);
     }
 
-    /// This rank has its processor again at `now`.
-    pub(crate) fn works(&self, now: u64) {
+    /// Tells the other ranks that this rank has its processor again at `now`.
+    pub(crate) fn set_working(&self, now: u64) {
         self.segment.runnable_hint(self.me).begin(now);
     }
 
-    /// A late yield of this rank has lost the time between two readings of the clock to somebody foreign, unless ranks
-    /// beside worked for half of it.
+    /// Counts the time between two readings of the clock, in which a yield took long, as lost to another program, unless
+    /// co-located ranks worked for half of it.
     pub(crate) fn lose_turn(&self, from: u64, now: u64) {
         let lost = clock::between(from, now);
-        if self.worked_beside(from, now) < lost / 2 {
+        if self.co_located_work(from, now) < lost / 2 {
             self.backoff.lose(lost);
         }
     }
 
-    /// For how long other ranks, of the node's first 64, worked on this one's processor: longer than the time itself,
-    /// where they took turns at it.
-    fn worked_beside(&self, from: u64, now: u64) -> Duration {
-        let beside = self.segment.cpu_board().colocated(self.me as usize);
-        let worked = ranks(beside).map(|rank| self.segment.runnable_hint(rank).within(from, now));
+    /// The time that co-located ranks, of the node's first 64, worked: the sum, which may exceed the time itself.
+    fn co_located_work(&self, from: u64, now: u64) -> Duration {
+        let ranks_here = self.segment.cpu_board().colocated(self.me as usize);
+        let worked =
+            ranks(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
 
-    /// Whether others see this rank work.
+    /// Whether the other ranks see that this rank works.
     #[cfg(test)]
     pub(crate) fn is_seen_at_work(&self) -> bool {
         let now = clock::now();
         self.segment.runnable_hint(self.me).within(now, now + 1) > 0
     }
 
-    /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it
-    /// rests.
+    /// Which other ranks are awake on this rank's processor. Tells them where this rank runs and which step it waits for.
     ///
     /// # Cost
-    /// Asks for the processor, without a system call, and looks at the board; where others are awake
-    /// there and a collective is under way, at what each of them rests for.
+    /// Reads the number of the processor, without a system call, and the board of all ranks; where others are awake there
+    /// and a collective is under way, the step that each of them waits for.
     pub(crate) fn co_located(&self) -> CoLocated {
         self.co_located_on(oxmpi_os::cpu::current())
     }
@@ -243,9 +242,9 @@ impl NodeBarriers {
         let (beside, awaited) = (board.awake_on_cpu(me, cpu), self.awaited.as_ref());
         let steps = awaited.map_or(0, AwaitedSteps::missing);
         let missing = self
-            .passes
+            .barriers
             .iter()
-            .fold(steps, |all, pass| all | pass.missing);
+            .fold(steps, |all, barrier| all | barrier.missing);
         // Of two ranks either has its turn soon.
         let before = awaited.and_then(AwaitedSteps::predicted_roots);
         let before = before.filter(|_| beside.count_ones() > 1);
@@ -262,23 +261,23 @@ impl NodeBarriers {
     }
 }
 
-/// Those missing in `pass` who still are.
+/// The missing ranks of `barrier` that have still not entered.
 #[inline]
-fn absent(segment: &Segment, gate: usize, pass: &Pass) -> Result<u64, (u32, Corrupt)> {
-    let mut absent = pass.missing;
-    for rank in ranks(pass.missing) {
-        let entered = segment.barrier_count(rank, gate).entered();
-        // A rank is never two barriers from another one: the one between holds it.
-        match entered.wrapping_sub(pass.count) {
+fn absent(segment: &Segment, index: usize, barrier: &Barrier) -> Result<u64, (u32, Corrupt)> {
+    let mut absent = barrier.missing;
+    for rank in ranks(barrier.missing) {
+        let entered = segment.barrier_count(rank, index).entered();
+        // Ranks are at most one barrier apart: the one between holds them.
+        match entered.wrapping_sub(barrier.count) {
             0 | 1 => absent &= !(1 << rank),
             u64::MAX => {}
-            _ => return Err((rank, Corrupt("a barrier's count"))),
+            _ => return Err((rank, Corrupt("an impossible count of barriers"))),
         }
     }
     Ok(absent)
 }
 
-/// The ranks whose bits are set.
+/// The ranks whose bits are set in `bits`.
 fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let rank = (bits != 0).then(|| bits.trailing_zeros())?;
@@ -298,20 +297,20 @@ mod tests {
         let nodes = Node::in_process(SegmentLayout::new(4)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ends = ends.map(|(tx, rx): (ShmTx, ShmRx)| {
-            let gates = rx.node_barriers();
-            (tx, gates)
+            let barriers = rx.node_barriers();
+            (tx, barriers)
         });
         ends.collect()
     }
 
-    /// A rank waits for what is not there, on processor 0; who is beside?
-    fn wait((tx, gates): &mut (ShmTx, NodeBarriers), mut awaited: AwaitedSteps) -> CoLocated {
-        assert_eq!(gates.has_come(&mut awaited, tx), Ok(false));
-        gates.co_located_on(0)
+    /// A rank waits on processor 0 for steps that have not come: which ranks are awake there?
+    fn wait((tx, barriers): &mut (ShmTx, NodeBarriers), mut awaited: AwaitedSteps) -> CoLocated {
+        assert_eq!(barriers.has_come(&mut awaited, tx), Ok(false));
+        barriers.co_located_on(0)
     }
 
     #[test]
-    fn who_waits_gives_way_to_those_who_may_go_on() {
+    fn a_waiting_rank_yields_to_ranks_that_may_go_on() {
         let mut ranks = four();
         let mut wait = |rank: usize, root: u32, step| {
             let awaited = AwaitedSteps::published(0, step, 0, 1 << root);
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_root_of_those_on_a_processor_keeps_it() {
+    fn the_next_root_on_a_processor_keeps_it() {
         let mut ranks = four();
         let mut wait = |rank: usize, step, before: &[u32], leads| {
             let ranks_before = before.iter().fold(0, |all, rank| all | 1 << rank);
@@ -340,7 +339,11 @@ mod tests {
             wait(&mut ranks[rank], awaited.of_root(before))
         };
         assert_eq!(wait(1, 1, &[2, 0], true), CoLocated::Alone);
-        assert_eq!(wait(2, 2, &[3], true), CoLocated::Needed, "one is beside");
+        assert_eq!(
+            wait(2, 2, &[3], true),
+            CoLocated::Needed,
+            "one is awake here"
+        );
         assert_eq!(
             wait(0, 3, &[3], true),
             CoLocated::Waiting,

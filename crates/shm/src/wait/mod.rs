@@ -178,24 +178,24 @@ impl Waiter {
     /// # Cost
     /// Nothing while spinning on a processor of its own; on a shared one a look at the other ranks.
     #[inline(always)]
-    pub fn next(&mut self, gates: &NodeBarriers) -> WaitStep {
-        if self.empty < self.spins(gates) {
+    pub fn next(&mut self, barriers: &NodeBarriers) -> WaitStep {
+        if self.empty < self.spins(barriers) {
             self.empty = self.empty.saturating_add(1);
             WaitStep::Spin
         } else if self.is_busy() {
             WaitStep::Spin
         } else {
-            self.give_way(gates)
+            self.give_way(barriers)
         }
     }
 
     /// Polls to spin for, as things stand.
     #[inline(always)]
-    fn spins(&mut self, gates: &NodeBarriers) -> u32 {
+    fn spins(&mut self, barriers: &NodeBarriers) -> u32 {
         if !self.patience.shared {
             return self.patience.spin;
         }
-        let co_located = gates.co_located();
+        let co_located = barriers.co_located();
         self.beside = co_located != CoLocated::Alone;
         match co_located {
             CoLocated::Alone => self.patience.spin,
@@ -205,13 +205,13 @@ impl Waiter {
     }
 
     #[inline(never)]
-    fn give_way(&mut self, gates: &NodeBarriers) -> WaitStep {
+    fn give_way(&mut self, barriers: &NodeBarriers) -> WaitStep {
         self.gave_way = clock::now();
         if self.patience.shared {
-            gates.rests(self.gave_way);
+            barriers.set_resting(self.gave_way);
         }
         let Some(since) = self.since else {
-            if self.wary || (self.patience.shared && gates.backoff.begin_wait()) {
+            if self.wary || (self.patience.shared && barriers.backoff.begin_wait()) {
                 self.wary = true;
                 return WaitStep::Sleep;
             }
@@ -234,30 +234,30 @@ impl Waiter {
     ///
     /// # Cost
     /// A look at the other ranks; where one of them is awake here, a yield.
-    pub fn yield_to_colocated(&mut self, gates: &NodeBarriers) {
-        let is_shared = self.patience.shared && gates.co_located() != CoLocated::Alone;
-        if is_shared && !gates.backoff.has_met_others() {
+    pub fn yield_to_colocated(&mut self, barriers: &NodeBarriers) {
+        let is_shared = self.patience.shared && barriers.co_located() != CoLocated::Alone;
+        if is_shared && !barriers.backoff.has_met_others() {
             // It yields, as a rank that has met nobody is not wary.
-            self.give_way(gates);
-            self.give_turn(gates);
+            self.give_way(barriers);
+            self.give_turn(barriers);
         }
     }
 
     /// Yields. On a shared processor it learns of somebody foreign, where one of the first yields ends late.
-    fn give_turn(&mut self, gates: &NodeBarriers) {
+    fn give_turn(&mut self, barriers: &NodeBarriers) {
         yield_now();
         if self.patience.shared {
             let now = clock::now();
-            gates.works(now);
-            self.learn(gates, now);
+            barriers.set_working(now);
+            self.learn(barriers, now);
         }
     }
 
-    fn learn(&mut self, gates: &NodeBarriers, now: u64) {
+    fn learn(&mut self, barriers: &NodeBarriers, now: u64) {
         let first = self.since.filter(|_| self.turns < TURNS);
         if let Some(since) = first.filter(|&since| clock::between(since, now) >= FOREIGN) {
             self.turns = TURNS;
-            gates.lose_turn(since, now);
+            barriers.lose_turn(since, now);
         }
     }
 
@@ -284,11 +284,11 @@ impl Waiter {
     /// # Cost
     /// One PAUSE while spinning.
     #[inline(always)]
-    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, gates: &NodeBarriers) {
-        match self.next(gates) {
+    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, barriers: &NodeBarriers) {
+        match self.next(barriers) {
             WaitStep::Spin => spin_loop(),
-            WaitStep::Yield => self.give_turn(gates),
-            WaitStep::Sleep => self.sleep(rx, gates, |rx| rx.nap(NAP)),
+            WaitStep::Yield => self.give_turn(barriers),
+            WaitStep::Sleep => self.sleep(rx, barriers, |rx| rx.nap(NAP)),
         }
     }
 
@@ -299,11 +299,11 @@ impl Waiter {
     pub fn sleep<B: Bytes>(
         &self,
         rx: &mut ShmRx<B>,
-        gates: &NodeBarriers,
+        barriers: &NodeBarriers,
         nap: impl FnOnce(&mut ShmRx<B>),
     ) {
         if rx.arm() {
-            if gates.something() {
+            if barriers.can_go_on() {
                 rx.disarm();
             } else {
                 nap(rx);
@@ -311,11 +311,11 @@ impl Waiter {
         }
         if self.patience.shared {
             let now = clock::now();
-            gates.works(now);
+            barriers.set_working(now);
             if self.wary {
                 // In full, whoever worked beside: judged as late yields are, four ranks stayed wary for longer, and took
                 // 1.3 to 3 times as long beside a busy program.
-                gates.backoff.lose(clock::between(self.gave_way, now));
+                barriers.backoff.lose(clock::between(self.gave_way, now));
             }
         }
     }
@@ -331,14 +331,14 @@ mod tests {
     use crate::segment::SegmentLayout;
     use crate::{Node, NodeBarriers, ShmRx, ShmTx};
 
-    fn gates() -> NodeBarriers {
+    fn barriers() -> NodeBarriers {
         let (_, rx): (_, ShmRx) = Node::alone(SegmentLayout::new(1)).unwrap().ends().unwrap();
         rx.node_barriers()
     }
 
     #[test]
     fn steps_follow_each_other() {
-        let gates = gates();
+        let barriers = barriers();
         let patience = WaitPolicy {
             spin: 3,
             yields: Duration::ZERO,
@@ -347,40 +347,40 @@ mod tests {
         let mut waiter = Waiter::new(patience);
         for _ in 0..2 {
             for _ in 0..3 {
-                assert_eq!(waiter.next(&gates), WaitStep::Spin);
+                assert_eq!(waiter.next(&barriers), WaitStep::Spin);
             }
-            assert_eq!(waiter.next(&gates), WaitStep::Yield);
-            while waiter.next(&gates) == WaitStep::Yield {}
-            assert_eq!(waiter.next(&gates), WaitStep::Sleep);
+            assert_eq!(waiter.next(&barriers), WaitStep::Yield);
+            while waiter.next(&barriers) == WaitStep::Yield {}
+            assert_eq!(waiter.next(&barriers), WaitStep::Sleep);
             waiter.progressed();
         }
     }
 
     #[test]
     fn who_has_asked_for_it_never_sleeps() {
-        let gates = gates();
+        let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy::busy());
         waiter.empty = u32::MAX;
-        assert_eq!(waiter.next(&gates), WaitStep::Spin);
+        assert_eq!(waiter.next(&barriers), WaitStep::Spin);
     }
 
     /// Whoever a long yield let run is not yielded to again for a while.
     #[test]
     fn a_wary_rank_sleeps_at_once() {
-        let gates = gates();
+        let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
             ..WaitPolicy::oversubscribed()
         });
-        gates.backoff.lose(FOREIGN);
+        barriers.backoff.lose(FOREIGN);
         for _ in 0..3 {
-            assert_eq!(waiter.next(&gates), WaitStep::Sleep);
+            assert_eq!(waiter.next(&barriers), WaitStep::Sleep);
             assert!(waiter.is_yielding());
         }
         waiter.progressed();
         assert!(!waiter.is_yielding());
-        gates.backoff.lose(2 * FOREIGN);
-        assert_eq!(waiter.next(&gates), WaitStep::Yield);
+        barriers.backoff.lose(2 * FOREIGN);
+        assert_eq!(waiter.next(&barriers), WaitStep::Yield);
     }
 
     /// Two ranks on one processor; they have not told where they are.
@@ -429,10 +429,10 @@ mod tests {
         let late = 3 * FOREIGN.as_nanos() as u64;
         // They tell where they are.
         let _ = (me.co_located(), other.co_located());
-        other.works(late / 4);
+        other.set_working(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
         assert_eq!(learns(late), (true, false), "the other one works");
-        other.rests(late);
+        other.set_resting(late);
         assert_eq!(learns(late), (true, false), "the other one has worked");
         assert_eq!(learns(3 * late), (true, true), "mostly somebody else has");
     }
@@ -441,20 +441,20 @@ mod tests {
     #[test]
     fn a_wait_tells_of_work_before_and_after_it() {
         let (_, mut rx): (_, ShmRx) = Node::alone(SegmentLayout::new(1)).unwrap().ends().unwrap();
-        let gates = rx.node_barriers();
+        let barriers = rx.node_barriers();
         // However long a yield takes, another one follows.
         let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
             yields: Duration::MAX,
             ..WaitPolicy::oversubscribed()
         });
-        let works = || gates.is_seen_at_work();
+        let works = || barriers.is_seen_at_work();
         assert!(!works());
-        waiter.idle(&mut rx, &gates);
+        waiter.idle(&mut rx, &barriers);
         assert!(works(), "after a yield");
-        assert_eq!(waiter.next(&gates), WaitStep::Yield);
+        assert_eq!(waiter.next(&barriers), WaitStep::Yield);
         assert!(!works(), "before a yield");
-        waiter.sleep(&mut rx, &gates, |rx| {
+        waiter.sleep(&mut rx, &barriers, |rx| {
             assert!(!works());
             rx.disarm();
         });
@@ -464,8 +464,8 @@ mod tests {
     /// Alone on its node, a rank has its processor for itself, whatever it was told.
     #[test]
     fn a_shared_processor_is_kept_while_nobody_else_is_awake() {
-        let gates = gates();
+        let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
-        assert_eq!(waiter.next(&gates), WaitStep::Spin);
+        assert_eq!(waiter.next(&barriers), WaitStep::Spin);
     }
 }

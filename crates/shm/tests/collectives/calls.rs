@@ -17,15 +17,15 @@ fn calls_in_any_order_are_right() {
         WaitPolicy::passive(10, true),
         SLEEPER,
     ];
-    for (ranks, patience) in [2, 3, 5, 2, 4, 7]
+    for (ranks, policy) in [2, 3, 5, 2, 4, 7]
         .into_iter()
         .zip(policies.into_iter().cycle())
     {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.gates.group(3, 0..ranks, me as usize).unwrap();
+            let mut group = rank.barriers.group(3, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
-                patience,
+                policy,
                 looks: me,
             };
             let mut random = Random(ranks.into());
@@ -51,14 +51,14 @@ fn many_ranks_need_few_buffers() {
                 return;
             };
             let (members, size, here) = (on_node - ranks..on_node, ranks as usize, here as usize);
-            let mut group = rank.gates.group(3, members, here).unwrap();
+            let mut group = rank.barriers.group(3, members, here).unwrap();
             if let [first, second] = processors {
                 // In order, for operations that do not commute.
                 group.set_processors(&[[*first; 6], [*second; 6]].concat());
             }
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: WaitPolicy::passive(10, true),
+                policy: WaitPolicy::passive(10, true),
                 looks: me,
             };
             let mut random = Random(ranks.into());
@@ -89,11 +89,14 @@ fn ranks_of_a_processor_reduce_first() {
             )
         });
         threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
-            let mut group = rank.gates.group(0, 0..ranks as u32, me as usize).unwrap();
+            let mut group = rank
+                .barriers
+                .group(0, 0..ranks as u32, me as usize)
+                .unwrap();
             group.set_processors(processors);
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: WaitPolicy::oversubscribed(),
+                policy: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut random = Random(ranks as u64);
@@ -137,10 +140,10 @@ fn ranks_of_a_processor_reduce_first() {
 fn long_blocks_move_by_cma() {
     for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: WaitPolicy::oversubscribed(),
+                policy: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut random = Random(ranks.into());
@@ -183,11 +186,11 @@ fn long_blocks_move_by_cma() {
 fn non_temporal_outputs_are_right() {
     for ranks in [2, 3, 5] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             group.set_cache(0, 1);
             let mut caller = Caller {
                 rank: &mut rank,
-                patience: WaitPolicy::oversubscribed(),
+                policy: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut random = Random(ranks.into());
@@ -208,10 +211,10 @@ fn non_temporal_outputs_are_right() {
 #[test]
 fn repeated_calls_keep_their_order() {
     threads(SegmentLayout::new(3), |me, mut rank| {
-        let mut group = rank.gates.group(0, 0..3, me as usize).unwrap();
+        let mut group = rank.barriers.group(0, 0..3, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
-            patience: SLEEPER,
+            policy: SLEEPER,
             looks: 0,
         };
         for kind in 0..8 {
@@ -235,10 +238,10 @@ fn groups_share_a_group_index() {
     threads(SegmentLayout::new(4), |me, mut rank| {
         let members = if me % 2 == 0 { [2, 0] } else { [1, 3] };
         let here = members.iter().position(|&link| link == me).unwrap();
-        let mut group = rank.gates.group(1, members.into_iter(), here).unwrap();
+        let mut group = rank.barriers.group(1, members.into_iter(), here).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
-            patience: SLEEPER,
+            policy: SLEEPER,
             looks: 3,
         };
         let mut random = Random(9);
@@ -279,7 +282,7 @@ fn a_group_of_any_size_reduces_short_elements() {
 fn a_rank_has_max_groups_groups() {
     threads(SegmentLayout::new(2), |me, rank| {
         for index in 0..MAX_GROUPS + 2 {
-            let group = rank.gates.group(index, 0..2, me as usize);
+            let group = rank.barriers.group(index, 0..2, me as usize);
             assert_eq!(group.is_some(), index < MAX_GROUPS);
             if let Some(group) = group {
                 assert!(group.can_reduce(8) && group.can_reduce(24));

@@ -32,8 +32,8 @@ impl CollectiveDriver for Abortable<'_> {
         let start = Instant::now();
         loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { gates, tx, .. } = &mut *self.caller.rank;
-            if gates.has_come(&mut awaited, tx)? {
+            let Rank { barriers, tx, .. } = &mut *self.caller.rank;
+            if barriers.has_come(&mut awaited, tx)? {
                 return Ok(());
             }
             if self.failed.load(Ordering::Acquire) {
@@ -71,11 +71,11 @@ fn no_rank_writes_to_a_failed_gather() {
     for (delay, ranks) in (0..24).flat_map(|delay| [(delay, 2), (delay, 3)]) {
         let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
         threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.gates.group(0, 0..ranks, me as usize).unwrap();
+            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             let mut abortable = Abortable {
                 caller: Caller {
                     rank: &mut rank,
-                    patience: WaitPolicy::oversubscribed(),
+                    policy: WaitPolicy::oversubscribed(),
                     looks: 0,
                 },
                 failed: &failed,
@@ -180,10 +180,10 @@ fn two_ranks_in_different_calls_do_not_hang() {
     for calls in pairs.filter(differ) {
         let failed = AtomicBool::new(false);
         threads(SegmentLayout::new(2), |me, mut rank| {
-            let mut group = rank.gates.group(0, 0..2, me as usize).unwrap();
+            let mut group = rank.barriers.group(0, 0..2, me as usize).unwrap();
             let caller = Caller {
                 rank: &mut rank,
-                patience: WaitPolicy::oversubscribed(),
+                policy: WaitPolicy::oversubscribed(),
                 looks: 0,
             };
             let mut abortable = Abortable {
@@ -206,10 +206,10 @@ fn two_ranks_in_different_calls_do_not_hang() {
 #[test]
 fn a_call_that_differs_is_an_error() {
     threads(SegmentLayout::new(2), |me, mut rank| {
-        let mut group = rank.gates.group(0, 0..2, me as usize).unwrap();
+        let mut group = rank.barriers.group(0, 0..2, me as usize).unwrap();
         let mut caller = Caller {
             rank: &mut rank,
-            patience: SLEEPER,
+            policy: SLEEPER,
             looks: 0,
         };
         let (input, mut output) = ([1; 100], [0; 100]);

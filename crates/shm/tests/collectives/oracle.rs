@@ -20,7 +20,7 @@ pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
 /// A rank with its way of waiting, and an operation that does not commute.
 pub(crate) struct Caller<'a> {
     pub(crate) rank: &'a mut Rank,
-    pub(crate) patience: WaitPolicy,
+    pub(crate) policy: WaitPolicy,
     pub(crate) looks: u32,
 }
 
@@ -32,21 +32,21 @@ impl CollectiveDriver for Caller<'_> {
     }
 
     fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
-        let (start, mut waiter) = (Instant::now(), Waiter::new(self.patience));
-        let Rank { gates, tx, .. } = self.rank;
-        let mut arrived = gates.has_come(&mut awaited, tx)?;
+        let (start, mut waiter) = (Instant::now(), Waiter::new(self.policy));
+        let Rank { barriers, tx, .. } = self.rank;
+        let mut arrived = barriers.has_come(&mut awaited, tx)?;
         while !arrived {
             self.rank.poll();
-            waiter.idle(&mut self.rank.rx, &self.rank.gates);
+            waiter.idle(&mut self.rank.rx, &self.rank.barriers);
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { gates, tx, .. } = self.rank;
-            arrived = gates.has_come(&mut awaited, tx)?;
+            let Rank { barriers, tx, .. } = self.rank;
+            arrived = barriers.has_come(&mut awaited, tx)?;
         }
         Ok(())
     }
 
     fn yield_to_colocated(&mut self) {
-        Waiter::new(self.patience).yield_to_colocated(&self.rank.gates);
+        Waiter::new(self.policy).yield_to_colocated(&self.rank.barriers);
     }
 
     fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {

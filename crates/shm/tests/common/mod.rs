@@ -44,11 +44,11 @@ impl<T> Sink<T> for Log {
     }
 }
 
-/// One rank: both halves, its gates, and a log of what came.
+/// One rank: both halves, its barriers, and a log of what came.
 pub(crate) struct Rank {
     pub(crate) tx: ShmTx,
     pub(crate) rx: ShmRx,
-    pub(crate) gates: NodeBarriers,
+    pub(crate) barriers: NodeBarriers,
     pub(crate) log: Log,
 }
 
@@ -56,7 +56,7 @@ impl Rank {
     pub(crate) fn new(node: Node) -> Self {
         let (tx, rx) = node.ends().unwrap();
         Self {
-            gates: rx.node_barriers(),
+            barriers: rx.node_barriers(),
             tx,
             rx,
             log: Log::default(),

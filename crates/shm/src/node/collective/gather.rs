@@ -188,7 +188,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let processes = self.group.processes.as_ref().expect("CMA is enabled");
             for (rank, process) in processes.iter().enumerate().filter(|&(rank, _)| rank != me) {
                 let writes = || self.is_published(rank, step) && !self.is_published(rank, step + 1);
-                let is_alive = || !matches!(process.find(), Err(Denied::Gone | Denied::Stranger));
+                let is_alive = || !matches!(process.check(), Err(Denied::Gone | Denied::Stranger));
                 while writes() && is_alive() {
                     yield_now();
                 }

@@ -196,7 +196,7 @@ fn pieces_that_come_again_give_the_owner_up() {
     }
     put(*owner.offer().words(), next, PIECES);
     claimer.poll();
-    let why = Fault::Protocol("more pieces than there are");
+    let why = Fault::Protocol("more pieces than the message has");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
 }
 
@@ -250,8 +250,8 @@ fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
     let rows = claimer.tx.bulk_choices(Peer(0));
     let row = rows
         .iter()
-        .find(|row| (row.from..=row.to).contains(&20_000));
-    let cache = row.and_then(|row| row.seen.iter().find(|seen| seen.0 == BulkProtocol::Copy));
+        .find(|row| (row.min_len..=row.max_len).contains(&20_000));
+    let cache = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
     let times = cache.map(|&(_, _, times)| times as usize);
     assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
 }
@@ -338,7 +338,7 @@ fn one_rank_chooses_where_messages_go_to_and_fro() {
         pass((&mut low, 0), (&mut high, 1));
     }
     let taken = |rank: &Rank| {
-        let seen = rank.tx.bulk_choices(Peer(0))[0].seen.into_iter();
+        let seen = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
         let taken = seen.filter(|seen| seen.2 > 0);
         taken
             .map(|(protocol, _, times)| (protocol, times))

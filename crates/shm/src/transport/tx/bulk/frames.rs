@@ -1,7 +1,8 @@
-//! The protocol through a link's larger buffers: streams of chunks, each named by a frame.
+//! The protocol [`Buffers`](super::protocol::BulkProtocol::Buffers): streams of chunks through a link's
+//! larger buffers, each named by a frame.
 //!
-//! It needs nothing but the link, so it is the way of puts, of parts of a region, and of gets for
-//! which no other protocol is left.
+//! It needs nothing but the link. Puts, gets of a part of a region, and gets for which no other protocol is
+//! left use it.
 
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
@@ -13,7 +14,7 @@ use crate::transport::control::{Control, OperationId};
 use crate::transport::shared_bytes::SharedBytes;
 use crate::transport::tx::ShmTx;
 
-/// Bytes of this rank on their way to a peer.
+/// Bytes of this rank that stream to a peer.
 pub(in crate::transport) struct BufferStream {
     pub(in crate::transport) peer: u32,
     id: OperationId,
@@ -22,12 +23,12 @@ pub(in crate::transport) struct BufferStream {
     left: u64,
     /// Buffers of one chunk.
     chunk: u32,
-    /// For a put: where it goes.
+    /// For a put: the region and the offset of the next chunk.
     push: Option<(Name, u64)>,
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// A peer pulls.
+    /// Starts to stream what `peer` pulls, or refuses it.
     pub(in crate::transport) fn pulled(
         &mut self,
         peer: u32,
@@ -37,7 +38,7 @@ impl<B: Bytes> ShmTx<B> {
         len: u64,
     ) -> Result<(), Corrupt> {
         if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
-            return Err(Corrupt("more pulls at once than there can be"));
+            return Err(Corrupt("more pulls at once than allowed"));
         }
         let allowed = self.regions.check(from, Some(Access::Read), at, len);
         if allowed.is_err() || len == 0 {
@@ -58,7 +59,7 @@ impl<B: Bytes> ShmTx<B> {
     ) {
         self.regions.enter(region);
         let layout = self.segment.layout();
-        // About eight chunks, so that copying in and out overlap, of at most half the buffers.
+        // About eight chunks of at most half the buffers, so that copying in and out overlap.
         let chunk = (len / 8 / u64::from(layout.buffer)).clamp(1, u64::from(layout.buffers / 2));
         self.streams.push(BufferStream {
             peer,
@@ -72,7 +73,7 @@ impl<B: Bytes> ShmTx<B> {
         self.chores = true;
     }
 
-    /// A chunk for operation `id` has come from `peer`. The token, if that was the last.
+    /// Takes a chunk of operation `id` from `peer`. Returns the token after the last chunk.
     pub(in crate::transport) fn arrived(
         &mut self,
         peer: u32,
@@ -99,13 +100,13 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(None);
         }
         if let Some(timed) = &now.tried {
-            // What the protocol that has ended came to, or it would be tried first for ever.
+            // The time counts for the failed protocol, or it would be tried first for ever.
             self.learn(peer, timed);
         }
         Ok(self.close(id).map(|open| open.token))
     }
 
-    /// A chunk that `peer` pushes.
+    /// Takes a chunk of a put of `peer`.
     pub(in crate::transport) fn pushed(
         &mut self,
         peer: u32,
@@ -129,7 +130,7 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    /// Operation `id` with `peer` ended, well or not.
+    /// Ends operation `id` with `peer` with this result.
     pub(in crate::transport) fn ended(
         &mut self,
         peer: u32,
@@ -157,7 +158,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Copies into free buffers what streams have. Returns the number of chunks.
+    /// Copies from streams into free buffers. Returns the number of chunks.
     pub(super) fn pump_streams(&mut self) -> u32 {
         let mut chunks = 0;
         let mut i = 0;

@@ -1,14 +1,14 @@
-//! Registered memory and bulk transfer.
+//! Registered memory and bulk transfer: [`Memory`] and [`Rma`] of [`ShmTx`].
 //!
-//! A file per protocol: through the link's buffers ([`frames`]), and for gets of offered bytes what
-//! their owner does ([`source`]) and what the claimer does ([`sink`]): through a pipe, by the
-//! kernel's copy between address spaces ([`single`]), or straight from memory that both have
-//! mapped. The claimer picks the protocol ([`choice`]).
+//! Puts and pulls go through the link's buffers ([`frames`]). A get of offered bytes has an owner's side ([`owner`]) and
+//! a claimer's side ([`claimer`]); the claimer picks the [protocol] by measured costs ([`choice`]).
 
 pub(in crate::transport) mod choice;
 mod claimer;
 mod frames;
+mod grant;
 mod owner;
+pub(in crate::transport) mod protocol;
 
 use std::time::Instant;
 use std::vec::Vec;
@@ -16,7 +16,8 @@ use std::vec::Vec;
 use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
-use self::choice::{BulkChoice, BulkPreference, BulkProtocol};
+use self::choice::BulkChoice;
+use self::protocol::{BulkPreference, BulkProtocol};
 use super::{ShmTx, WordWait};
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, OperationId};
@@ -26,14 +27,14 @@ pub(super) use self::claimer::Claims;
 pub(super) use self::frames::BufferStream;
 pub(super) use self::owner::OwnedOffers;
 
-/// Bytes that are copied before the transport looks around again.
+/// Bytes that a step copies before the transport does other work.
 const BATCH: u64 = 256 << 10;
 
-/// The same of fifos. Where messages go both ways each side copies in and out by turns, and each turn
-/// costs: on a Zen 4 a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB, and 47 in one.
+/// The same for windows of shared memory. Where messages go both ways each side copies in and out by turns,
+/// and each change costs: a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB and 47 us in one (Zen 4).
 const MAX_COPY: u64 = 1 << 20;
 
-/// A get or put that this rank started.
+/// A slot for a get or put that this rank started.
 pub(in crate::transport) struct Operation {
     pub(in crate::transport) turn: u32,
     pub(in crate::transport) open: Option<OpenOperation>,
@@ -48,46 +49,45 @@ pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
     pub(in crate::transport) get: bool,
-    /// For a get that goes on through the link's buffers, since the protocol that it was claimed by has
-    /// ended before the bytes were there.
+    /// For a get that goes on through the link's buffers: the claim that failed before.
     tried: Option<TimedGet>,
 }
 
-/// A get whose time says what a protocol costs.
+/// A get whose time is a sample of its protocol's cost.
 #[derive(Clone, Copy)]
 struct TimedGet {
     protocol: BulkProtocol,
-    /// Whether something went the other way.
-    both_ways: bool,
+    /// Whether something went the other way, too.
+    bidirectional: bool,
     started: Instant,
     len: u64,
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Sets by which protocol gets of this rank go, and how large the pieces in a pipe are.
+    /// Sets the protocol of this rank's gets and the pieces in a FIFO.
     pub fn set_bulk_preference(&mut self, preference: BulkPreference) {
         self.preference = preference;
     }
 
-    /// By which protocols this rank gets bytes of `peer`, by size, and what each was seen to cost.
+    /// The protocols of this rank's gets from `peer`, by size class, and their measured costs.
     #[must_use]
     pub fn bulk_choices(&self, peer: Peer) -> Vec<BulkChoice> {
-        self.claims.rows(peer.0, &self.preference)
+        self.claims.choices(peer.0, &self.preference)
     }
 
-    /// Moves bulk bytes on, a piece of each transfer. Returns how many pieces.
+    /// Moves bulk transfers on, a piece of each. Returns how many pieces moved.
     pub(super) fn pump(&mut self) -> u32 {
         self.pump_streams() + self.pump_offers() + self.pump_claims()
     }
 
-    /// Ends what goes on with `peer`, which is lost, but for the operations themselves.
+    /// Ends the transfers with `peer`, which is lost, but not their operations.
     pub(super) fn drop_bulk(&mut self, peer: u32) {
         self.drop_streams(|stream| stream.peer == peer);
         self.drop_claims(peer);
         self.drop_offers(peer);
     }
 
-    /// The words that bulk transfers wait for, beside credits.
+    /// Adds the words whose change moves bulk transfers on, beside credits.
     pub(super) fn bulk_words(&self, waits: &mut Vec<WordWait>) {
         self.offer_waits(waits);
         self.claim_waits(waits);
@@ -98,7 +98,7 @@ impl<B: Bytes> ShmTx<B> {
         !self.streams.is_empty() || self.offers.any() || self.claims.any()
     }
 
-    /// A transfer of `region` ended.
+    /// Ends a use of `region`.
     pub(super) fn leave(&mut self, region: Name) {
         if let Some(token) = self.regions.leave(region) {
             self.finish(token, Ok(()));
@@ -141,7 +141,7 @@ impl<B: Bytes> ShmTx<B> {
         Some(open)
     }
 
-    /// Whether one more operation with `peer` can start; else remembers who waits.
+    /// Checks that one more operation with `peer` can start; else the peer counts as blocked.
     fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
         if self.open_operations < OPERATIONS {
             return Ok(());
@@ -190,7 +190,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             self.finish(token, fault);
             return Ok(());
         }
-        // A claim needs no room, but it may come to a pull yet.
+        // A claim needs no room, but the pull after a failed one does.
         if !self.out[of.0 as usize].ring.ready() {
             self.make_room(of, false)?;
         }
@@ -240,13 +240,13 @@ impl<B: Bytes> Rma for ShmTx<B> {
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Asks `peer` to stream bytes of its region. False: there is no room to ask.
+    /// Asks `peer` to stream bytes of its region. False: there is no room for the frame.
     fn pull(&mut self, peer: u32, id: OperationId, from: Name, at: u64, len: u64) -> bool {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
-    /// Checks this rank's side of an operation. The error is what the operation ends in at once:
-    /// a fault, or success where there is nothing to move.
+    /// Checks this rank's side of an operation. The error is the operation's result: a fault, or success
+    /// where there is nothing to move.
     fn local(&self, len: u64, local: &Local<'_, Region>) -> Result<(), Result<(), Fault>> {
         if len != local.len {
             return Err(Err(Fault::Protocol(

@@ -1,173 +1,56 @@
-//! The claimer's side of offered bytes: gets that need no frame.
+//! The claimer's side of bulk transfers: the life of its claims, and a file for each way in which it moves bytes.
+//!
+//! A get of offered bytes claims the offer by a protocol, moves the bytes in steps, and finishes the claim. Where the
+//! protocol fails, the get goes on by a pull through the link's buffers.
+
+mod claim;
+mod cma;
+mod double_copy;
+mod mapped;
 
 use std::boxed::Box;
-use std::hint::spin_loop;
 use std::time::Instant;
 use std::vec::Vec;
 
-use oxmpi_os::vm::Denied;
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Bytes, Fault, Key};
 
-use super::choice::{BulkChoice, BulkPreference, BulkProtocol, CostTable, ProtocolSet};
-use super::owner::{Grant, NO_WINDOW, OfferWindow, piece};
-use super::{BATCH, MAX_COPY, TimedGet};
-use crate::ring::{
-    BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage, OwnerProgress,
-};
+use self::claim::{Claim, ClaimProgress, ClaimStep};
+use super::TimedGet;
+use super::choice::{BulkChoice, CostTable};
+use super::grant::{OfferWindow, piece};
+use super::protocol::{BulkPreference, BulkProtocol, ProtocolSet};
 use crate::segment::area::{OFFERS_PER_PEER, WINDOWS_PER_PAIR};
-use crate::transport::cma::{CmaAccess, CmaBytes, PeerProcess};
+use crate::transport::cma::CmaAccess;
 use crate::transport::control::OperationId;
-use crate::transport::offer_key::{OfferKey, PushedWindow};
-use crate::transport::shared_bytes::SharedBytes;
+use crate::transport::offer_key::OfferKey;
 use crate::transport::tx::{ShmTx, WordWait};
 use crate::transport::windows::PingPongWindows;
 
-/// Looks with a PAUSE each at whether the next piece is in a pipe, before the transport looks around
-/// again: about the time in which one is copied.
-const LOOKS: u32 = 64;
-
-/// All claims of a rank, and by which protocols it goes.
+/// All open claims of a rank, and the measured costs by which it picks protocols.
 pub(in crate::transport) struct Claims {
     open: Vec<Claim>,
-    /// By peer: what its protocols cost, once it was got from.
-    known: Vec<Option<Box<PeerCosts>>>,
-    /// By peer: whether its memory can be read.
-    spaces: Vec<CmaAccess>,
+    /// By peer, once a get from it has picked a protocol.
+    costs: Vec<Option<Box<PeerCosts>>>,
+    /// By peer: whether this process may read its memory.
+    access: Vec<CmaAccess>,
 }
 
-/// What is known of the protocols from one peer.
+/// The measured costs of gets from one peer.
 #[derive(Clone, Default)]
 struct PeerCosts {
-    /// While nothing goes the other way, and while something does.
+    /// While nothing goes the other way; while something does.
     tables: [CostTable; 2],
-    /// When the last transfer ended.
+    /// When the last get ended.
     ended: Option<Instant>,
-}
-
-/// One claimed offer.
-struct Claim {
-    id: OperationId,
-    peer: u32,
-    offer: BulkOffer<MappedWords<'static>>,
-    turn: u32,
-    /// What to ask for if the protocol ends.
-    name: Name,
-    from_at: u64,
-    len: u64,
-    protocol: BulkProtocol,
-    /// It needs no claim: it came in a window with the message that told of it.
-    pushed: bool,
-    /// Whether something went to the peer when it was claimed.
-    both_ways: bool,
-    started: Instant,
-    progress: ClaimProgress,
-}
-
-enum ClaimProgress {
-    /// No pipe is granted yet but one of no use, if that.
-    Waiting { granted: u64 },
-    Draining {
-        pipe: OfferWindow,
-        drain: FifoReader<MappedWords<'static>>,
-        window: u64,
-    },
-    /// So many bytes from `from` on are here.
-    Reading {
-        space: PeerProcess,
-        from: u64,
-        done: u64,
-    },
-    /// As `Reading`, straight from `from`.
-    Copying { from: *mut u8, done: u64 },
-    Sharing {
-        space: PeerProcess,
-        from: u64,
-        /// Pieces that this side did, and those that the owner said it did.
-        mine: u64,
-        theirs: u64,
-        /// The owner's memory cannot be read: what is left is taken to keep the owner from it, and
-        /// what the owner has taken is waited for. Then the protocol ends.
-        failed: bool,
-    },
-    /// The protocol has ended: pull as soon as there is room to ask.
-    Ended,
-}
-
-// SAFETY: the address in `Copying` is shared memory, reached by opaque copies only, and belongs to
-// no thread.
-unsafe impl Send for ClaimProgress {}
-
-/// What a step came to.
-enum ClaimStep {
-    /// Nothing could be done.
-    Idle,
-    Moved,
-    Complete,
-    /// The protocol is closed.
-    Ended,
-    /// The peer was asked to stream: the operation goes on by frames.
-    Asked,
-    /// The peer is not what it was.
-    Broken(Fault),
-}
-
-impl From<Corrupt> for ClaimStep {
-    fn from(corrupt: Corrupt) -> Self {
-        Self::Broken(Fault::Protocol(corrupt.0))
-    }
-}
-
-impl From<ClaimLost> for ClaimStep {
-    fn from(void: ClaimLost) -> Self {
-        match void {
-            ClaimLost::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
-            ClaimLost::Corrupt(corrupt) => corrupt.into(),
-        }
-    }
-}
-
-impl Claim {
-    /// How far the offer has come while it is used.
-    fn stage(&self) -> OfferStage {
-        if self.pushed {
-            OfferStage::Open
-        } else {
-            OfferStage::Claimed {
-                protocol: self.protocol.code(),
-            }
-        }
-    }
-
-    /// Whether the owner still keeps to it.
-    fn holds(&self) -> Result<(), ClaimLost> {
-        self.offer.holds(self.turn, self.stage())
-    }
-
-    /// Tells the owner that nothing of the offer is used any more.
-    fn finish(&self) -> Result<(), ClaimLost> {
-        if !self.pushed {
-            return self.offer.finish(self.turn, self.protocol.code());
-        }
-        // Not if it is one of which the owner fills in more than this side takes.
-        if self.is_whole() {
-            self.offer.took(self.turn);
-        }
-        Ok(())
-    }
-
-    /// Whether all that the owner fills into its window was taken.
-    fn is_whole(&self) -> bool {
-        Grant::of_word(self.offer.granted()).is_some_and(|grant| grant.bytes == self.len)
-    }
 }
 
 impl Claims {
     pub(in crate::transport) fn new(ranks: u32) -> Self {
         Self {
             open: Vec::new(),
-            known: vec![None; ranks as usize],
-            spaces: vec![CmaAccess::default(); ranks as usize],
+            costs: vec![None; ranks as usize],
+            access: vec![CmaAccess::default(); ranks as usize],
         }
     }
 
@@ -175,24 +58,24 @@ impl Claims {
         !self.open.is_empty()
     }
 
-    pub(super) fn rows(&self, peer: u32, preference: &BulkPreference) -> Vec<BulkChoice> {
-        let known = self.known.get(peer as usize).and_then(Option::as_ref);
-        let mut rows = known.map_or_else(Vec::new, |known| {
-            let [one_way, both_ways] = &known.tables;
-            [one_way.rows(false), both_ways.rows(true)].concat()
+    pub(super) fn choices(&self, peer: u32, preference: &BulkPreference) -> Vec<BulkChoice> {
+        let known = self.costs.get(peer as usize).and_then(Option::as_ref);
+        let mut choices = known.map_or_else(Vec::new, |known| {
+            let [one_way, bidirectional] = &known.tables;
+            [one_way.choices(false), bidirectional.choices(true)].concat()
         });
         if let Some(protocol) = preference.protocol {
-            for row in &mut rows {
-                (row.protocol, row.why) = (protocol, "the setting shm_road says so");
+            for choice in &mut choices {
+                (choice.protocol, choice.reason) = (protocol, "shm_protocol is set to it");
             }
         }
-        rows
+        choices
     }
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Takes the `len` bytes from `at` on of a peer's offer into operation `id`, by the best protocol that
-    /// is open. False: none is.
+    /// Claims the `len` bytes from `at` on of a peer's offer for operation `id`, by the best protocol that is
+    /// available. False: none is.
     pub(super) fn claim(
         &mut self,
         peer: u32,
@@ -212,29 +95,29 @@ impl<B: Bytes> ShmTx<B> {
             .pushed
             .filter(|pushed| usize::from(pushed.window) < WINDOWS_PER_PAIR)
         {
-            // It is no part of what the protocol costs. The owner has found the memory to be there.
+            // Before the clock starts: page faults are no cost of the protocol. The owner has checked the memory.
             let i = PingPongWindows::across(pushed.window.into());
             let absent = self.windows.absent(peer, i, len);
             self.populate_window(peer, i, absent);
         }
         let started = Instant::now();
-        let both_ways = self.offers.has_open(peer);
+        let bidirectional = self.offers.has_open(peer);
         let protocols = self.open_protocols(peer, id, offered, at, len);
         let last_protocol = self.offers.last_protocol(peer, len);
-        let in_turn = offered.pushed.is_some() && protocols.has(BulkProtocol::Slots);
-        let together = self.offers.is_ping_pong_exchange(peer, len) || both_ways;
+        let pushed_here = offered.pushed.is_some() && protocols.has(BulkProtocol::Slots);
+        let exchanged = self.offers.is_ping_pong_exchange(peer, len) || bidirectional;
         let follows =
-            together && peer < self.me && (last_protocol != BulkProtocol::Slots || in_turn);
+            exchanged && peer < self.me && (last_protocol != BulkProtocol::Slots || pushed_here);
         let protocol = match self.preference.protocol {
             Some(protocol) if protocols.has(protocol) => protocol,
             Some(BulkProtocol::Buffers) => return false,
             Some(_) if protocols.has(BulkProtocol::Slots) => BulkProtocol::Slots,
             Some(_) if protocols.has(BulkProtocol::Copy) => BulkProtocol::Copy,
-            // Each side's choice bears on what the other one sees: one of them chooses.
+            // Of a pair that exchanges messages the lower rank chooses: see `choice`.
             None if follows && protocols.has(last_protocol) => last_protocol,
             None if protocols != ProtocolSet::default() => {
-                let known = self.claims.known[peer as usize].get_or_insert_default();
-                known.tables[usize::from(both_ways)].pick(len, protocols, in_turn)
+                let known = self.claims.costs[peer as usize].get_or_insert_default();
+                known.tables[usize::from(bidirectional)].pick(len, protocols, pushed_here)
             }
             _ => return false,
         };
@@ -243,19 +126,19 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         }
         let from = offered.address.wrapping_add(at);
-        let space = self.space(peer);
-        let progress = match (protocol, space) {
-            (BulkProtocol::Cma, Some(space)) => ClaimProgress::Reading {
-                space,
+        let process = self.peer_process(peer);
+        let progress = match (protocol, process) {
+            (BulkProtocol::Cma, Some(process)) => ClaimProgress::Reading {
+                process,
                 from,
                 done: 0,
             },
-            (BulkProtocol::CmaBoth, Some(space)) => {
+            (BulkProtocol::CmaBoth, Some(process)) => {
                 if let Some(to) = self.target(peer, id) {
                     offer.join([to, len]);
                 }
                 ClaimProgress::Sharing {
-                    space,
+                    process,
                     from,
                     mine: 0,
                     theirs: 0,
@@ -264,13 +147,13 @@ impl<B: Bytes> ShmTx<B> {
             }
             (BulkProtocol::Mapped, _) => match self.mapped(peer, offered, at, len) {
                 Some(from) => ClaimProgress::Copying { from, done: 0 },
-                None => ClaimProgress::Ended,
+                None => ClaimProgress::Pull,
             },
             _ => match pushed.map(|pushed| self.begin_draining(peer, &offer, len, pushed)) {
                 Some(Ok(draining)) => draining,
                 Some(Err(corrupt)) => {
                     self.breach(peer, corrupt);
-                    ClaimProgress::Ended
+                    ClaimProgress::Pull
                 }
                 None => ClaimProgress::Waiting { granted: 0 },
             },
@@ -288,7 +171,7 @@ impl<B: Bytes> ShmTx<B> {
             len,
             protocol,
             pushed: pushed.is_some(),
-            both_ways,
+            bidirectional,
             started,
             progress,
         });
@@ -296,7 +179,7 @@ impl<B: Bytes> ShmTx<B> {
         true
     }
 
-    /// The protocols by which such a get can go now.
+    /// The protocols that are available to such a get now.
     fn open_protocols(
         &mut self,
         peer: u32,
@@ -317,12 +200,12 @@ impl<B: Bytes> ShmTx<B> {
         if self.mapped(peer, offered, at, len).is_some() {
             protocols = protocols.with(BulkProtocol::Mapped);
         }
-        let wanted = match self.preference.protocol {
+        let may_use_cma = match self.preference.protocol {
             None => true,
             Some(protocol) => matches!(protocol, BulkProtocol::Cma | BulkProtocol::CmaBoth),
         };
-        let side_by_side = offered.address != 0 && self.target(peer, id).is_some();
-        if wanted && side_by_side && self.space(peer).is_some() {
+        let contiguous = offered.address != 0 && self.target(peer, id).is_some();
+        if may_use_cma && contiguous && self.peer_process(peer).is_some() {
             protocols = protocols.with(BulkProtocol::Cma);
             if at == 0 && len > piece(len) {
                 protocols = protocols.with(BulkProtocol::CmaBoth);
@@ -331,36 +214,16 @@ impl<B: Bytes> ShmTx<B> {
         protocols
     }
 
-    /// The address space of `peer`, if this process may read it.
-    fn space(&mut self, peer: u32) -> Option<PeerProcess> {
-        let area = self.segment.area()?;
-        self.claims.spaces[peer as usize].process(&self.segment, area, peer)
-    }
-
-    /// The address where operation `id` puts its bytes, if they go side by side.
-    fn target(&self, peer: u32, id: OperationId) -> Option<u64> {
-        let open = self.operation(id, peer)?;
-        let place = self.regions.bytes(open.region)?.place()?;
-        place.checked_add(open.at)
-    }
-
-    /// Where offered bytes are mapped in this process.
-    fn mapped(&self, peer: u32, offered: &OfferKey, at: u64, len: u64) -> Option<*mut u8> {
-        let from = offered.heap?.checked_add(at)?;
-        self.segment.heap_place(peer, from, len)
-    }
-
-    /// Ends the claims on offers of `peer`, which is lost; their operations end elsewhere.
+    /// Ends the claims on offers of `peer`, which is lost; the caller ends their operations.
     pub(super) fn drop_claims(&mut self, peer: u32) {
         let (lost, left) = std::mem::take(&mut self.claims.open)
             .into_iter()
             .partition(|claim| claim.peer == peer);
         self.claims.open = left;
         let lost: Vec<Claim> = lost;
-        // A peer that lives all the same, and does not know, takes no further piece. One that it took
-        // before (256 KiB at most) may still land in memory that is its owner's again. Only a rank that
-        // broke the protocol is given up alive; and whom the system lets write into this process needs
-        // no offer for it.
+        // A peer that is still alive takes no further piece. One that it took before (256 KiB at most) may still land
+        // in memory that the program has back. Only a rank that broke the protocol is given up alive, and a process
+        // that the system lets write into this one needs no offer for it.
         for claim in lost {
             claim.offer.leave();
         }
@@ -372,15 +235,15 @@ impl<B: Bytes> ShmTx<B> {
         let mut i = 0;
         let mut last = None;
         while i < self.claims.open.len() {
-            // One long message of a peer after the other, as the peer copies them in.
+            // One long message of a peer after the other, in the order in which the peer copies them in.
             if last == Some(self.claims.open[i].peer) {
                 i += 1;
                 continue;
             }
             let mut claim = self.claims.open.swap_remove(i);
             let step = match self.step(&mut claim) {
-                // Who has given this rank up does nothing more for it. The operation ends with the
-                // peer, and so does one whose bytes may be of something else by now.
+                // A peer that has given this rank up does no more for it, and may have reused the bytes: then the
+                // operation fails.
                 ClaimStep::Idle => claim
                     .holds()
                     .map_or_else(ClaimStep::from, |()| ClaimStep::Idle),
@@ -397,15 +260,15 @@ impl<B: Bytes> ShmTx<B> {
                     self.complete(&claim);
                     false
                 }
-                ClaimStep::Ended => {
-                    claim.progress = ClaimProgress::Ended;
+                ClaimStep::Unavailable => {
+                    claim.progress = ClaimProgress::Pull;
                     true
                 }
-                ClaimStep::Asked => {
+                ClaimStep::Pulled => {
                     if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
                         open.tried = Some(TimedGet {
                             protocol: claim.protocol,
-                            both_ways: claim.both_ways,
+                            bidirectional: claim.bidirectional,
                             started: claim.started,
                             len: claim.len,
                         });
@@ -417,7 +280,7 @@ impl<B: Bytes> ShmTx<B> {
                     false
                 }
             };
-            // Claims move on in the order in which they came: back into its place, or out of the row.
+            // The order of claims stays.
             if stays {
                 self.claims.open.push(claim);
                 let last = self.claims.open.len() - 1;
@@ -430,18 +293,18 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// All bytes of `claim` are here, and it is finished.
+    /// Completes the operation of `claim`, which is finished.
     fn complete(&mut self, claim: &Claim) {
         self.wake_if_asleep(claim.peer);
-        if let ClaimProgress::Draining { pipe, .. } = &claim.progress
-            && let OfferWindow::PingPong(i) = *pipe
-            && (!claim.pushed || claim.is_whole())
+        if let ClaimProgress::Draining { window, .. } = &claim.progress
+            && let OfferWindow::PingPong(i) = *window
+            && (!claim.pushed || claim.takes_all())
         {
             self.windows.gain(claim.peer, i);
         }
         let timed = TimedGet {
             protocol: claim.protocol,
-            both_ways: claim.both_ways,
+            bidirectional: claim.bidirectional,
             started: claim.started,
             len: claim.len,
         };
@@ -451,19 +314,23 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// A transfer from `peer` ends now.
+    /// Records that a get from `peer` ends now.
     pub(super) fn learn(&mut self, peer: u32, timed: &TimedGet) {
-        let Some(known) = &mut self.claims.known[peer as usize] else {
+        let Some(costs) = &mut self.claims.costs[peer as usize] else {
             return;
         };
         let now = Instant::now();
-        // One goes after the other: while an earlier one was under way, this one waited.
-        let ended = known.ended.replace(now);
+        // Gets go one after the other: this one waited for the one before.
+        let ended = costs.ended.replace(now);
         let started = ended.map_or(timed.started, |ended| ended.max(timed.started));
-        let nanoseconds = now.duration_since(started).as_nanos() as u64;
-        known.tables[usize::from(timed.both_ways)].learn(timed.len, timed.protocol, nanoseconds);
+        costs.tables[usize::from(timed.bidirectional)].learn(
+            timed.len,
+            timed.protocol,
+            now.duration_since(started),
+        );
     }
 
+    /// Does the next part of a claim.
     fn step(&mut self, claim: &mut Claim) -> ClaimStep {
         if let ClaimProgress::Waiting { .. } = claim.progress {
             match self.start_draining(claim) {
@@ -474,205 +341,28 @@ impl<B: Bytes> ShmTx<B> {
         let Some(open) = self.operation(claim.id, claim.peer) else {
             return ClaimStep::Broken(Fault::Protocol("a claim without its operation"));
         };
-        let Some(bytes) = self.regions.bytes(open.region) else {
+        if self.regions.bytes(open.region).is_none() {
             return ClaimStep::Broken(Fault::Protocol("a claim without its memory"));
-        };
-        let len = claim.len;
-        // Who has something to send meanwhile does that.
-        let patience = if self.offers.any() { 0 } else { LOOKS };
-        match &mut claim.progress {
+        }
+        match claim.progress {
             ClaimProgress::Waiting { .. } => ClaimStep::Idle,
-            ClaimProgress::Draining {
-                pipe,
-                drain,
-                window,
-            } => {
-                let Some(area) = self.segment.area() else {
-                    return ClaimStep::Ended;
-                };
-                let first = match *pipe {
-                    OfferWindow::Fifo(pipe) => area.fifo(claim.peer, pipe),
-                    OfferWindow::PingPong(i) => area.pair_window(self.me, claim.peer, i),
-                };
-                let most = (*window / 4).clamp(1, MAX_COPY);
-                let before = drain.drained();
-                let mut looks = 0;
-                while drain.drained() - before < MAX_COPY && !drain.is_empty() {
-                    let n = match drain.ready(most) {
-                        // Who has filled something in just now is at the next piece.
-                        Ok(0) if drain.drained() > before && looks < patience => {
-                            looks += 1;
-                            spin_loop();
-                            continue;
-                        }
-                        Ok(0) => break,
-                        Ok(n) => n,
-                        Err(corrupt) => return corrupt.into(),
-                    };
-                    looks = 0;
-                    let at = drain.drained();
-                    let place = first.wrapping_add((at % *window) as usize);
-                    // SAFETY: within the window, which is no longer than the mapped one; `ready`
-                    // keeps pieces from its end.
-                    let mut place = unsafe { SharedBytes::new(place, n as usize) };
-                    bytes.fill(open.at + at, &mut place);
-                    drain.free(n);
-                }
-                if drain.drained() == before {
+            ClaimProgress::Draining { .. } => self.drain_window(claim, &open),
+            ClaimProgress::Reading { .. } => self.read_piece(claim, &open),
+            ClaimProgress::Copying { .. } => self.copy_mapped(claim, &open),
+            ClaimProgress::Sharing { .. } => self.read_shared_piece(claim, &open),
+            ClaimProgress::Pull => {
+                if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, claim.len) {
                     return ClaimStep::Idle;
                 }
-                self.wake_if_asleep(claim.peer);
-                if drain.is_empty() {
-                    return ClaimStep::Complete;
-                }
-                ClaimStep::Moved
-            }
-            ClaimProgress::Reading { space, from, done } => {
-                let n = BATCH.min(len - *done);
-                let mut afar = CmaBytes::new(space, from.wrapping_add(*done), n as usize);
-                bytes.fill(open.at + *done, &mut afar);
-                *done += n;
-                let complete = *done == len;
-                self.read(claim.peer, afar.result(), complete)
-            }
-            ClaimProgress::Copying { from, done } => {
-                let n = BATCH.min(len - *done);
-                // SAFETY: within the bytes that `mapped` found to be mapped; the segment keeps them.
-                let mut place =
-                    unsafe { SharedBytes::new(from.wrapping_add(*done as usize), n as usize) };
-                bytes.fill(open.at + *done, &mut place);
-                *done += n;
-                if *done == len {
-                    return ClaimStep::Complete;
-                }
-                ClaimStep::Moved
-            }
-            ClaimProgress::Sharing {
-                space,
-                from,
-                mine,
-                theirs,
-                failed,
-            } => {
-                let size = piece(len);
-                let pieces = len.div_ceil(size);
-                if let Some(number) = claim.offer.take(pieces) {
-                    *mine += 1;
-                    if *failed {
-                        return ClaimStep::Moved;
-                    }
-                    let at = number * size;
-                    let n = size.min(len - at);
-                    let mut afar = CmaBytes::new(space, from.wrapping_add(at), n as usize);
-                    bytes.fill(open.at + at, &mut afar);
-                    return match self.read(claim.peer, afar.result(), false) {
-                        ClaimStep::Ended => {
-                            *failed = true;
-                            ClaimStep::Moved
-                        }
-                        step => step,
-                    };
-                }
-                match (claim.offer.shared(), *failed) {
-                    (OwnerProgress::Pieces(n), failed) => match mine.checked_add(n) {
-                        Some(done) if done == pieces && failed => ClaimStep::Ended,
-                        Some(done) if done == pieces => ClaimStep::Complete,
-                        Some(done) if done < pieces => {
-                            *theirs = n;
-                            ClaimStep::Idle
-                        }
-                        _ => Corrupt("more pieces than there are").into(),
-                    },
-                    (OwnerProgress::Failed, true) => ClaimStep::Ended,
-                    (OwnerProgress::Failed, false) => {
-                        // Which pieces are missing is not known: all again, on this side.
-                        claim.progress = ClaimProgress::Reading {
-                            space: *space,
-                            from: *from,
-                            done: 0,
-                        };
-                        ClaimStep::Moved
-                    }
-                }
-            }
-            ClaimProgress::Ended => {
-                if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, len) {
-                    return ClaimStep::Idle;
-                }
-                // Who has given this rank up does not answer.
+                // An owner that has given this rank up does not answer.
                 claim
                     .finish()
-                    .map_or_else(ClaimStep::from, |()| ClaimStep::Asked)
+                    .map_or_else(ClaimStep::from, |()| ClaimStep::Pulled)
             }
         }
     }
 
-    /// What a read from the memory of `peer` came to.
-    fn read(&mut self, peer: u32, result: Result<(), Denied>, complete: bool) -> ClaimStep {
-        match result {
-            Ok(()) if complete => ClaimStep::Complete,
-            Ok(()) => ClaimStep::Moved,
-            // The number is another process's now, or another program runs in the peer's.
-            Err(Denied::Stranger) => ClaimStep::Broken(Fault::PeerDead),
-            Err(Denied::Forbidden | Denied::Gone | Denied::Partly) => {
-                self.claims.spaces[peer as usize] = CmaAccess::Denied;
-                ClaimStep::Ended
-            }
-        }
-    }
-
-    /// Looks for the pipe that was granted.
-    fn start_draining(&self, claim: &Claim) -> Result<ClaimProgress, Corrupt> {
-        let granted = claim.offer.granted();
-        let grant = match granted {
-            0 => return Ok(ClaimProgress::Waiting { granted }),
-            NO_WINDOW => return Ok(ClaimProgress::Ended),
-            word => Grant::of_word(word).ok_or(Corrupt("a pipe that cannot be"))?,
-        };
-        let window = match grant.pipe {
-            // What was pushed; another pipe is granted for it.
-            OfferWindow::PingPong(_) if claim.protocol != BulkProtocol::Slots => {
-                return Ok(ClaimProgress::Waiting { granted });
-            }
-            OfferWindow::Fifo(_) => grant.bytes,
-            OfferWindow::PingPong(i) => {
-                self.windows.check(claim.peer, i)?;
-                self.windows.len() as u64
-            }
-        };
-        let (words, at) = (*claim.offer.words(), claim.offer.counters());
-        Ok(ClaimProgress::Draining {
-            pipe: grant.pipe,
-            drain: FifoReader::new(words, at, claim.len, window),
-            window,
-        })
-    }
-
-    /// The window in which `len` bytes came.
-    fn begin_draining(
-        &self,
-        peer: u32,
-        offer: &BulkOffer<MappedWords<'static>>,
-        len: u64,
-        pushed: PushedWindow,
-    ) -> Result<ClaimProgress, Corrupt> {
-        let i = usize::from(pushed.window);
-        if i >= WINDOWS_PER_PAIR {
-            return Err(Corrupt("a window that there is not"));
-        }
-        let i = PingPongWindows::across(i);
-        self.windows.check(peer, i)?;
-        let window = self.windows.len() as u64;
-        let filled = (u64::from(pushed.pages) * PushedWindow::PAGE).min(len);
-        let drain = FifoReader::new(*offer.words(), offer.counters(), len, window);
-        Ok(ClaimProgress::Draining {
-            pipe: OfferWindow::PingPong(i),
-            drain: drain.begun(filled)?,
-            window,
-        })
-    }
-
-    /// The words that claims wait for.
+    /// Adds the words whose change moves a claim on.
     pub(super) fn claim_waits(&self, waits: &mut Vec<WordWait>) {
         for claim in &self.claims.open {
             let word = claim.offer.state_word();
@@ -686,8 +376,8 @@ impl<B: Bytes> ShmTx<B> {
                     let at = claim.offer.grant_word();
                     waits.push(WordWait::new(*claim.offer.words(), at, *granted));
                 }
-                ClaimProgress::Draining { drain, .. } => {
-                    let (words, at, seen) = drain.waits_for();
+                ClaimProgress::Draining { reader, .. } => {
+                    let (words, at, seen) = reader.waits_for();
                     waits.push(WordWait::new(*words, at, seen));
                 }
                 ClaimProgress::Sharing { theirs, .. } => waits.push(WordWait::new(
