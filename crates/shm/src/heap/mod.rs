@@ -134,7 +134,9 @@ impl Heap {
         if len != Some(has as u64) || area == 0 || !area.is_multiple_of(UNIT) || me >= ranks {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("the heap has {has} B, which is not {ranks} areas of {area} B, or there is no rank {me}"),
+                format!(
+                    "the heap has {has} B, which is not {ranks} areas of {area} B, or there is no rank {me}"
+                ),
             ));
         }
         let page = match areas.pages {

@@ -404,7 +404,10 @@ mod tests {
             waiter.yield_to_colocated(&me);
             waiter.is_yielding()
         };
-        assert!(!makes_way(WaitPolicy::oversubscribed()), "no rank is co-located");
+        assert!(
+            !makes_way(WaitPolicy::oversubscribed()),
+            "no rank is co-located"
+        );
         let _ = other.co_located();
         assert!(makes_way(WaitPolicy::oversubscribed()));
         assert!(!makes_way(WaitPolicy::active()));
