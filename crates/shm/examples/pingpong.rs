@@ -1,7 +1,6 @@
-//! Latency of a ring and of the transport over it, beside two bare ping-pongs.
+//! Measures the latency of a ring and of the transport over it, beside two bare ping-pongs.
 //!
-//! Two threads, pinned to the first two processors, take turns in short blocks, all kinds
-//! interleaved. Each block is tagged by the bare one-line ping-pong before and after it: `near`
+//! Two threads, pinned to the first two processors, run short blocks of all kinds, interleaved. Each block is tagged by the bare one-line ping-pong before and after it: `near`
 //! below 130 ns one way, else `far`; a block whose tags differ is dropped.
 //!
 //! `cargo run --release -p oxmpi-shm --example pingpong [ROUNDS]`
@@ -62,14 +61,14 @@ fn main() {
             .serve(SegmentLayout::new(2), KEY, limit)
             .expect("serve");
         let times = End::new(0, node, there.0, back.1).run(rounds);
-        print(times);
+        print_times(times);
     });
 }
 
 /// Nanoseconds one way (of `rate`: per message), by kind, near and far.
 type Times = [[Vec<f64>; 2]; KINDS.len()];
 
-fn print(times: Times) {
+fn print_times(times: Times) {
     println!(
         "{:28} {:>24} {:>24}",
         "ns", "near: min median (n)", "far: min median (n)"
@@ -96,18 +95,18 @@ struct End {
     inp: Receiver<MappedWords<'static>>,
     tx: ShmTx,
     rx: ShmRx,
-    got: Got,
+    received: Received,
     turn: u64,
     memory: Vec<u8>,
 }
 
-struct Got {
+struct Received {
     into: RawBytes,
     frames: u64,
     done: u64,
 }
 
-impl<T> Sink<T> for Got {
+impl<T> Sink<T> for Received {
     #[inline(always)]
     fn frame(&mut self, _: &mut T, _: Peer, _: &Header, body: &mut impl Take) {
         self.into.fill(0, body);
@@ -142,7 +141,7 @@ impl End {
             inp,
             tx,
             rx,
-            got: Got {
+            received: Received {
                 into,
                 frames: 0,
                 done: 0,
@@ -197,7 +196,7 @@ impl End {
         }
     }
 
-    /// Both sides write one line in turn.
+    /// Both sides write one line alternately.
     fn one_line(&mut self) {
         let line = &LINES[0].0;
         self.turn += 1;
@@ -252,7 +251,7 @@ impl End {
         let body = unsafe { RawBytes::new(self.memory.as_mut_ptr(), len) };
         if len <= 48 {
             while self.tx.short(peer, &head, &body).is_err() {
-                self.rx.poll(&mut self.tx, 64, &mut self.got);
+                self.rx.poll(&mut self.tx, 64, &mut self.received);
             }
         } else {
             let mut slot = self.tx.frame(peer, &head, len).expect("room");
@@ -264,15 +263,15 @@ impl End {
 
     #[inline(always)]
     fn receive(&mut self, one: bool) {
-        let next = self.got.frames + 1;
+        let next = self.received.frames + 1;
         let peer = Peer(1 - self.me as u32);
         loop {
             let n = if one {
-                self.rx.poll_from(&mut self.tx, peer, &mut self.got)
+                self.rx.poll_from(&mut self.tx, peer, &mut self.received)
             } else {
-                self.rx.poll(&mut self.tx, 64, &mut self.got)
+                self.rx.poll(&mut self.tx, 64, &mut self.received)
             };
-            if self.got.frames >= next {
+            if self.received.frames >= next {
                 break;
             }
             if n == 0 {
@@ -328,11 +327,11 @@ impl End {
         self.receive(true);
         let mut raw = [0; 32];
         // SAFETY: this end's own memory, which nothing else uses now.
-        raw.copy_from_slice(unsafe { std::slice::from_raw_parts(self.got.into.start(), 32) });
+        raw.copy_from_slice(unsafe { std::slice::from_raw_parts(self.received.into.start(), 32) });
         let key = Key(raw);
         let mut best = f64::MAX;
         for token in 0..5 {
-            let want = self.got.done + 1;
+            let want = self.received.done + 1;
             let start = Instant::now();
             let remote = Remote {
                 key: &key,
@@ -347,8 +346,8 @@ impl End {
             self.tx
                 .get(peer, remote, local, Token(token))
                 .expect("room");
-            while self.got.done < want {
-                if self.rx.poll_from(&mut self.tx, peer, &mut self.got) == 0 {
+            while self.received.done < want {
+                if self.rx.poll_from(&mut self.tx, peer, &mut self.received) == 0 {
                     spin_loop();
                 }
             }

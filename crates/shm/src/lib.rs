@@ -18,10 +18,10 @@
 //! assert_eq!((message.head, &message.body[..3]), (7, &[1, 2, 3][..]));
 //! ```
 //!
-//! With `std`, a [`NodeLeader`] and its fellow [`Node`]s share a segment, and each node's
-//! [`ends`](Node::ends) are a transport for `oxmpi-wire`'s engine.
+//! With `std`, a [`NodeLeader`] and the other [`Node`]s share a segment, and each node's [`ends`](Node::ends) are a
+//! transport for the engine of `oxmpi-wire`.
 //!
-//! It matches no messages, knows no MPI, and reaches one machine only.
+//! The crate matches no messages, knows no MPI, and reaches one machine only.
 
 #![no_std]
 

@@ -288,7 +288,7 @@ fn strangers_and_misfits_are_refused() {
         s.spawn(|| {
             let stranger = Node::join(&name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
             assert!(
-                stranger.to_string().contains("turned this rank away"),
+                stranger.to_string().contains("refused this rank"),
                 "{stranger}"
             );
             Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();

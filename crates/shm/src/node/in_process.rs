@@ -1,4 +1,4 @@
-//! All ranks of a node in one process.
+//! Nodes whose ranks are all in this process: [`Node::in_process`].
 
 use std::vec::Vec;
 
@@ -7,8 +7,8 @@ use crate::ring::MappedWords;
 use crate::segment::SegmentLayout;
 
 impl Node {
-    /// All ranks of a node whose ranks are threads of this process, or parts of a test: there is
-    /// nobody to meet. Each maps the segment for itself.
+    /// Makes all ranks of a node whose ranks are threads of this process, or parts of a test. Each maps the
+    /// segment for itself.
     ///
     /// # Errors
     /// [`JoinError`].
@@ -18,8 +18,8 @@ impl Node {
         nodes.collect()
     }
 
-    /// Every word of the segment, those of all ranks. What any rank could write is written here by
-    /// tests that play one gone mad; nothing depends on anybody's good manners.
+    /// All words of the segment, of all ranks: for tests that play a corrupt rank, which could write any of
+    /// them.
     #[must_use]
     pub fn words(&self) -> MappedWords<'_> {
         self.segment.all()

@@ -1,14 +1,14 @@
-//! Barriers by counters.
+//! Counters for barriers without messages: [`BarrierCount`].
 //!
-//! Every rank has a word that only it writes: how many barriers it has entered. A barrier is over
-//! for whoever sees that all others have entered as many as itself. So a rank that shares its
-//! processor runs once for each barrier, and what it wrote before is seen by all after it.
+//! Every rank has a word that only it writes: how many barriers it has entered. A rank leaves a barrier when
+//! all others have entered as many as itself. So a rank that shares its processor runs once a barrier, and
+//! all see what it wrote before.
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 
-/// One rank's count of entered barriers.
+/// The count of barriers that one rank has entered.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierCount<W> {
     words: W,
@@ -16,7 +16,7 @@ pub struct BarrierCount<W> {
 }
 
 impl<W: SharedWords> BarrierCount<W> {
-    /// The word `at` of `words`.
+    /// The count in word `at` of `words`.
     ///
     /// # Panics
     /// If there is no such word.
@@ -26,13 +26,13 @@ impl<W: SharedWords> BarrierCount<W> {
         Self { words, at }
     }
 
-    /// This rank enters its barrier number `count`, from 1 on.
+    /// Enters barrier number `count` of this rank, from 1 on.
     pub fn enter(&self, count: u64) {
         // SAFETY: `new` checked the index.
         unsafe { self.words.store(self.at, count, Ordering::Release) };
     }
 
-    /// How many barriers the rank has entered. What it did before is seen from then on.
+    /// How many barriers the rank has entered. What it wrote before is visible then.
     #[inline]
     #[must_use]
     pub fn entered(&self) -> u64 {

@@ -1,31 +1,31 @@
-//! Who is awake, and on which processor.
+//! Which ranks are awake, and on which processor: [`CpuBoard`].
 //!
-//! One word per rank, side by side: the lower half says whether it sleeps (see [`SleepFlag`](super::SleepFlag)),
-//! the upper half where it ran last. A rank writes its own word when it rests and has moved. Others
-//! read it when they rest, to know whether somebody needs their processor. It is a hint: whoever
-//! trusts an old word rests in the wrong way once.
+//! One word per rank, side by side: the lower half says whether the rank sleeps (see
+//! [`SleepFlag`](super::SleepFlag)), the upper half where it ran last. A rank writes its own word when it
+//! waits and has moved. Other ranks read it when they wait, to know whether a rank needs their processor. It
+//! is a hint: a stale word costs one wrong choice of waiting.
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 use super::sleep_flag::ASLEEP;
 
-/// The words of all ranks.
+/// The words of all ranks of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuBoard<W> {
     words: W,
 }
 
 impl<W: SharedWords> CpuBoard<W> {
-    /// As many ranks as there are words.
+    /// A board of as many ranks as there are words.
     pub const fn new(words: W) -> Self {
         Self { words }
     }
 
-    /// `rank`, which is the caller, runs on processor `cpu`.
+    /// Records that `rank`, the caller, runs on processor `cpu`.
     ///
     /// # Cost
-    /// A load; a store where it has moved.
+    /// A load; a store if the rank has moved.
     ///
     /// # Panics
     /// If the board has no such rank.
@@ -50,7 +50,7 @@ impl<W: SharedWords> CpuBoard<W> {
         (0..self.words.len()).any(|rank| rank != me && self.word(rank) == word)
     }
 
-    /// The ranks other than `me`, bit by bit of the first 64, that are awake on processor `cpu`.
+    /// The ranks other than `me` that are awake on processor `cpu`: a bit each, of the first 64.
     #[inline]
     #[must_use]
     pub fn awake_on_cpu(&self, me: usize, cpu: u32) -> u64 {
@@ -58,19 +58,19 @@ impl<W: SharedWords> CpuBoard<W> {
         self.others(me, |word| word == awake)
     }
 
-    /// The ranks other than `me`, bit by bit of the first 64, that ran last where `me` did, whether they sleep or not.
+    /// The ranks other than `me` that last ran where `me` did, awake or asleep: a bit each, of the first 64.
     #[must_use]
     pub fn colocated(&self, me: usize) -> u64 {
         let place = self.word(me) >> 32;
         self.others(me, |word| word >> 32 == place)
     }
 
-    /// The ranks of the first 64 other than `me` whose words are such, bit by bit.
+    /// The ranks other than `me` whose words match: a bit each, of the first 64.
     #[inline]
-    fn others(&self, me: usize, are_such: impl Fn(u64) -> bool) -> u64 {
+    fn others(&self, me: usize, matches: impl Fn(u64) -> bool) -> u64 {
         let others = (0..self.words.len().min(64)).filter(|&rank| rank != me);
         others
-            .filter(|&rank| are_such(self.word(rank)))
+            .filter(|&rank| matches(self.word(rank)))
             .fold(0, |all, rank| all | 1 << rank)
     }
 
@@ -82,7 +82,7 @@ impl<W: SharedWords> CpuBoard<W> {
     }
 }
 
-/// The word of a rank that is awake on `cpu`. 0, the first value, is nowhere.
+/// The word of a rank that is awake on `cpu`. 0, the first value, is no processor.
 const fn awake_on(cpu: u32) -> u64 {
     let word = (cpu as u64 + 1) << 32;
     debug_assert!(word & ASLEEP == 0);

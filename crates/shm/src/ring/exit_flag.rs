@@ -1,13 +1,13 @@
-//! Leaving in order.
+//! A flag that says that a rank has left in order: [`ExitFlag`].
 //!
-//! A rank that leaves publishes what it has, and then says in a word of its own that nothing more
-//! comes. Who reads the word has everything before it in its rings.
+//! A rank that leaves publishes its last messages and then sets the flag. A peer that sees the flag finds all
+//! earlier messages in its rings.
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 
-/// One rank's word that says whether it has left.
+/// The word of one rank that says whether it has left.
 #[derive(Clone, Copy, Debug)]
 pub struct ExitFlag<W> {
     words: W,
@@ -15,7 +15,7 @@ pub struct ExitFlag<W> {
 }
 
 impl<W: SharedWords> ExitFlag<W> {
-    /// The word `at` of `words`.
+    /// The flag in word `at` of `words`.
     ///
     /// # Panics
     /// If there is no such word.
@@ -25,13 +25,13 @@ impl<W: SharedWords> ExitFlag<W> {
         Self { words, at }
     }
 
-    /// This rank publishes nothing more.
+    /// Sets the flag: this rank publishes nothing more.
     pub fn leave(&self) {
         // SAFETY: `new` checked the index.
         unsafe { self.words.store(self.at, 1, Ordering::Release) };
     }
 
-    /// Whether the rank has left. What it published before is seen from then on.
+    /// Whether the rank has left. Then all that it published before is visible.
     #[must_use]
     pub fn left(&self) -> bool {
         // SAFETY: `new` checked the index.

@@ -1,24 +1,24 @@
-//! A pipe: bytes from one side to the other through a window of shared memory.
+//! A FIFO: bytes from one rank to another through a window of shared memory: [`FifoWriter`], [`FifoReader`].
 //!
-//! Two counters, each in a line that one side writes: how many bytes were filled in since the start
-//! of the transfer, and how many were drained. Byte `n` of a transfer lies at `n` modulo the window,
-//! so short transfers use the same few lines again and again. A counter moves once a piece of some
-//! KiB; nothing else travels beside the bytes.
+//! It has two counters, each in a line that one side writes: how many bytes were filled in since the start of
+//! the transfer, and how many were drained. Byte `n` of a transfer lies at `n` modulo the window, so short
+//! transfers use the same few lines again. A counter moves once a piece of some KiB; nothing else travels
+//! beside the bytes.
 
 use core::sync::atomic::Ordering;
 
 use super::{Corrupt, SharedWords};
 
-/// Which words a pipe's counters are. They are in lines of their own: one side writes each.
+/// The words of a FIFO's two counters. They are in lines of their own: one side writes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoCounters {
-    /// How many bytes were filled in.
+    /// Index of the word that counts the bytes filled in.
     pub filled: usize,
-    /// How many were drained.
+    /// Index of the word that counts the bytes drained.
     pub drained: usize,
 }
 
-/// The filling side of one transfer.
+/// The writer of one transfer.
 #[derive(Debug)]
 pub struct FifoWriter<W> {
     words: W,
@@ -29,7 +29,7 @@ pub struct FifoWriter<W> {
     drained: u64,
 }
 
-/// The draining side of one transfer.
+/// The reader of one transfer.
 #[derive(Debug)]
 pub struct FifoReader<W> {
     words: W,
@@ -41,8 +41,8 @@ pub struct FifoReader<W> {
 }
 
 impl<W: SharedWords> FifoWriter<W> {
-    /// Starts a transfer of `len` bytes through a window of `window` bytes. Nobody drains an earlier
-    /// one any more; who drains this one learns of it by something that it acquires.
+    /// Starts a transfer of `len` bytes through a window of `window` bytes. No reader of an earlier transfer
+    /// is left; the reader of this one learns of it by something that it acquires.
     ///
     /// # Panics
     /// If `words` lacks the counters, or `window` is 0.
@@ -63,7 +63,7 @@ impl<W: SharedWords> FifoWriter<W> {
         }
     }
 
-    /// The bytes filled in so far: where the next go, modulo the window, and from where they come.
+    /// The bytes filled in so far: the next go to this offset modulo the window.
     #[must_use]
     pub const fn filled(&self) -> u64 {
         self.filled
@@ -75,8 +75,8 @@ impl<W: SharedWords> FifoWriter<W> {
         self.filled == self.len
     }
 
-    /// How many bytes may be filled in side by side now, at most `most`; 0 unless there is room for
-    /// `most` or for all that is left or up to the window's end: pieces stay large.
+    /// How many bytes may be filled in side by side now, at most `most`; 0 unless there is room for `most`,
+    /// for all that is left, or up to the window's end: so pieces stay large.
     ///
     /// # Errors
     /// [`Corrupt`] if more was drained than was filled in.
@@ -85,8 +85,7 @@ impl<W: SharedWords> FifoWriter<W> {
             .min(self.len - self.filled)
             .min(self.window - self.filled % self.window);
         if self.filled + most - self.drained > self.window {
-            // The acquire pairs with `FifoReader::free`: the other side has read what it gives back.
-            // SAFETY: `new` checked the index.
+            // The acquire pairs with `FifoReader::free`: the reader has read what it gives back.
             self.drained = unsafe { self.words.load(self.at.drained, Ordering::Acquire) };
             if self.drained > self.filled || self.filled - self.drained > self.window {
                 return Err(Corrupt("more bytes drained than were filled in"));
@@ -96,26 +95,25 @@ impl<W: SharedWords> FifoWriter<W> {
         Ok(if fits { most } else { 0 })
     }
 
-    /// `n` more bytes are in, for which there was room.
+    /// Publishes `n` more bytes, for which there was room.
     pub fn publish(&mut self, n: u64) {
         self.filled += n;
-        // Who sees the counter sees the bytes.
-        // SAFETY: `new` checked the index.
+        // A reader that sees the counter sees the bytes.
         unsafe {
             self.words
                 .store(self.at.filled, self.filled, Ordering::Release);
         }
     }
 
-    /// The words, the index of the one that says when there is room, and its value when last seen.
+    /// The words, and the index and last seen value of the counter that moves when there is room.
     pub const fn waits_for(&self) -> (&W, usize, u64) {
         (&self.words, self.at.drained, self.drained)
     }
 }
 
 impl<W: SharedWords> FifoReader<W> {
-    /// Takes part in a transfer of `len` bytes through a window of `window` bytes that the other
-    /// side has started.
+    /// Takes part in a transfer of `len` bytes through a window of `window` bytes that the writer has
+    /// started.
     ///
     /// # Panics
     /// If `words` lacks the counters, or `window` is 0.
@@ -132,10 +130,11 @@ impl<W: SharedWords> FifoReader<W> {
         }
     }
 
-    /// The same, told by what it acquired that the first `filled` bytes are in.
+    /// The same transfer, of which the reader already knows, by something that it acquired, that the first
+    /// `filled` bytes are in.
     ///
     /// # Errors
-    /// [`Corrupt`] if the window or the transfer has fewer.
+    /// [`Corrupt`] if the window or the transfer is shorter.
     pub fn begun(mut self, filled: u64) -> Result<Self, Corrupt> {
         if filled > self.window || filled > self.len {
             return Err(Corrupt("more bytes filled in than there are"));
@@ -144,7 +143,7 @@ impl<W: SharedWords> FifoReader<W> {
         Ok(self)
     }
 
-    /// The bytes drained so far: where the next are, modulo the window, and where they go.
+    /// The bytes drained so far: the next are at this offset modulo the window.
     #[must_use]
     pub const fn drained(&self) -> u64 {
         self.drained
@@ -159,17 +158,16 @@ impl<W: SharedWords> FifoReader<W> {
     /// How many bytes lie side by side and can be drained now, at most `most`.
     ///
     /// # Errors
-    /// [`Corrupt`] if the other side claims what the window cannot hold, or takes bytes back.
+    /// [`Corrupt`] if the writer claims more than the window holds, or takes bytes back.
     pub fn ready(&mut self, most: u64) -> Result<u64, Corrupt> {
         if self.filled == self.drained {
             // The acquire pairs with `FifoWriter::publish`.
-            // SAFETY: `new` checked the index.
             self.filled = unsafe { self.words.load(self.at.filled, Ordering::Acquire) };
             if self.filled < self.drained || self.filled - self.drained > self.window {
                 self.filled = self.drained;
                 return Err(Corrupt("more bytes filled in than the window has"));
             }
-            // The other side may offer more than was asked for.
+            // The writer may publish more than was asked for.
             self.filled = self.filled.min(self.len);
         }
         let ahead = self.filled - self.drained;
@@ -178,18 +176,17 @@ impl<W: SharedWords> FifoReader<W> {
             .min(self.window - self.drained % self.window))
     }
 
-    /// `n` of the bytes that were ready are read.
+    /// Frees `n` of the bytes that were ready: they are read.
     pub fn free(&mut self, n: u64) {
         self.drained += n;
-        // Our reads come before the other side's next writes there.
-        // SAFETY: `new` checked the index.
+        // The reads come before the writer's next writes there.
         unsafe {
             self.words
                 .store(self.at.drained, self.drained, Ordering::Release);
         }
     }
 
-    /// The words, the index of the one that says when there is more, and its value when last seen.
+    /// The words, and the index and last seen value of the counter that moves when there is more.
     pub const fn waits_for(&self) -> (&W, usize, u64) {
         (&self.words, self.at.filled, self.filled)
     }

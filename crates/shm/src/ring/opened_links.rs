@@ -1,14 +1,15 @@
-//! Which senders a receiver must look at.
+//! Which senders have opened their ring to a receiver: [`OpenedLinks`], and [`LinkAnnouncer`] for the
+//! senders.
 //!
-//! A receiver has a table with one word per sender, and a counter. A sender that opens its ring
-//! writes its word and then bumps the counter; the receiver reads the table only when the counter
-//! has moved. So rings that nobody uses cost neither time nor memory.
+//! A receiver has a table with one word per sender, and a counter. A sender that opens its ring writes its
+//! word and then adds to the counter; the receiver reads the table only when the counter has moved. So unused
+//! rings cost neither time nor memory.
 
 use core::sync::atomic::Ordering;
 
 use super::{MappedWords, SharedWords};
 
-/// The table as senders see it.
+/// The receiver's table as senders write it.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkAnnouncer<W> {
     words: W,
@@ -17,7 +18,7 @@ pub struct LinkAnnouncer<W> {
 }
 
 impl<W: SharedWords> LinkAnnouncer<W> {
-    /// The counter at word `counter`, the table from word `table` to the end.
+    /// A counter at word `counter`, a table from word `table` to the end.
     ///
     /// # Panics
     /// If `words` has no such words.
@@ -31,27 +32,26 @@ impl<W: SharedWords> LinkAnnouncer<W> {
         }
     }
 
-    /// Sender `sender` has opened its ring.
+    /// Announces that `sender` has opened its ring.
     ///
     /// # Panics
-    /// If the table has no place for `sender`.
+    /// If the table has no word for `sender`.
     pub fn announce(&self, sender: usize) {
         let at = self.table + sender;
         assert!(at < self.words.len());
         // SAFETY: in bounds by the assertion.
         unsafe { self.words.store(at, 1, Ordering::Relaxed) };
-        // The release makes the table's word visible to who sees the counter move.
-        // SAFETY: `new` checked the index.
+        // The release makes the table's word visible to a receiver that sees the counter move.
         unsafe {
             self.words.add(self.counter, 1, Ordering::Release);
         }
     }
 }
 
-/// The table as its receiver sees it.
+/// The table as its receiver reads it.
 #[derive(Debug)]
 pub struct OpenedLinks<W> {
-    knock: LinkAnnouncer<W>,
+    announcer: LinkAnnouncer<W>,
     seen: u64,
 }
 
@@ -63,12 +63,12 @@ impl<W: SharedWords> OpenedLinks<W> {
     #[must_use]
     pub fn new(words: W, counter: usize, table: usize) -> Self {
         Self {
-            knock: LinkAnnouncer::new(words, counter, table),
+            announcer: LinkAnnouncer::new(words, counter, table),
             seen: 0,
         }
     }
 
-    /// Whether somebody knocked since the last [`OpenedLinks::answer`].
+    /// Whether a sender announced its ring since the last [`OpenedLinks::acknowledge`].
     ///
     /// # Cost
     /// One load and a compare.
@@ -78,7 +78,7 @@ impl<W: SharedWords> OpenedLinks<W> {
         self.count() != self.seen
     }
 
-    /// From now on only later knocks count. Look at the table after this.
+    /// Takes note of all announcements so far. Read the table after this.
     pub fn acknowledge(&mut self) {
         self.seen = self.count();
     }
@@ -89,32 +89,36 @@ impl<W: SharedWords> OpenedLinks<W> {
     /// If the table has no place for `sender`.
     #[must_use]
     pub fn is_open(&self, sender: usize) -> bool {
-        let at = self.knock.table + sender;
-        assert!(at < self.knock.words.len());
+        let at = self.announcer.table + sender;
+        assert!(at < self.announcer.words.len());
         // SAFETY: in bounds by the assertion.
-        unsafe { self.knock.words.load(at, Ordering::Relaxed) != 0 }
+        unsafe { self.announcer.words.load(at, Ordering::Relaxed) != 0 }
     }
 
     #[inline(always)]
     fn count(&self) -> u64 {
         // SAFETY: `new` checked the index.
-        unsafe { self.knock.words.load(self.knock.counter, Ordering::Acquire) }
+        unsafe {
+            self.announcer
+                .words
+                .load(self.announcer.counter, Ordering::Acquire)
+        }
     }
 }
 
 impl OpenedLinks<MappedWords<'_>> {
-    /// The same doors without a lifetime.
+    /// The same table without a lifetime.
     ///
     /// # Safety
     /// As [`MappedWords::detach`].
     #[must_use]
     pub const unsafe fn detach(self) -> OpenedLinks<MappedWords<'static>> {
         OpenedLinks {
-            knock: LinkAnnouncer {
+            announcer: LinkAnnouncer {
                 // SAFETY: by the caller's word.
-                words: unsafe { self.knock.words.detach() },
-                counter: self.knock.counter,
-                table: self.knock.table,
+                words: unsafe { self.announcer.words.detach() },
+                counter: self.announcer.counter,
+                table: self.announcer.table,
             },
             seen: self.seen,
         }

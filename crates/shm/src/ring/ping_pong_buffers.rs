@@ -1,91 +1,92 @@
-//! Buffers that two sides write in turn.
+//! Larger buffers that both ranks of a pair write alternately: [`PingPongBuffers`].
 //!
-//! In a dialogue the side that has just read a buffer writes the next message, so it may as well
-//! write it there: the lines are in its cache, and the two directions use one buffer where they
-//! would go through all of theirs. Who has consumed a buffer last may write it next. Each side keeps
-//! that in a flag of its own: the ring's own order carries the buffer over, and nothing is shared.
+//! In a request-reply exchange the side that has just read a buffer writes the next message there: the lines
+//! are in its cache, and the two directions share one buffer where they would go through all of theirs. The
+//! side that last consumed a buffer may write it next. Each side keeps this in flags of its own: the ring's
+//! order carries the buffer over, and nothing is shared.
 //!
 //! A pair has two such buffers, one that each side begins with, so that both sides may write at once.
 
 use super::Corrupt;
 
-/// Buffers of a pair.
+/// Ping-pong buffers of a pair.
 pub const PING_PONG_BUFFERS: usize = 2;
 
-/// Which of a pair's buffers this side may write.
+/// Which of the pair's buffers this side may write.
 #[derive(Clone, Copy, Debug)]
 pub struct PingPongBuffers {
-    mine: [bool; PING_PONG_BUFFERS],
-    /// The one that came last: its lines are near.
+    owned: [bool; PING_PONG_BUFFERS],
+    /// The buffer read last: its lines are in this side's cache.
     latest: u8,
 }
 
 impl PingPongBuffers {
-    /// This side begins with buffer 0 by its own count; the other one counts them the other way
-    /// round.
+    /// The state before the first message: this side owns its buffer 0. The peer counts the buffers the other
+    /// way round.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            mine: [true, false],
+            owned: [true, false],
             latest: 0,
         }
     }
 
-    /// No buffers: for a rank's link to itself.
+    /// No buffers: for the link of a rank to itself.
     #[must_use]
     pub const fn none() -> Self {
         Self {
-            mine: [false; PING_PONG_BUFFERS],
+            owned: [false; PING_PONG_BUFFERS],
             latest: 0,
         }
     }
 
-    /// What the other side calls buffer `i`, and the reverse.
+    /// The index that the peer has for buffer `i`, and the reverse.
     #[must_use]
     pub const fn peer_index(i: usize) -> usize {
         PING_PONG_BUFFERS - 1 - i
     }
 
-    /// The buffer to write next, if there is one.
+    /// The buffer to write next, if this side owns one.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Option<usize> {
         let latest = self.latest as usize;
         let other = Self::peer_index(latest);
-        if self.mine[latest] {
+        if self.owned[latest] {
             Some(latest)
-        } else if self.mine[other] {
+        } else if self.owned[other] {
             Some(other)
         } else {
             None
         }
     }
 
-    /// Buffer `i`, which [`PingPongBuffers::next`] has shown, goes over with the message that is published
-    /// next.
+    /// Buffer `i`, which [`PingPongBuffers::next`] returned, goes to the peer with the message that is
+    /// published next.
     #[inline]
     pub const fn give(&mut self, i: usize) {
-        debug_assert!(self.mine[i]);
-        self.mine[i] = false;
+        debug_assert!(self.owned[i]);
+        self.owned[i] = false;
     }
 
-    /// A message says that it is in buffer `i`.
+    /// Checks a message's claim to be in buffer `i`.
     ///
     /// # Errors
-    /// [`Corrupt`] when there is no such buffer, or it is this side's.
+    /// [`Corrupt`] when there is no such buffer, or this side owns it.
     #[inline]
     pub const fn check(&self, i: usize) -> Result<(), Corrupt> {
-        if i < PING_PONG_BUFFERS && !self.mine[i] {
+        if i < PING_PONG_BUFFERS && !self.owned[i] {
             Ok(())
         } else {
-            Err(Corrupt("a buffer out of turn"))
+            Err(Corrupt("a buffer that the receiver owns"))
         }
     }
 
-    /// What was in buffer `i`, which [`PingPongBuffers::check`] has allowed, is read.
+    /// The message in buffer `i`, which [`PingPongBuffers::check`] has allowed, is read: this side owns the
+    /// buffer.
     #[inline]
     pub const fn gain(&mut self, i: usize) {
-        self.mine[i] = true;
+        self.owned[i] = true;
         self.latest = i as u8;
     }
 }
@@ -101,7 +102,7 @@ mod tests {
     use super::PingPongBuffers;
 
     #[test]
-    fn a_dialogue_needs_one_buffer_and_a_stream_none() {
+    fn an_exchange_needs_one_buffer_and_a_stream_none() {
         let (mut a, mut b) = (PingPongBuffers::new(), PingPongBuffers::new());
         for _ in 0..3 {
             let out = a.next().unwrap();
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_turn_is_told() {
+    fn a_buffer_of_the_receiver_is_refused() {
         let side = PingPongBuffers::new();
         assert!(
             side.check(0).is_err() && side.check(2).is_err() && side.check(usize::MAX).is_err()

@@ -1,46 +1,44 @@
-//! A slot that two sides write in turn.
+//! A slot that both ranks of a pair write alternately: [`PingPongSlot`].
 //!
-//! Where two ranks answer each other through two rings, the sender takes a line back that the other
-//! has read, and the other fetches it again. With one line for both directions the side that has just
-//! read it writes it, and it moves once a message: far apart, 160 ns in place of 250.
+//! Where two ranks answer each other through two rings, the sender takes back a line that the peer has read,
+//! and the peer fetches it again. With one line for both directions, the side that has just read the line
+//! writes it, and it moves once a message: 160 ns in place of 250 on far processors.
 //!
-//! Beside the two rings of a pair stands one such slot. Who has read the other's message there last
-//! may put its next one there; all others go into its ring. Whose turn it is each side knows by a word
-//! of its own: nothing is shared but the slot.
+//! Beside the two rings of a pair stands one such slot. The side that has last read a message there may put
+//! its next message there; all others go into its ring. Each side knows from its own state which side may
+//! write: nothing but the slot is shared.
 //!
 //! ```text
-//!        ours ------- message written there -------> theirs
-//!         ^  ^                                       |    |
-//!         |  +--------- message read there ----------+    |
-//!      a quarter of                                       |
-//!      a ring has come       message read there, and since ours a few went into the ring
-//!         |                                               |
-//!        kept <-------------------------------------------+
+//!    own slot -------- message written there -------> peer's slot
+//!      ^  ^                                            |    |
+//!      |  +----------- message read there -------------+    |
+//! a quarter of                                              |
+//! a ring was freed      message read there, after this side |
+//!      |                sent a few through its ring         |
+//!     held <------------------------------------------------+
 //! ```
 //!
-//! So a dialogue stays in one line, and a stream leaves it with its second message. Two sides that write at
-//! the same time find that they use the ring beside it, and leave it but for a try now and then.
+//! So a request-reply exchange stays in one line, and a stream leaves it with its second message. Two sides
+//! that write at the same time use the rings, and try the slot again now and then.
 //!
-//! The messages of one direction are numbered through, wherever they are, and a receiver looks at both
-//! places for the number that comes next: so none overtakes another. The two directions have numbers
-//! of their own, so that nobody takes his own message for the other's, and none is zero, which is what
-//! an untouched slot says. Numbers come again after 2^30 messages. What an old one could then be taken for
-//! is gone by that time: who keeps the turn while messages come through the ring empties the slot, and
-//! a long dialogue sends a message through the ring now and then.
+//! The messages of one direction are numbered through, wherever they are, and the receiver looks in both
+//! places for the next number: no message overtakes another. The two directions use different numbers, so no
+//! side reads its own message, and none is zero, the value of an untouched slot. Numbers repeat after 2^30
+//! messages. No old message is left by then: a side that holds the slot without writing it clears it, and a
+//! long exchange sends a message through the ring now and then.
 
 use super::SharedWords;
 
-/// From the number of one message to the next one's, in the upper half of a slot's first word. The two bits
-/// of a number below say which direction it is, and are never both zero.
+/// The difference of the numbers of two consecutive messages, in the upper half of a slot's first word. The
+/// two bits below are the direction, and never both zero.
 pub(super) const STEP: u64 = 4 << 32;
 
-/// Messages that go into the slot one after the other at most. Then one goes into the ring: so each of its
-/// slots, of which there are up to 2^16, is written once in 2^28 messages, long before numbers come again,
-/// 2^30 messages later.
-const RUN: u32 = 1 << 12;
+/// Messages in the slot before one goes into the ring: so each ring slot, of up to 2^16, is written once in
+/// 2^28 messages, before numbers repeat after 2^30.
+const MAX_CONSECUTIVE: u32 = 1 << 12;
 
-/// One direction's share of a slot that two sides write in turn: which numbers its messages have, and who
-/// begins.
+/// The ping-pong slot as one direction uses it: the numbers of its messages, and whether its sender writes
+/// first.
 #[derive(Debug)]
 pub struct PingPongSlot<W> {
     words: W,
@@ -48,16 +46,20 @@ pub struct PingPongSlot<W> {
 }
 
 impl<W: SharedWords> PingPongSlot<W> {
-    /// The first message's number where there is no dialogue.
+    /// The first number of a ring without a ping-pong slot.
     pub(super) const NONE: u64 = (1 << 32) + STEP;
 
-    /// The slot `words` for the direction from the side that begins, if `first`, or for the other one.
+    /// The slot `words` for one direction; `first`: its sender writes the slot first.
     ///
     /// # Panics
     /// If `words` are not those of one slot.
     #[must_use]
     pub fn new(words: W, first: bool) -> Self {
-        assert_eq!(words.len(), super::STRIDE, "a dialogue has one slot");
+        assert_eq!(
+            words.len(),
+            super::slot::STRIDE,
+            "these are the words of one slot"
+        );
         Self { words, first }
     }
 
@@ -66,7 +68,7 @@ impl<W: SharedWords> PingPongSlot<W> {
         STEP + if self.first { 1 << 32 } else { 3 << 32 }
     }
 
-    /// Whether the direction's sender has the first turn.
+    /// Whether the direction's sender writes the slot first.
     pub(super) const fn begins(&self) -> bool {
         self.first
     }
@@ -76,74 +78,79 @@ impl<W: SharedWords> PingPongSlot<W> {
     }
 }
 
-/// Whose turn it is at a slot, as a sender knows it.
+/// Which side may write the ping-pong slot, as one sender knows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    whose: Whose,
-    /// Slots of the ring used when it was this side's turn last.
+pub(super) struct SlotTurn {
+    writer: SlotWriter,
+    /// Ring slots used when this side could last write the slot.
     used: u32,
-    /// So many used since are no longer a few.
-    few: u32,
-    /// Messages written there one after the other.
-    run: u32,
+    /// From so many ring slots since then the messages are a stream.
+    stream_len: u32,
+    /// Messages written in the slot without one through the ring.
+    consecutive: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
-    Theirs,
-    /// This side's, which does not use it.
+enum SlotWriter {
+    Peer,
+    /// This side could write the slot but uses the ring.
     Kept,
-    Ours,
+    Own,
 }
 
-impl Turn {
-    /// Before the first message, beside a ring of `slots` slots.
-    pub(super) const fn new(ours: bool, slots: u32) -> Self {
+impl SlotTurn {
+    /// The state before the first message, beside a ring of `slots` slots.
+    pub(super) const fn new(is_own: bool, slots: u32) -> Self {
         Self {
-            whose: if ours { Whose::Ours } else { Whose::Theirs },
+            writer: if is_own {
+                SlotWriter::Own
+            } else {
+                SlotWriter::Peer
+            },
             used: 0,
-            few: slots / 4,
-            run: 0,
+            stream_len: slots / 4,
+            consecutive: 0,
         }
     }
 
-    /// Whether this side may write there, and should.
+    /// Whether this side may and should write the slot.
     #[inline(always)]
-    pub(super) const fn is_ours(self) -> bool {
-        matches!(self.whose, Whose::Ours)
+    pub(super) const fn is_own(self) -> bool {
+        matches!(self.writer, SlotWriter::Own)
     }
 
-    /// This side has written there, and so far `used` slots of its ring.
+    /// This side has written the slot, and has used `used` ring slots so far.
     #[inline(always)]
     pub(super) const fn give(&mut self, used: u32) {
-        self.whose = Whose::Theirs;
+        self.writer = SlotWriter::Peer;
         self.used = used;
-        self.run += 1;
+        self.consecutive += 1;
     }
 
-    /// The other side's message there is read; so far `used` slots of this side's ring are used.
+    /// This side has read the peer's message in the slot, and has used `used` ring slots so far.
     #[inline(always)]
     pub(super) const fn take(&mut self, used: u32) {
         let since = used.wrapping_sub(self.used);
         if since != 0 {
-            self.run = 0;
+            self.consecutive = 0;
         }
-        // Many are a stream, or from when the other side kept its turn.
-        self.whose = if (since == 0 && self.run < RUN) || since >= self.few {
-            Whose::Ours
-        } else {
-            Whose::Kept
-        };
+        // Many ring messages are a stream, or date from when the peer held the slot.
+        self.writer =
+            if (since == 0 && self.consecutive < MAX_CONSECUTIVE) || since >= self.stream_len {
+                SlotWriter::Own
+            } else {
+                SlotWriter::Kept
+            };
     }
 
-    /// A turn that was kept is used for once, if some of this side's messages went into the ring: so far
-    /// it has used `used` slots. False if it is not this side's turn.
+    /// Makes a held slot usable once more, if this side has sent messages through its ring (`used` slots so
+    /// far). False if the peer may write the slot.
     pub(super) fn retry(&mut self, used: u32) -> bool {
-        if self.whose == Whose::Kept && self.used != used {
-            self.whose = Whose::Ours;
+        if self.writer == SlotWriter::Kept && self.used != used {
+            self.writer = SlotWriter::Own;
             self.used = used;
-            self.run = 0;
+            self.consecutive = 0;
         }
-        self.whose != Whose::Theirs
+        self.writer != SlotWriter::Peer
     }
 }

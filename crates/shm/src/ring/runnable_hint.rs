@@ -1,22 +1,22 @@
-//! When a rank worked, for those that share its processor.
+//! When a rank had its processor, for the ranks that share it: [`RunnableHint`].
 //!
-//! Three words of each rank: since when it has worked, or 0 while it gives its processor away; and the last long
-//! runnable_hint before, from when to when. To work is not to give way: who blocks in the user's code, or is interrupted by
-//! another program, counts as working, and who has not waited yet tells nothing. So the words are a hint, like the
+//! Three words per rank: since when it runs, or 0 while it yields or sleeps; and begin and end of the last
+//! long run before. A rank that blocks in the user's code, or is interrupted by another program, counts as
+//! running; one that has not waited yet has said nothing. So the words are a hint, like the
 //! [`CpuBoard`](super::CpuBoard).
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 
-/// Shorter stints are not kept, in nanoseconds: between two yields that bring nothing there is one of a microsecond.
+/// Shorter runs are not kept, in nanoseconds: between two yields in vain a rank runs for a microsecond.
 const LONG: u64 = 100_000;
 
 const SINCE: usize = 0;
 const FROM: usize = 1;
 const TO: usize = 2;
 
-/// One rank's words. Times are nanoseconds of a clock that all ranks share, never 0.
+/// The words of one rank. Times are nanoseconds of a clock that all ranks share, never 0.
 #[derive(Clone, Copy, Debug)]
 pub struct RunnableHint<W> {
     words: W,
@@ -24,10 +24,10 @@ pub struct RunnableHint<W> {
 }
 
 impl<W: SharedWords> RunnableHint<W> {
-    /// How many words it takes.
+    /// Words of a hint.
     pub const LEN: usize = 3;
 
-    /// The words of `words` from `at` on.
+    /// The hint in `words` from word `at` on.
     ///
     /// # Panics
     /// If there are no such words.
@@ -36,19 +36,19 @@ impl<W: SharedWords> RunnableHint<W> {
         Self { words, at }
     }
 
-    /// The caller has its processor from `now` on.
+    /// Records that the caller has its processor from `now` on.
     ///
     /// # Cost
-    /// A store to a line that others read seldom.
+    /// A store to a line that others seldom read.
     #[inline]
     pub fn begin(&self, now: u64) {
         self.store(SINCE, now);
     }
 
-    /// The caller gives its processor away at `now`.
+    /// Records that the caller gives its processor up at `now`.
     ///
     /// # Cost
-    /// As [`RunnableHint::begin`], and two stores after a long runnable_hint.
+    /// As [`RunnableHint::begin`], and two stores after a long run.
     #[inline]
     pub fn end(&self, now: u64) {
         let since = self.load(SINCE);
@@ -59,8 +59,8 @@ impl<W: SharedWords> RunnableHint<W> {
         self.store(SINCE, 0);
     }
 
-    /// For how long the rank worked between two times, of which the second is now: in the present runnable_hint and the last
-    /// long one before, which may overlap where the words were read between two stores.
+    /// For how long the rank ran between `from` and `now`: the present run and the last long one, which may
+    /// overlap where the words were read between two stores.
     #[must_use]
     pub fn within(&self, from: u64, now: u64) -> u64 {
         let within = |begin: u64, end: u64| end.min(now).saturating_sub(begin.max(from));
@@ -103,56 +103,49 @@ mod tests {
     }
 
     #[test]
-    fn the_present_stint_and_the_last_long_one_are_told() {
-        tested(|runnable_hint| {
-            runnable_hint.begin(10);
-            assert_eq!(runnable_hint.within(0, 50), 40);
-            assert_eq!(runnable_hint.within(30, 50), 20);
-            runnable_hint.end(60);
-            assert_eq!(runnable_hint.within(0, 100), 0, "a short one that is over");
-            runnable_hint.begin(1000);
-            runnable_hint.end(1000 + LONG);
+    fn the_present_run_and_the_last_long_one_count() {
+        tested(|hint| {
+            hint.begin(10);
+            assert_eq!(hint.within(0, 50), 40);
+            assert_eq!(hint.within(30, 50), 20);
+            hint.end(60);
+            assert_eq!(hint.within(0, 100), 0, "a short one that is over");
+            hint.begin(1000);
+            hint.end(1000 + LONG);
             let later = 3 * LONG;
-            assert_eq!(runnable_hint.within(0, later), LONG);
-            assert_eq!(
-                runnable_hint.within(1000 + LONG / 4, later),
-                LONG - LONG / 4
-            );
-            assert_eq!(runnable_hint.within(2 * LONG, later), 0);
-            runnable_hint.begin(later);
-            assert_eq!(runnable_hint.within(0, later + 7), LONG + 7);
-            runnable_hint.end(later + 7);
-            assert_eq!(runnable_hint.within(0, later + 7), LONG);
-            runnable_hint.begin(2 * later);
-            runnable_hint.end(2 * later + LONG + 1);
-            assert_eq!(
-                runnable_hint.within(0, 3 * later),
-                LONG + 1,
-                "the last one only"
-            );
+            assert_eq!(hint.within(0, later), LONG);
+            assert_eq!(hint.within(1000 + LONG / 4, later), LONG - LONG / 4);
+            assert_eq!(hint.within(2 * LONG, later), 0);
+            hint.begin(later);
+            assert_eq!(hint.within(0, later + 7), LONG + 7);
+            hint.end(later + 7);
+            assert_eq!(hint.within(0, later + 7), LONG);
+            hint.begin(2 * later);
+            hint.end(2 * later + LONG + 1);
+            assert_eq!(hint.within(0, 3 * later), LONG + 1, "the last one only");
         });
     }
 
     proptest! {
-        /// Whatever a rank has written, it worked for no more than both stints may last.
+        /// Whatever the words are, the rank ran for no more than both runs may last.
         #[test]
-        fn any_words_tell_some_time(words: [u64; 3], from: u64, now: u64) {
-            tested(|runnable_hint| {
+        fn any_words_give_a_bounded_time(words: [u64; 3], from: u64, now: u64) {
+            tested(|hint| {
                 for (word, value) in words.into_iter().enumerate() {
-                    runnable_hint.store(word, value);
+                    hint.store(word, value);
                 }
                 let longest = now.saturating_sub(from).saturating_mul(2);
-                assert!(runnable_hint.within(from, now) <= longest);
+                assert!(hint.within(from, now) <= longest);
             });
         }
     }
 
     #[test]
-    fn nothing_is_told_of_who_never_rested() {
-        tested(|runnable_hint| {
-            assert_eq!(runnable_hint.within(0, u64::MAX), 0);
-            runnable_hint.end(u64::MAX);
-            assert_eq!(runnable_hint.within(0, u64::MAX), 0);
+    fn a_rank_that_never_waited_gives_no_time() {
+        tested(|hint| {
+            assert_eq!(hint.within(0, u64::MAX), 0);
+            hint.end(u64::MAX);
+            assert_eq!(hint.within(0, u64::MAX), 0);
         });
     }
 }

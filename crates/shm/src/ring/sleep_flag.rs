@@ -1,9 +1,9 @@
-//! Sleeping without a fence on every send.
+//! The flag of a sleeping receiver, without a fence on every send: [`SleepFlag`].
 //!
-//! A sender publishes (release) and then plainly loads the receiver's `asleep` word. The receiver,
-//! before it sleeps, sets the word, passes a barrier that reaches the senders' processors too, and
-//! looks once more. So either the receiver sees the message or the sender sees the word: the
-//! senders pay for a load, and who sleeps anyway pays for the barrier.
+//! A sender publishes (release) and then plainly loads the receiver's flag. The receiver sets the flag before
+//! it sleeps, passes a barrier that reaches the senders' processors too, and polls once more. So either the
+//! receiver sees the message or the sender sees the flag: the senders pay for a load, and the sleeper for the
+//! barrier.
 //!
 //! This is the store-buffer pattern with an asymmetric barrier; source: membarrier(2), "Example".
 
@@ -11,15 +11,15 @@ use core::sync::atomic::{Ordering, fence};
 
 use super::{MappedWords, SharedWords};
 
-/// The two sides of an asymmetric barrier.
+/// An asymmetric memory barrier: cheap for senders, expensive for sleepers.
 pub trait AsymmetricFence {
-    /// The cheap side, between a sender's publishing and its look at the word.
+    /// The cheap side, between a sender's publishing and its load of the flag.
     fn light(&self);
-    /// The dear side, between the receiver's setting the word and its last look.
+    /// The expensive side, between the receiver's setting the flag and its last poll.
     fn heavy(&self);
 }
 
-/// A barrier that costs a full fence on both sides: needs nothing from the system.
+/// A full fence on both sides: needs nothing from the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FullFence;
 
@@ -32,18 +32,18 @@ impl AsymmetricFence for FullFence {
     }
 }
 
-/// Set while the receiver sleeps. The lower half of the word holds nothing else: it is a futex.
+/// Set while the receiver sleeps. The lower half of the word is a futex and holds nothing else.
 pub(super) const ASLEEP: u64 = 1;
 
-/// One receiver's word on the [`CpuBoard`](super::CpuBoard), as its senders see it: whether it sleeps.
+/// The word of one receiver on the [`CpuBoard`](super::CpuBoard), as its senders see it: whether it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub struct SleepFlag<W> {
-    /// One word.
+    /// The flag's word.
     word: W,
 }
 
 impl<W: SharedWords> SleepFlag<W> {
-    /// The word `at` of `words`.
+    /// The flag in word `at` of `words`.
     ///
     /// # Panics
     /// If there is no such word.
@@ -56,22 +56,22 @@ impl<W: SharedWords> SleepFlag<W> {
         }
     }
 
-    /// The receiver is about to sleep. After this it looks once more, and sleeps only if nothing
-    /// has come.
+    /// Sets the flag: the receiver is about to sleep. It polls once more after this, and sleeps only if
+    /// nothing has arrived.
     pub fn announce(&self, barrier: &impl AsymmetricFence) {
         self.put(self.word() | ASLEEP);
         barrier.heavy();
     }
 
-    /// The receiver is awake, or a sender is about to wake it.
+    /// Clears the flag: the receiver is awake, or a sender is about to wake it.
     ///
-    /// Both may do it at once, and the sender's store may put back where the receiver ran before:
-    /// a hint that the receiver mends when it rests next.
+    /// Both may clear it at once, and the sender's store may put back where the receiver ran before: a hint
+    /// that the receiver corrects at its next wait.
     pub fn clear(&self) {
         self.put(self.word() & !ASLEEP);
     }
 
-    /// Whether a sender that has published must wake the receiver.
+    /// Whether a sender, which has published, must wake the receiver.
     ///
     /// # Cost
     /// One load with a light barrier.
@@ -95,7 +95,7 @@ impl<W: SharedWords> SleepFlag<W> {
 }
 
 impl SleepFlag<MappedWords<'_>> {
-    /// The same bell without a lifetime.
+    /// The same flag without a lifetime.
     ///
     /// # Safety
     /// As [`MappedWords::detach`].

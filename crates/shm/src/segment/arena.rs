@@ -14,7 +14,7 @@ use oxmpi_os::memory::Mapping;
 use super::backing::PAGE;
 use crate::ring::StepSlots;
 
-/// CollectiveSlots of a group: as many steps may a rank be ahead of another.
+/// Slots of a group: a rank may be so many steps ahead of another.
 pub(crate) const SLOTS: usize = 16;
 
 /// The slots of one rank for one group.

@@ -176,7 +176,7 @@ impl SendLink {
         let most = most.min(self.count - self.first());
         let mut left = self.buffers.left();
         if left < most {
-            left = self.buffers.look(self.ring.words())?;
+            left = self.buffers.refresh(self.ring.words())?;
         }
         Ok(left.min(most))
     }

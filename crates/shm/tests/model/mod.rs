@@ -1,4 +1,4 @@
-//! The words and the barrier of the models.
+//! The shared words and the memory barrier of the models.
 #![allow(dead_code, reason = "each file of models uses its part")]
 
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
 use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, words_for};
 
-/// SharedWords of a model; those that a test never touches are not made.
+/// Shared words of a model; words that a test never uses are not made.
 #[derive(Clone)]
 pub(crate) struct Model {
-    // Not the checker's: handing words on must not order them.
+    // Not the checker's `Arc`: passing the words on must not order them.
     words: Arc<Vec<Option<Word>>>,
     first: usize,
     len: usize,

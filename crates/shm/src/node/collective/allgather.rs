@@ -1,19 +1,21 @@
-//! Allgather: all write, and all read.
+//! Allgather: every rank writes its block, and reads all others.
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::contiguous;
 use super::protocol_trials::CollectiveProtocol;
-use super::reduce::contiguous;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
-    /// on, in rank order, in its `output`. A rank's own block there stays as it is: it does something else
-    /// `meanwhile`, once the others can read.
+    /// Copies the `block` bytes of every other rank, from byte `at` of its `input`, to this rank's `output`,
+    /// in rank order. This rank's own block in the output is not written: it runs `meanwhile` once the others
+    /// can read.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is too short.
@@ -29,12 +31,12 @@ impl NodeGroup {
         }
         let own = contiguous(input, from, block as usize);
         let call = (CallKind::Allgather, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                group.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                team.allgather_by_cma(driver, (&own, block), output, meanwhile)
+                group.allgather_by_cma(driver, (&own, block), output, meanwhile)
             }
         })
     }
@@ -53,13 +55,9 @@ impl NodeGroup {
         } else {
             block
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(own));
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Allgather, 0, block),
-            pieces.through,
-        );
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_add(own));
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Allgather, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
@@ -71,7 +69,7 @@ impl NodeGroup {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
                     let place = writer as u64 * block + at;
-                    run.read_out(past_caches, (writer, step, 0), output, (place, len));
+                    run.read_out(non_temporal, (writer, step, 0), output, (place, len));
                 }
             },
         )

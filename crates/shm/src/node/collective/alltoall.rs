@@ -1,19 +1,21 @@
-//! Alltoall: all write a part for each other rank, and read their own parts.
+//! Alltoall: every rank writes a block for each other rank, and reads its own blocks.
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
-use super::pieces::vector;
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
-    /// rank's own block there stays as it is: it does something else `meanwhile`, once the others can read. The two
-    /// may be the same memory.
+    /// Copies this rank's block of every other rank's `input` to its `output`, in rank order. Its own block
+    /// there is not written: it runs `meanwhile` once the others can read. Input and output may be the same
+    /// memory.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is shorter than a block for each.
@@ -28,12 +30,12 @@ impl NodeGroup {
             return self.alltoall_by_bounce(driver, (input, block), output, meanwhile);
         }
         let call = (CallKind::Alltoall, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.alltoall_by_bounce(driver, (input, block), output, meanwhile)
+                group.alltoall_by_bounce(driver, (input, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                team.alltoall_by_cma(driver, (input, block), output, meanwhile)
+                group.alltoall_by_cma(driver, (input, block), output, meanwhile)
             }
         })
     }
@@ -52,15 +54,14 @@ impl NodeGroup {
         } else {
             2
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.through);
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_mul(buffers));
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector(me, reader));
+                    let place = pieces.place(vector_index(me, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -69,9 +70,9 @@ impl NodeGroup {
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
-                    let place = pieces.place(vector(writer, me));
+                    let place = pieces.place(vector_index(writer, me));
                     let part = (writer as u64 * block + at, len);
-                    run.read_out(past_caches, (writer, step, place), output, part);
+                    run.read_out(non_temporal, (writer, step, place), output, part);
                 }
             },
         )

@@ -1,22 +1,24 @@
-//! Broadcast: the root writes every piece once, all others read it; long vectors may be read straight
-//! from the root's memory.
+//! Broadcast: the root writes every piece once, all others read it; or the one other rank reads the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank the first `len` of the bytes of `root`: its are only read, the others' only
-    /// written.
+    /// Copies the first `len` bytes of `root` to every other rank: the root's bytes are only read, the
+    /// others' only written.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or cannot be read.
+    /// When a rank that this one waits for never arrives, or cannot be read.
     ///
     /// # Cost
-    /// Of up to 56 B: one line written, and read by each. The root waits for nobody until some rank
-    /// is a ring of steps behind, but where its memory is read.
+    /// Up to 56 B: one line written, and read by each rank. The root waits for no rank until one is a ring of
+    /// steps behind, except by CMA.
     pub fn bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -28,16 +30,16 @@ impl NodeGroup {
             return self.bcast_by_bounce(driver, root, given);
         }
         let call = (CallKind::Bcast, len);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
-            CollectiveProtocol::Bounce => team.bcast_by_bounce(driver, root, given),
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => group.bcast_by_bounce(driver, root, given),
             CollectiveProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);
-                team.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+                group.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
             }
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
     fn bcast_by_bounce<D: CollectiveDriver>(
         &mut self,
@@ -47,13 +49,12 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
-        let mut run =
-            CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.through);
-        run.follow(root, pieces.steps());
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 run.write(step, bytes, pieces.part(step));
                 run.publish(step);
                 run.wake_all();

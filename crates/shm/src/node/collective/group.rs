@@ -1,94 +1,63 @@
-//! The ranks of a communicator inside a node: [`NodeGroup`].
+//! The ranks of a communicator on one node: [`NodeGroup`].
 
 use std::boxed::Box;
 use std::sync::Arc;
 
-use oxmpi_os::{RawBytes, limit};
+use oxmpi_os::limit;
 
-use super::awaited::AwaitedSteps;
-use super::hierarchical_allreduce::ProcessorGroups;
 use super::next_root::RootPredictor;
 use super::non_temporal::NonTemporalTrials;
 use super::pair_buffers::PairBuffers;
 use super::pieces::{PayloadPath, Pieces};
 use super::ping_pong_schedule::PingPongSchedule;
+use super::processors::{self, ProcessorGroups};
 use super::protocol_trials::ProtocolTrials;
+use super::scratch::Scratch;
 use crate::ring::MappedWords;
 use crate::segment::Segment;
 use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
 use crate::transport::PeerProcess;
 
-/// What a collective needs of whoever calls it.
-pub trait CollectiveDriver {
-    /// PlanReason a collective ends early.
-    type Error;
-
-    /// How often to look, with a PAUSE each, before [`CollectiveDriver::wait`].
-    fn polls(&self) -> u32;
-
-    /// Returns when what is awaited has come. Meanwhile it makes progress elsewhere, or rests.
-    ///
-    /// # Errors
-    /// When it never comes.
-    fn wait(&mut self, awaited: AwaitedSteps) -> Result<(), Self::Error>;
-
-    /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
-    fn yield_to_colocated(&mut self);
-
-    /// PlanReason a collective ends when `rank`, a number on the node, cannot be read any more.
-    fn unreadable(&mut self, rank: u32) -> Self::Error;
-
-    /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
-    fn wake(&mut self, ranks: u64);
-
-    /// `into = into op from`, element by element. Both are whole elements in this process's own
-    /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.
-    fn fold(&mut self, from: RawBytes, into: RawBytes);
-
-    /// As [`CollectiveDriver::fold`], but `into = from op into`.
-    fn fold_left(&mut self, from: RawBytes, into: RawBytes);
-}
-
-/// One rank's part in the collectives of a group of ranks of its node.
+/// One rank's state for the collectives of a group of ranks of its node.
 ///
-/// Every rank calls the same methods with the same sizes in the same order. A rank whose call has
-/// failed calls nothing any more, and it is the caller's affair that the others learn of it.
+/// Every rank calls the same methods with the same sizes in the same order. A rank whose call has failed
+/// makes no more calls, and its caller must let the others know.
 #[derive(Debug)]
 pub struct NodeGroup {
     pub(super) members: Box<[Member]>,
-    /// This rank in the group.
+    /// The number of this rank in the group.
     pub(super) me: usize,
-    pub(super) place: usize,
-    /// The numbers of all others on the node, bit by bit.
+    pub(super) index: usize,
+    /// All other ranks, by their numbers on the node, a bit each.
     pub(super) others: u64,
     /// The last step that this rank has taken.
     pub(super) step: u64,
-    /// Up to which step all others have finished, as far as this rank knows.
+    /// The last step that all others have finished, as far as this rank knows.
     pub(super) finished: u64,
-    /// Which rank leads after which.
+    /// Which root follows which.
     pub(super) root_predictor: RootPredictor,
-    /// Bytes of a cell of a slot.
-    pub(super) cell: usize,
+    /// Bytes of the bounce buffer of a slot.
+    pub(super) buffer_len: usize,
     /// Which slots are written where there are two ranks; else each step has its slot.
-    pub(super) pair: Option<PingPongSchedule>,
-    /// What goes to one other rank only.
-    pub(super) dialogues: PairBuffers,
-    /// The others on this rank's processor, bit by bit, as far as that is known.
+    pub(super) pair_slots: Option<PingPongSchedule>,
+    /// Buffers for data to one other rank.
+    pub(super) pair_buffers: PairBuffers,
+    /// The others on this rank's processor, a bit each, as far as that is known.
     pub(super) mates: u64,
-    /// Who shares processors, where that is known and even.
-    pub(super) domains: Option<Arc<ProcessorGroups>>,
-    /// Which way long calls go.
-    pub(super) roads: Box<ProtocolTrials>,
-    /// How the cells are written, where there are more.
-    pub(super) streams: NonTemporalTrials,
-    /// From how many bytes on a call writes its output past the caches, if their size is known.
-    pub(super) past_caches_from: Option<u64>,
-    /// Room of this rank's own, for operands on their way.
-    pub(super) rooms: Box<[Room; 3]>,
+    /// Which ranks share processors, where that is known and even.
+    pub(super) processors: Option<Arc<ProcessorGroups>>,
+    /// The protocols of long calls.
+    pub(super) trials: Box<ProtocolTrials>,
+    /// How bounce buffers are written, where there are more ranks.
+    pub(super) non_temporal: NonTemporalTrials,
+    /// Bytes from which a call writes its output past the caches, if their size is known.
+    pub(super) non_temporal_from: Option<u64>,
+    /// Scratch memory for operands on their way.
+    pub(super) scratch: Box<[Scratch; 3]>,
 
-    /// All members' memory, this rank's own too, where all may read each other's.
-    pub(super) spaces: Option<Box<[PeerProcess]>>,
-    /// Keeps what the members point to.
+    /// The processes of all members, this one too, where CMA is enabled.
+    pub(super) processes: Option<Box<[PeerProcess]>>,
+    /// Keeps the memory to which the members point.
     pub(super) segment: Arc<Segment>,
 }
 
@@ -96,134 +65,121 @@ pub struct NodeGroup {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) slots: CollectiveSlots<MappedWords<'static>>,
-    /// The first of its cells.
-    pub(super) cells: *mut u8,
-    /// The first byte that it has for dialogues.
-    pub(super) dialogues: *mut u8,
+    /// The first of its bounce buffers.
+    pub(super) bounce: *mut u8,
+    /// The first byte of its ping-pong buffers.
+    pub(super) pair_buffers: *mut u8,
     /// Its number on the node.
     pub(super) rank: u32,
 }
 
-// SAFETY: the cells are shared memory, reached by opaque copies only, and belong to no thread.
+// SAFETY: the buffers are shared memory, reached by opaque copies only, and belong to no thread.
 unsafe impl Send for Member {}
 
-/// As much as is combined at a time: two of them and the result stay in a cache, and where operands are
-/// fetched from other ranks' memory, asking the system takes little of the time.
-pub(super) const ROOM: usize = 32 << 10;
-
-/// Room for an operand that another rank wrote.
-pub(super) const OPERAND: usize = 0;
-/// Room for this rank's own operand where the result takes its place.
-pub(super) const ASIDE: usize = 1;
-/// Room for a result that this rank does not get.
-pub(super) const RESULT: usize = 2;
-
-/// Bytes aligned as elements that are reduced may ask for.
-#[derive(Debug)]
-#[repr(align(128))]
-pub(super) struct Room([u8; ROOM]);
-
-impl Room {
-    /// Its first `len` bytes.
-    pub(super) fn bytes(&mut self, len: usize) -> RawBytes {
-        let room = &mut self.0[..len];
-        // SAFETY: initialised memory of the team, which a collective borrows until it has ended; it
-        // gives these bytes to the driver's operation only, one at a time.
-        unsafe { RawBytes::new(room.as_mut_ptr(), len) }
-    }
-}
-
 impl NodeGroup {
-    /// The team of the ranks `ranks` of the node, of which this is number `me`, at `place`. Ranks
-    /// that use the same place are in one team, or in teams that have no rank in common. `None`
-    /// where there is no memory for it, or no such place.
+    /// Makes the group of the ranks `ranks` of the node, of which this is number `me`, with the memory of
+    /// group index `index`. Groups of one index are equal or have no rank in common. `None` where there is no
+    /// memory for it, or no such index.
     ///
     /// # Panics
     /// If a rank is not on the node.
     pub(crate) fn new(
         segment: &Arc<Segment>,
-        place: usize,
+        index: usize,
         ranks: impl Iterator<Item = u32>,
         me: usize,
     ) -> Option<Self> {
         let on_node = segment.layout().ranks;
-        if place >= MAX_GROUPS || on_node > arena::RANKS {
+        if index >= MAX_GROUPS || on_node > arena::RANKS {
             return None;
         }
         limit::check(arena::rank_len(on_node) as u64).ok()?;
         let arena = segment.bounce_buffers()?;
         let member = |rank| Member {
-            // SAFETY: the team keeps the segment.
-            slots: unsafe { segment.collective_slots(rank, place).detach() },
-            cells: arena.first(rank, place),
-            dialogues: arena.pair_buffers(rank, place),
+            // SAFETY: the group keeps the segment.
+            slots: unsafe { segment.collective_slots(rank, index).detach() },
+            bounce: arena.first(rank, index),
+            pair_buffers: arena.pair_buffers(rank, index),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
-        // So others find by what to know this process's memory.
+        // Mapped so that other ranks find the badge of this process.
         segment.area();
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
         Some(Self {
             others: others.fold(0, |all, (_, member)| all | 1 << member.rank),
             me,
-            place,
+            index,
             step: 0,
             finished: 0,
             root_predictor: RootPredictor::new(),
-            cell: arena::bounce_buffer_len(on_node),
-            pair: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
-            dialogues: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
+            buffer_len: arena::bounce_buffer_len(on_node),
+            pair_slots: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
+            pair_buffers: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
             mates: 0,
-            domains: None,
-            roads: Box::new(ProtocolTrials::new()),
-            streams: NonTemporalTrials::new(),
-            past_caches_from: None,
+            processors: None,
+            trials: Box::new(ProtocolTrials::new()),
+            non_temporal: NonTemporalTrials::new(),
+            non_temporal_from: None,
             members,
-            rooms: Box::new([const { Room([0; ROOM]) }; 3]),
-            spaces: None,
+            scratch: Box::new([const { Scratch::new() }; 3]),
+            processes: None,
             segment: Arc::clone(segment),
         })
     }
 
-    /// Ranks of the team.
+    /// Sets the processor of each rank of the group, or none. All ranks set the same.
+    ///
+    /// # Panics
+    /// If there are as many processors as ranks of another group.
+    pub fn set_processors(&mut self, processors: &[u32]) {
+        let ranks = processors.len();
+        assert!(ranks == 0 || ranks == self.size(), "a processor each");
+        self.mates = processors::mates_of(self.me, processors);
+        self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
+    }
+
+    /// Ranks of the group.
     pub(super) fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// How a vector goes that a rank gives all others, in elements of `element` bytes.
+    /// Cuts a vector that a rank sends to all others, in elements of `element` bytes.
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
-        let through = match &self.pair {
-            None => (self.cell, PayloadPath::Bounce),
-            Some(_) => (self.dialogues.cell, PayloadPath::PingPong),
+        let path = match &self.pair_slots {
+            None => (self.buffer_len, PayloadPath::Bounce),
+            Some(_) => (self.pair_buffers.buffer_len, PayloadPath::PingPong),
         };
-        Pieces::new(len, 1, through, element)
+        Pieces::new(len, 1, path, element)
     }
 
-    /// How a vector goes that a rank gives one other: of many ranks any two have little room. A vector that they have room
-    /// for only in turns goes through the cells that the rank writes for all, whoever the other is: from call to call that
-    /// changes, and these stay in a cache.
+    /// Cuts a vector that a rank sends to one other. Of many ranks a pair has little room: a vector that does
+    /// not fit its buffers at once goes through the bounce buffers that the rank writes for all, which stay
+    /// in a cache though the reader changes from call to call.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
-        match self.dialogues.is_roomy(self.cell.min(LONG_PIECE)) && self.dialogues.hold(len) {
+        match self.pair_buffers.is_roomy(self.buffer_len.min(LONG_PIECE))
+            && self.pair_buffers.holds(len)
+        {
             true => self.pieces_for_each(len, 1, element),
             false => self.pieces_for_all(len, element),
         }
     }
 
-    /// How each of the vectors goes that a rank gives so many others.
+    /// Cuts each of the vectors that a rank sends to `others` other ranks.
     #[inline]
     pub(super) fn pieces_for_each(&self, len: u64, others: usize, element: usize) -> Pieces {
         Pieces::new(
             len,
             others,
-            (self.dialogues.cell, PayloadPath::PingPong),
+            (self.pair_buffers.buffer_len, PayloadPath::PingPong),
             element,
         )
     }
 
-    /// Bytes of a block for each.
+    /// Bytes of a block for each rank.
     pub(super) fn all(&self, block: u64) -> u64 {
         block.saturating_mul(self.size() as u64)
     }

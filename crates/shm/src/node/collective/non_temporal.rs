@@ -1,116 +1,116 @@
-//! Whether what a rank writes goes past the caches: learned from the time it takes.
+//! Whether a rank writes bounce buffers past the caches, learned from the time of its writes: [`NonTemporalTrials`].
 
 use std::time::{Duration, Instant};
 
-/// From so many bytes on a write may go past the caches.
-pub(super) const LEAST: usize = 2 << 10;
+use oxmpi_wire::trials::{Estimate, Policy, Schedule, per_byte};
 
-/// Writes of so many bytes are timed.
+/// Bytes from which a write may be non-temporal.
+pub(super) const MIN_LEN: usize = 2 << 10;
+
+/// Bytes from which a write may be timed.
 const TIMED: usize = 4 << 10;
 
-/// A write through the caches may take so many times as long as one past them: what went past them is
-/// read back from memory.
+/// A cached write may take so many times as long as a non-temporal one, whose bytes the reader fetches from memory.
 const WORTH: u64 = 3;
 
-/// Timed writes, of which one goes the way that is not taken.
-const TRIED: u32 = 16;
+/// Of so many timed writes one goes the way that is not taken.
+const TRIED_ONE_IN: u64 = 16;
 
-/// Writes of which one is timed.
-const TIMED_ONE_IN: u32 = 4;
+/// Of so many writes one is timed.
+const TIMED_ONE_IN: u64 = 4;
 
-/// A write counts as so much of what is known of its way.
-const NEW: u64 = 8;
+/// A sample counts as one part in eight.
+const AVERAGE: Policy = Policy::Average {
+    first: 1,
+    weight: 8,
+    clamp: u64::MAX,
+};
 
-/// Picoseconds a byte of most writes at most: the system may have run another process during a longer one, which counts
-/// if the one before was as long.
+/// Picoseconds a byte above which a sample counts only if the one before was as long: the system may have run another
+/// process meanwhile.
 const LONGEST: u64 = 2_000;
 
-/// How a rank writes cells that others read.
+/// Units of cost in a nanosecond: costs are picoseconds per byte.
+const UNIT: u64 = 1_000;
+
+/// The costs of cached and of non-temporal writes to buffers that other ranks read.
 ///
-/// A line that a reader has in its cache is dear to take away: between two processors of a Zen 4 that
-/// do not share a cache, 2 GB/s are written so, on two cores of one complex 7, and past the caches 30.
-/// But where the readers have the same cache, since they take turns on one processor or theirs are two
-/// threads of one core, 50 GB/s are written through it, and read again, while what went past it comes
-/// back from memory at 12. On a Cascade Lake both ways write alike, and what stays in its caches is read
-/// far sooner. Where processors lie is not told to guests, and changes; so both ways are timed now and then. What only a
-/// rank on the writer's own processor reads does not ask: it stays in the cache.
+/// Writing a line that a reader has cached is expensive: between two Zen 4 processors without a common cache 2 GB/s, on two
+/// cores of one complex 7, non-temporal 30. Where reader and writer share a cache, cached writes reach 50 GB/s, and
+/// non-temporal bytes come back from memory at 12. On Cascade Lake both write alike, and cached bytes are read far sooner.
+/// Virtual machines are not told where processors lie, and that changes; so both ways are timed now and then. A buffer that
+/// only a rank on the writer's own processor reads is always written through the cache.
 #[derive(Debug)]
 pub(super) struct NonTemporalTrials {
-    /// Picoseconds that a byte takes through the caches, and past them; 0: not tried yet.
-    times: [u64; 2],
-    /// Whether the last write was long, through the caches or past them.
-    long: [bool; 2],
-    writes: u32,
+    /// Picoseconds a byte, cached and non-temporal.
+    costs: [Estimate; 2],
+    /// Whether the last sample was above [`LONGEST`], cached and non-temporal.
+    was_long: [bool; 2],
+    schedule: Schedule,
 }
 
 impl NonTemporalTrials {
-    /// Nothing is known.
+    /// No write yet.
     pub(super) const fn new() -> Self {
         Self {
-            times: [0; 2],
-            long: [false; 2],
-            writes: 0,
+            costs: [Estimate::NEW; 2],
+            was_long: [false; 2],
+            schedule: Schedule::NEW,
         }
     }
 
     /// How the next write, of `len` bytes, goes.
     #[inline]
     pub(super) fn next(&mut self, len: usize) -> BufferStore {
-        if len < LEAST {
+        if len < MIN_LEN {
             return BufferStore::CACHED;
         }
-        let [cached, streamed] = self.times;
-        let streams = cached > streamed.saturating_mul(WORTH);
-        self.writes = self.writes.wrapping_add(1);
-        if len < TIMED || !self.writes.is_multiple_of(TIMED_ONE_IN) {
-            return BufferStore {
-                streams,
+        let [cached, non_temporal] = [self.costs[0].cost(), self.costs[1].cost()];
+        let non_temporal = cached > non_temporal.saturating_mul(WORTH);
+        match self.schedule.count(TIMED_ONE_IN) {
+            Some(sample) if len >= TIMED => BufferStore {
+                non_temporal: non_temporal != sample.is_multiple_of(TRIED_ONE_IN),
+                start: Some(Instant::now()),
+            },
+            _ => BufferStore {
+                non_temporal,
                 start: None,
-            };
-        }
-        let tries = (self.writes / TIMED_ONE_IN).is_multiple_of(TRIED);
-        BufferStore {
-            streams: streams != tries,
-            start: Some(Instant::now()),
+            },
         }
     }
 
-    /// A write of `len` bytes has gone this way.
+    /// Ends a write of `len` bytes, and learns from its time if it was timed.
     #[inline]
-    pub(super) fn done(&mut self, way: BufferStore, len: usize) {
-        if let Some(start) = way.start {
-            self.learn(way.streams, len, start.elapsed());
+    pub(super) fn done(&mut self, store: BufferStore, len: usize) {
+        if let Some(start) = store.start {
+            self.learn(store.non_temporal, len, start.elapsed());
         }
     }
 
-    fn learn(&mut self, streamed: bool, len: usize, time: Duration) {
-        let time = time.as_nanos().saturating_mul(1000) / len.max(1) as u128;
-        let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
-        let known = &mut self.times[usize::from(streamed)];
-        let was_long = std::mem::replace(&mut self.long[usize::from(streamed)], time > LONGEST);
-        if time > LONGEST && *known > 0 && !was_long {
-            return;
+    fn learn(&mut self, non_temporal: bool, len: usize, time: Duration) {
+        let cost = per_byte(time, len as u64, UNIT);
+        let known = &mut self.costs[usize::from(non_temporal)];
+        let was_long = &mut self.was_long[usize::from(non_temporal)];
+        let was_long = std::mem::replace(was_long, cost > LONGEST);
+        if cost <= LONGEST || known.cost() == 0 || was_long {
+            known.learn(AVERAGE, cost);
         }
-        *known = match *known {
-            0 => time,
-            known => known - known / NEW + time / NEW,
-        };
     }
 }
 
 /// How a write goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BufferStore {
-    /// Past the caches.
-    pub(super) streams: bool,
+    /// Whether it bypasses the caches.
+    pub(super) non_temporal: bool,
     /// When it began, if it is timed.
     start: Option<Instant>,
 }
 
 impl BufferStore {
-    /// PayloadPath the caches.
+    /// A write through the caches, not timed.
     pub(super) const CACHED: Self = Self {
-        streams: false,
+        non_temporal: false,
         start: None,
     };
 }
@@ -119,22 +119,21 @@ impl BufferStore {
 mod tests {
     use super::*;
 
-    /// Of `writes` writes, how many went past the caches, where a KiB takes so many nanoseconds through them
-    /// and past them.
-    fn streamed(streams: &mut NonTemporalTrials, writes: u32, times: [u64; 2]) -> u32 {
-        let mut streamed = 0;
+    /// Of `writes` writes, how many were non-temporal, where a KiB takes `times` nanoseconds cached and non-temporal.
+    fn non_temporal(trials: &mut NonTemporalTrials, writes: u32, times: [u64; 2]) -> u32 {
+        let mut count = 0;
         for _ in 0..writes {
-            let way = streams.next(16 << 10);
-            streamed += u32::from(way.streams);
-            if way.start.is_some() {
-                let time = 16 * times[usize::from(way.streams)];
-                streams.learn(way.streams, 16 << 10, Duration::from_nanos(time));
+            let store = trials.next(16 << 10);
+            count += u32::from(store.non_temporal);
+            if store.start.is_some() {
+                let time = 16 * times[usize::from(store.non_temporal)];
+                trials.learn(store.non_temporal, 16 << 10, Duration::from_nanos(time));
             }
         }
-        streamed
+        count
     }
 
-    /// Far from each other, in one complex, in one cache; on a Cascade Lake.
+    /// Far processors, cores of one complex, one cache; Cascade Lake.
     const FAR: [u64; 2] = [500, 33];
     const NEAR: [u64; 2] = [143, 33];
     const SAME: [u64; 2] = [20, 33];
@@ -142,62 +141,66 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_learned_and_kept() {
-        let mut streams = NonTemporalTrials::new();
-        assert!(streamed(&mut streams, 1000, FAR) > 960);
-        streamed(&mut streams, 1000, SAME);
-        assert!(streamed(&mut streams, 1000, SAME) < 20);
-        streamed(&mut streams, 1000, NEAR);
-        assert!(streamed(&mut streams, 1000, NEAR) > 960);
-        streamed(&mut streams, 1000, CASCADE_LAKE);
-        assert!(streamed(&mut streams, 1000, CASCADE_LAKE) < 20);
+        let mut trials = NonTemporalTrials::new();
+        assert!(non_temporal(&mut trials, 1000, FAR) > 960);
+        non_temporal(&mut trials, 1000, SAME);
+        assert!(non_temporal(&mut trials, 1000, SAME) < 20);
+        non_temporal(&mut trials, 1000, NEAR);
+        assert!(non_temporal(&mut trials, 1000, NEAR) > 960);
+        non_temporal(&mut trials, 1000, CASCADE_LAKE);
+        assert!(non_temporal(&mut trials, 1000, CASCADE_LAKE) < 20);
     }
 
     #[test]
     fn a_write_during_which_others_ran_changes_little() {
-        let mut streams = NonTemporalTrials::new();
-        streamed(&mut streams, 1000, CASCADE_LAKE);
-        streams.learn(false, 16 << 10, Duration::from_millis(10));
-        assert!(streamed(&mut streams, 1000, CASCADE_LAKE) < 20);
+        let mut trials = NonTemporalTrials::new();
+        non_temporal(&mut trials, 1000, CASCADE_LAKE);
+        trials.learn(false, 16 << 10, Duration::from_millis(10));
+        assert!(non_temporal(&mut trials, 1000, CASCADE_LAKE) < 20);
     }
 
-    /// Every other one of its lines was read last on the writer's own processor.
+    /// Every other timed write finds its lines on the writer's own processor.
     #[test]
-    fn lines_that_are_dear_now_and_then_are_dear() {
-        let mut streams = NonTemporalTrials::new();
-        let mut streamed = 0;
+    fn writes_that_are_slow_now_and_then_count_as_slow() {
+        let mut trials = NonTemporalTrials::new();
+        let mut count = 0;
         for write in 0..1000 {
-            let way = streams.next(16 << 10);
-            streamed += u32::from(way.streams);
-            if way.start.is_some() {
-                let time = if way.streams {
+            let store = trials.next(16 << 10);
+            count += u32::from(store.non_temporal);
+            if store.start.is_some() {
+                let time = if store.non_temporal {
                     40
                 } else {
                     [70, 650][write / 4 % 2]
                 };
-                streams.learn(way.streams, 16 << 10, Duration::from_nanos(16 * time));
+                trials.learn(
+                    store.non_temporal,
+                    16 << 10,
+                    Duration::from_nanos(16 * time),
+                );
             }
         }
-        assert!(streamed > 900, "{streamed}");
+        assert!(count > 900, "{count}");
     }
 
     #[test]
-    fn what_is_always_dear_is_learned() {
-        for dear in [0, 1] {
+    fn a_way_that_is_always_slow_is_learned() {
+        for slow in [0, 1] {
             let mut times = [300; 2];
-            times[dear] = 5_000;
-            let mut streams = NonTemporalTrials::new();
-            streamed(&mut streams, 1000, times);
-            let past = streamed(&mut streams, 1000, times);
-            assert!(if dear == 0 { past > 900 } else { past < 100 }, "{past}");
+            times[slow] = 5_000;
+            let mut trials = NonTemporalTrials::new();
+            non_temporal(&mut trials, 1000, times);
+            let count = non_temporal(&mut trials, 1000, times);
+            assert!(if slow == 0 { count > 900 } else { count < 100 }, "{count}");
         }
     }
 
     #[test]
     fn short_writes_are_not_timed() {
-        let mut streams = NonTemporalTrials::new();
+        let mut trials = NonTemporalTrials::new();
         for _ in 0..1000 {
-            assert!(!streams.next(LEAST - 1).streams);
-            assert!(streams.next(TIMED - 1).start.is_none());
+            assert!(!trials.next(MIN_LEN - 1).non_temporal);
+            assert!(trials.next(TIMED - 1).start.is_none());
         }
     }
 }

@@ -1,47 +1,48 @@
-//! Which outputs are written past the caches.
+//! Which calls write their outputs past the caches.
 //!
-//! What is written through the caches is read from memory first, line by line, unless it is there already, and takes the
-//! place of something else. That is in vain where a call moves more than the caches hold: its output is no longer there
-//! when its caller reads it, nor are inputs and cells when they are wanted. So an alltoall, an allgather, or a gather of
-//! more than two ranks, if it goes through cells and moves three quarters of a rank's part of the last cache, writes what it
-//! reads from them past the caches. Not so its own block, which the caller copies; nor bytes that go from memory to memory,
-//! which the kernel copies or which are combined on the way; nor the outputs of a broadcast and a scatter, where one rank
-//! has all the input and the others wait.
+//! A cached store reads its line from memory first and evicts another line. That is in vain where a call
+//! moves more than the caches hold: its output is no longer cached when the caller reads it. So an alltoall,
+//! an allgather, or a gather of more than two ranks through bounce buffers that moves three quarters of a
+//! rank's part of the last cache writes its output non-temporally. Its own block is copied by the caller; CMA
+//! copies and combined operands are not affected; nor are the outputs of a broadcast and a scatter, where one
+//! rank has all the input and the others wait.
 //!
-//! Forced upon all lengths, on two Zen 4 processors with one cache of 32 MiB, it took so much of the time of the same call
-//! through the caches: eight ranks, blocks of 1 MiB, 0.82 for an alltoall, 0.81 for an allgather, 0.7 for a gather whose
-//! root changes; four ranks, 2 MiB, 0.76, 0.81 and 0.66; but two ranks, 2 MiB, where all fits, 1.2, 1.4 and 1.6. Other
-//! numbers of ranks were not measured, nor other processors. A broadcast of what does not fit took 1.02 to 1.4 times as long.
+//! Eight ranks on two Zen 4 processors with one cache of 32 MiB, blocks of 1 MiB: 0.82 of the time for an
+//! alltoall, 0.81 allgather, 0.7 gather with changing roots; four ranks, 2 MiB: 0.76, 0.81, 0.66; two ranks,
+//! 2 MiB, where all fits: 1.2, 1.4, 1.6. Other processors were not measured. A broadcast took 1.02 to 1.4
+//! times the time.
 //!
-//! PlanReason it is not learned, as it is for [cells](super::non_temporal): whichever way most pieces go, the next one goes faster
-//! that way, since those before it have left the caches so.
+//! This is not learned, as it is for [bounce buffers](super::non_temporal): whichever way most pieces go, the
+//! next one is faster that way, since those before have left the caches so.
 
 use super::group::NodeGroup;
 
-/// Less than so many bytes always fit.
-const LEAST: u64 = 1 << 20;
+/// Calls below this length always fit.
+const MIN_LIMIT: u64 = 1 << 20;
 
 impl NodeGroup {
-    /// Says how many bytes the last cache has that serves this rank's processor, and how many ranks of the node share it.
+    /// Sets the size of the last cache of this rank's processor, in bytes, and the number of ranks of the
+    /// node that share it.
     ///
-    /// Outputs of [`NodeGroup::alltoall`], [`NodeGroup::allgather`], and [`NodeGroup::gather`] of more than two ranks are then written past
-    /// the caches where the call moves three quarters or more of the rank's part; the rest is for cells and what else
-    /// there is. Until then none are. It is each rank's own affair: the ranks need not say the same.
+    /// Outputs of [`NodeGroup::alltoall`], [`NodeGroup::allgather`], and [`NodeGroup::gather`] of more than
+    /// two ranks are then written past the caches where the call moves three quarters or more of the rank's
+    /// part; the rest is for bounce buffers and other data. Ranks need not set the same.
     pub fn set_cache(&mut self, bytes: u64, sharers: u32) {
         let part = bytes / u64::from(sharers.max(1));
-        self.past_caches_from = Some((part / 4 * 3).max(LEAST));
+        self.non_temporal_from = Some((part / 4 * 3).max(MIN_LIMIT));
     }
 
-    /// How many ranks the node has.
+    /// Ranks of the node.
     #[must_use]
     pub fn ranks_on_node(&self) -> u32 {
         self.segment.layout().ranks
     }
 
-    /// Whether a call that moves so many bytes from or to this rank's memory writes its output past the caches.
+    /// Whether a call that moves `bytes` bytes from or to this rank's memory writes its output past the
+    /// caches.
     #[inline]
-    pub(super) fn is_beyond_caches(&self, bytes: u64) -> bool {
-        self.past_caches_from.is_some_and(|least| bytes >= least)
+    pub(super) fn exceeds_caches(&self, bytes: u64) -> bool {
+        self.non_temporal_from.is_some_and(|least| bytes >= least)
     }
 }
 
@@ -59,12 +60,12 @@ mod tests {
         let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
-        assert!(!team.is_beyond_caches(u64::MAX));
+        let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
+        assert!(!group.exceeds_caches(u64::MAX));
         let known = [(32 << 20, 8, 3 << 20), (32 << 20, 1, 24 << 20)];
-        for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, LEAST)]) {
-            team.set_cache(bytes, sharers);
-            assert!(team.is_beyond_caches(limit) && !team.is_beyond_caches(limit - 1));
+        for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, MIN_LIMIT)]) {
+            group.set_cache(bytes, sharers);
+            assert!(group.exceeds_caches(limit) && !group.exceeds_caches(limit - 1));
         }
     }
 }

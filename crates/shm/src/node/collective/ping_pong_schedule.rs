@@ -1,60 +1,59 @@
-//! Which cells of a dialogue its two ranks write, and which slots where there are only two: each writes again what it
-//! has itself read last, where it can.
+//! Which buffer or slot each of two ranks writes in a step: [`PingPongSchedule`].
 //!
-//! A line that the other rank has read must be taken away from it before it is written; one that this
-//! rank has read is in its own cache, and the other one does not want it any more. Between two Zen 4
-//! processors far from each other 64 KiB each way took 33 us without this and 5 with it; between two of Zen 5
-//! a bare word each way takes 279 ns far and 58 near without, and 159 and 39 with it. It needs no
-//! flag either: what a rank has read itself is free as soon as it has.
+//! Each rank writes again what it has itself read last, where it can. A line that the peer has read must be
+//! taken away from it before it is written; one that this rank has read is in its own cache. 64 KiB each way
+//! between two far Zen 4 processors took 33 us without this and 5 with it; a word each way between two of Zen
+//! 5 279 ns far and 58 near without, 159 and 39 with it. It needs no flag: what a rank has read itself is
+//! free as soon as it has.
 //!
-//! Both ranks count the steps and who writes in them alike, so each knows by itself which slot and cell every
-//! step uses. All cells of the two ranks are one store, and so are all slots; each is held by the rank that
-//! read it last. A rank writes the one of those it holds that it got last, so that few are in use. One that
-//! holds none takes the other's oldest, which that one has finished long ago.
+//! Both ranks count the steps and their writers alike, so each knows by itself which slot and buffer every
+//! step uses. All buffers of the two ranks are one store, and so are all slots; each is held by the rank that
+//! read it last. A rank writes the held buffer that it got last, so that few are in use. A rank that holds
+//! none takes the peer's oldest, which the peer has finished long ago.
 
 use std::boxed::Box;
 use std::ops::Range;
 
 use crate::segment::arena::SLOTS;
 
-/// The cells of two ranks, or their slots, and who holds them.
+/// The buffers of two ranks, or their slots, and which rank holds each.
 #[derive(Debug)]
 pub(super) struct PingPongSchedule {
-    /// Cells of each rank.
-    each: usize,
-    /// Those of each rank, the one that it got last at the back; what it took without reading it is at
-    /// the front.
+    /// Buffers of each rank.
+    per_rank: usize,
+    /// The buffers that each rank holds, the one that it got last at the back; what it took without reading
+    /// it is at the front.
     held: Box<[BufferQueue; 2]>,
-    /// What each rank gets in the exchange under way.
-    got: Box<[BufferQueue; 2]>,
-    /// The cells of the last steps, by writer.
+    /// The buffers that each rank receives in the exchange under way.
+    received: Box<[BufferQueue; 2]>,
+    /// The buffers of the last steps, by writer.
     steps: Box<[[ScheduledBuffer; 2]; SLOTS]>,
 }
 
-/// Numbers of cells in a row, less than 256.
+/// A double-ended queue of buffer numbers below 256.
 #[derive(Debug)]
 struct BufferQueue {
-    /// A byte as an index goes around by itself.
+    /// An index of one byte wraps around by itself.
     numbers: [u8; 256],
     first: u8,
     len: u8,
-    /// How many at the front their holder took from the other rank, which read them last.
+    /// Numbers at the front that their holder took from the peer, which read them last.
     taken: u8,
 }
 
 impl BufferQueue {
-    /// These numbers.
+    /// A queue of these numbers.
     fn new(numbers: Range<usize>) -> Self {
-        let mut row = Self {
+        let mut queue = Self {
             numbers: [0; 256],
             first: 0,
             len: 0,
             taken: 0,
         };
         for number in numbers {
-            row.push_back(number as u8);
+            queue.push_back(number as u8);
         }
-        row
+        queue
     }
 
     #[inline(always)]
@@ -63,7 +62,7 @@ impl BufferQueue {
         self.len += 1;
     }
 
-    /// Adds one at the front that the other rank has read last.
+    /// Adds a number at the front that the peer has read last.
     fn take(&mut self, number: u8) {
         self.first = self.first.wrapping_sub(1);
         self.numbers[usize::from(self.first)] = number;
@@ -71,7 +70,7 @@ impl BufferQueue {
         self.taken += 1;
     }
 
-    /// The one that is read last in place of the last one, if there is one that was not taken.
+    /// The number at the back, if it was not taken.
     #[inline(always)]
     fn last(&mut self) -> Option<&mut u8> {
         if self.len == self.taken {
@@ -100,7 +99,7 @@ impl BufferQueue {
     }
 }
 
-/// A cell that a rank writes in a step.
+/// A buffer that a rank writes in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScheduledBuffer {
     /// Its number: those of rank 0 come first.
@@ -110,7 +109,7 @@ pub(super) struct ScheduledBuffer {
 }
 
 impl ScheduledBuffer {
-    /// One that the writer has read last.
+    /// A buffer that the writer has read last.
     const fn own(number: u8) -> Self {
         let is_own = true;
         Self { number, is_own }
@@ -118,61 +117,64 @@ impl ScheduledBuffer {
 }
 
 impl PingPongSchedule {
-    /// The most cells of each rank.
-    pub(super) const MOST: usize = u8::MAX as usize / 2;
+    /// The most buffers of each rank.
+    pub(super) const MAX_PER_RANK: usize = u8::MAX as usize / 2;
 
-    /// The fewest cells of each rank: of all, one that was read a ring of steps ago must be left.
-    pub(super) const LEAST: usize = SLOTS / 2;
+    /// The fewest buffers of each rank: one that was read a ring of steps ago must be left.
+    pub(super) const MIN_PER_RANK: usize = SLOTS / 2;
 
-    /// With `each` cells of each rank.
-    pub(super) fn new(each: usize) -> Self {
-        assert!((Self::LEAST..=Self::MOST).contains(&each));
+    /// A schedule with `per_rank` buffers of each rank.
+    pub(super) fn new(per_rank: usize) -> Self {
+        assert!((Self::MIN_PER_RANK..=Self::MAX_PER_RANK).contains(&per_rank));
         Self {
-            each,
-            held: Box::new([BufferQueue::new(0..each), BufferQueue::new(each..2 * each)]),
-            got: Box::new([BufferQueue::new(0..0), BufferQueue::new(0..0)]),
+            per_rank,
+            held: Box::new([
+                BufferQueue::new(0..per_rank),
+                BufferQueue::new(per_rank..2 * per_rank),
+            ]),
+            received: Box::new([BufferQueue::new(0..0), BufferQueue::new(0..0)]),
             steps: Box::new([[ScheduledBuffer::default(); 2]; SLOTS]),
         }
     }
 
-    /// Whose memory a cell is, and which one of that rank's.
+    /// The rank in whose memory a buffer is, and its number there.
     #[inline(always)]
-    pub(super) fn place(&self, cell: ScheduledBuffer) -> (usize, usize) {
-        let number = usize::from(cell.number);
-        match number.checked_sub(self.each) {
+    pub(super) fn locate(&self, buffer: ScheduledBuffer) -> (usize, usize) {
+        let number = usize::from(buffer.number);
+        match number.checked_sub(self.per_rank) {
             None => (0, number),
             Some(rest) => (1, rest),
         }
     }
 
-    /// In `step` only `writer` writes.
+    /// Enters `step`, in which only `writer` writes.
     #[inline]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
-        let number = self.take(step, writer);
+        let number = self.assign(step, writer);
         self.held[1 - writer].push_back(number);
     }
 
-    /// In `step` of an exchange only `writer` writes.
-    pub(super) fn one_writes_more(&mut self, step: u64, writer: usize) {
-        let number = self.take(step, writer);
-        self.got[1 - writer].push_back(number);
+    /// Enters `step` of an exchange, in which only `writer` writes.
+    pub(super) fn one_writes_in_exchange(&mut self, step: u64, writer: usize) {
+        let number = self.assign(step, writer);
+        self.received[1 - writer].push_back(number);
     }
 
-    /// The cell that `writer` writes in `step`.
+    /// Assigns a buffer to `writer` in `step`.
     #[inline(always)]
-    fn take(&mut self, step: u64, writer: usize) -> u8 {
+    fn assign(&mut self, step: u64, writer: usize) -> u8 {
         let is_own = false;
         let theirs = |number| ScheduledBuffer { number, is_own };
         let own = self.held[writer].pop_back();
-        let cell = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
-        let cell = cell.expect("every cell is held by one of them");
-        self.steps[step as usize % SLOTS][writer] = cell;
-        cell.number
+        let buffer = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
+        let buffer = buffer.expect("every buffer is held by one of them");
+        self.steps[step as usize % SLOTS][writer] = buffer;
+        buffer.number
     }
 
-    /// In `step` both write, which is an exchange of its own.
+    /// Enters `step`, in which both write: an exchange of one step.
     #[inline]
-    pub(super) fn swap(&mut self, step: u64) {
+    pub(super) fn exchange_once(&mut self, step: u64) {
         let [first, second] = &mut *self.held;
         match (first.last(), second.last()) {
             (Some(one), Some(other)) => {
@@ -182,17 +184,17 @@ impl PingPongSchedule {
             }
             _ => {
                 self.begin_exchange(1);
-                self.both_write(step);
+                self.both_write_in_exchange(step);
                 self.end_exchange();
             }
         }
     }
 
-    /// From now on both write, in so many steps; at most as many before they read as each has cells. Whoever holds
-    /// few for it takes the other's oldest.
+    /// Begins an exchange of so many steps, in which both ranks write; before it reads a rank writes at most
+    /// as many steps as it has buffers. A rank that holds too few takes the peer's oldest.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
         for rank in [0, 1] {
-            let wanted = steps.min(self.each as u64);
+            let wanted = steps.min(self.per_rank as u64);
             while u64::from(self.held[rank].len) < wanted {
                 let oldest = self.held[1 - rank].pop_front();
                 self.held[rank].take(oldest.expect("one of them holds half"));
@@ -200,32 +202,34 @@ impl PingPongSchedule {
         }
     }
 
-    /// In `step` both write: what they hold, then what they have got in this exchange, the oldest
-    /// first.
+    /// Enters `step` of an exchange, in which both write: first the buffers that they hold, then those
+    /// received in this exchange, the oldest first.
     #[inline]
-    pub(super) fn both_write(&mut self, step: u64) {
+    pub(super) fn both_write_in_exchange(&mut self, step: u64) {
         for writer in [0, 1] {
             let held = self.held[writer].pop_back();
-            let cell = held.or_else(|| self.got[writer].pop_front().map(ScheduledBuffer::own));
-            self.steps[step as usize % SLOTS][writer] = cell.expect("it began with cells enough");
+            let buffer =
+                held.or_else(|| self.received[writer].pop_front().map(ScheduledBuffer::own));
+            self.steps[step as usize % SLOTS][writer] =
+                buffer.expect("it began with buffers enough");
         }
         let [first, second] = self.steps[step as usize % SLOTS];
-        self.got[0].push_back(second.number);
-        self.got[1].push_back(first.number);
+        self.received[0].push_back(second.number);
+        self.received[1].push_back(first.number);
     }
 
-    /// The exchange is over.
+    /// Ends the exchange.
     pub(super) fn end_exchange(&mut self) {
-        for (held, got) in self.held.iter_mut().zip(&mut *self.got) {
-            while let Some(number) = got.pop_front() {
+        for (held, received) in self.held.iter_mut().zip(&mut *self.received) {
+            while let Some(number) = received.pop_front() {
                 held.push_back(number);
             }
         }
     }
 
-    /// The cell that `writer` writes in `step`, one of the last [`SLOTS`].
+    /// The buffer that `writer` writes in `step`, one of the last [`SLOTS`].
     #[inline(always)]
-    pub(super) fn cell(&self, step: u64, writer: usize) -> ScheduledBuffer {
+    pub(super) fn buffer(&self, step: u64, writer: usize) -> ScheduledBuffer {
         self.steps[step as usize % SLOTS][writer]
     }
 }
@@ -235,25 +239,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Who read a cell last, and in which step.
+    /// The last reader of each buffer, and the step.
     type Reads = std::vec::Vec<(usize, u64)>;
 
-    /// Whether `writer` may write `cell` in `step`: it has read it itself, or the other one has
-    /// finished the step in which it did, as whoever writes `step` knows of those a ring before.
-    fn is_free(reads: &Reads, cell: ScheduledBuffer, writer: usize, step: u64) -> bool {
-        let (reader, read) = reads[usize::from(cell.number)];
+    /// Whether `writer` may write `buffer` in `step`: it has read it itself, or the peer has finished the
+    /// step in which it did, which the writer knows of steps a ring before.
+    fn is_free(reads: &Reads, buffer: ScheduledBuffer, writer: usize, step: u64) -> bool {
+        let (reader, read) = reads[usize::from(buffer.number)];
         read == 0 || reader == writer || read + SLOTS as u64 <= step
     }
 
     /// A call of two ranks.
     #[derive(Clone, Copy, Debug)]
     enum Call {
-        /// One writes, in so many steps.
+        /// One rank writes, in so many steps.
         One(usize, u64),
-        /// Both do.
+        /// Both write.
         Exchange(u64),
-        /// Both do in so many steps, then one in as many more, or both: who writes in one of those has what the
-        /// other wrote in its like, and so all that was before.
+        /// Both write in so many steps, then one in as many more, or both; a writer of the second half has
+        /// what the peer wrote in the matching step, and so all before.
         BufferQueue(u64, Option<usize>),
     }
 
@@ -270,11 +274,11 @@ mod tests {
     proptest! {
         #[test]
         fn nobody_writes_what_is_being_read(
-            each in PingPongSchedule::LEAST..40, calls in prop::collection::vec(call(), 1..40),
+            per_rank in PingPongSchedule::MIN_PER_RANK..40, calls in prop::collection::vec(call(), 1..40),
         ) {
-            let mut turns = PingPongSchedule::new(each);
-            let mut reads: Reads = std::vec![(0, 0); 2 * each];
-            let ahead = SLOTS.min(each) as u64;
+            let mut schedule = PingPongSchedule::new(per_rank);
+            let mut reads: Reads = std::vec![(0, 0); 2 * per_rank];
+            let ahead = SLOTS.min(per_rank) as u64;
             let mut step = 0;
             for call in calls {
                 let first = step + 1;
@@ -282,14 +286,14 @@ mod tests {
                     Call::One(writer, steps) => (0..steps).map(|_| Some(writer)).collect(),
                     Call::Exchange(steps) => {
                         if steps > 1 {
-                            turns.begin_exchange(steps);
+                            schedule.begin_exchange(steps);
                         }
                         (0..steps).map(|_| None).collect()
                     }
                     Call::BufferQueue(steps, writer) => {
-                        let most = if writer.is_none() { each / 2 } else { 2 * each / 3 };
+                        let most = if writer.is_none() { per_rank / 2 } else { 2 * per_rank / 3 };
                         let steps = steps.min(most as u64);
-                        turns.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
+                        schedule.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
                         (0..2 * steps).map(|at| writer.filter(|_| at >= steps)).collect()
                     }
                 };
@@ -297,19 +301,19 @@ mod tests {
                     step += 1;
                     let writers = match (writer, call) {
                         (None, Call::Exchange(1)) => {
-                            turns.swap(step);
+                            schedule.exchange_once(step);
                             0..2
                         }
                         (None, _) => {
-                            turns.both_write(step);
+                            schedule.both_write_in_exchange(step);
                             0..2
                         }
                         (Some(writer), Call::BufferQueue(..)) => {
-                            turns.one_writes_more(step, writer);
+                            schedule.one_writes_in_exchange(step, writer);
                             writer..writer + 1
                         }
                         (Some(writer), _) => {
-                            turns.one_writes(step, writer);
+                            schedule.one_writes(step, writer);
                             writer..writer + 1
                         }
                     };
@@ -318,33 +322,33 @@ mod tests {
                         _ => 0,
                     };
                     for writer in writers.clone() {
-                        let cell = turns.cell(step, writer);
-                        let (reader, read) = reads[usize::from(cell.number)];
-                        prop_assert!(read < known || is_free(&reads, cell, writer, step));
+                        let buffer = schedule.buffer(step, writer);
+                        let (reader, read) = reads[usize::from(buffer.number)];
+                        prop_assert!(read < known || is_free(&reads, buffer, writer, step));
                         // In an exchange a rank writes so many steps before it reads.
                         let is_ahead = writers.len() == 2 && reader == writer && read >= first;
                         prop_assert!(!is_ahead || read + ahead <= step);
                     }
-                    let cells = writers.clone().map(|writer| (turns.cell(step, writer), writer));
-                    for (cell, writer) in cells.collect::<std::vec::Vec<_>>() {
-                        reads[usize::from(cell.number)] = (1 - writer, step);
+                    let buffers = writers.clone().map(|writer| (schedule.buffer(step, writer), writer));
+                    for (buffer, writer) in buffers.collect::<std::vec::Vec<_>>() {
+                        reads[usize::from(buffer.number)] = (1 - writer, step);
                     }
                 }
-                turns.end_exchange();
+                schedule.end_exchange();
             }
         }
     }
 
     #[test]
     fn a_dialogue_stays_in_few_cells() {
-        let mut turns = PingPongSchedule::new(32);
+        let mut schedule = PingPongSchedule::new(32);
         let mut used = std::collections::BTreeSet::new();
         for step in 1..400 {
             let writer = (step / 4 % 2) as usize;
-            turns.one_writes(step, writer);
-            let cell = turns.cell(step, writer);
-            used.insert(cell.number);
-            assert!(cell.is_own);
+            schedule.one_writes(step, writer);
+            let buffer = schedule.buffer(step, writer);
+            used.insert(buffer.number);
+            assert!(buffer.is_own);
         }
         assert!(used.len() <= 8, "{used:?}");
     }

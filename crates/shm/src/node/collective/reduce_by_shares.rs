@@ -1,28 +1,31 @@
-//! Long reductions among more than two ranks: each rank combines its share of every piece straight
-//! from what the others wrote, and gives the others the result.
+//! Long reductions of more than two ranks: each rank combines its share of every piece, and sends the result
+//! to the others.
 
 use std::ops::Range;
 
-use super::group::{CollectiveDriver, NodeGroup, RESULT, ROOM};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::{Operands, contiguous};
 use super::pieces::{PayloadPath, Pieces, share_of};
-use super::reduce::{Operands, contiguous};
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
+use super::scratch::{RESULT, SCRATCH_LEN};
 use crate::segment::arena::LONG_PIECE;
 
-/// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
-/// processor gives way once for that many. Twice as many steps fit the ring.
-const ROW: u64 = 8;
+/// Pieces that go through each half of the way together: a rank that shares its processor yields once for so
+/// many. Twice as many steps fit the ring.
+const PIECES_IN_A_RUN: u64 = 8;
 
-/// Among at most so many ranks each writes its result for every other one apart: what goes to and fro is in the
-/// caches of two. Among more that many copies cost more than lines that others have read: of 1 MiB on two near
-/// Zen 4 processors, four ranks took 0.85 of the time so, and eight 1.3 times as long.
-const FEW: usize = 4;
+/// Among at most so many ranks each writes its result for every other one separately, in the caches of two.
+/// Among more that many copies cost more than lines that others have read: 1 MiB on two near Zen 4 processors
+/// took four ranks 0.85 of the time so, eight 1.3 times.
+const MAX_SEPARATE: usize = 4;
 
 impl NodeGroup {
-    /// As [`NodeGroup::reduce`] with a root, else as [`NodeGroup::allreduce`].
+    /// [`NodeGroup::reduce`] with a root, else [`NodeGroup::allreduce`].
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never arrives.
     pub(super) fn reduce_by_shares<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
@@ -39,29 +42,37 @@ impl NodeGroup {
         let pieces = Pieces::in_shares(
             len,
             size,
-            (self.dialogues.cell, self.cell.min(LONG_PIECE)),
+            (
+                self.pair_buffers.buffer_len,
+                self.buffer_len.min(LONG_PIECE),
+            ),
             element,
         );
-        // What is written before it is read is in cells that its writer holds, of as many as each of two has.
-        let cells = self.dialogues.cells as u64;
+        // Buffers that are written before any is read are held by their writer, of as many as each of two
+        // ranks has.
+        let count = self.pair_buffers.count as u64;
         let (results, most) = match root {
-            None if size > FEW => (PayloadPath::Bounce, cells),
-            None => (PayloadPath::PingPong, cells / 2),
-            Some(_) => (PayloadPath::PingPong, 2 * cells / 3),
+            None if size > MAX_SEPARATE => (PayloadPath::Bounce, count),
+            None => (PayloadPath::PingPong, count / 2),
+            Some(_) => (PayloadPath::PingPong, 2 * count / 3),
         };
-        let longest = ROW.min(most);
+        let longest = PIECES_IN_A_RUN.min(most);
         let call = (kind, number, len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
         let mut first = 0;
         while first < pieces.steps() {
-            let row = longest.min(pieces.steps() - first);
-            let (give, share) = (2 * first, 2 * first + row);
+            let run_len = longest.min(pieces.steps() - first);
+            let (give, share) = (2 * first, 2 * first + run_len);
             let all_give_results = root.is_none() && results == PayloadPath::PingPong;
-            run.begin_exchange(if all_give_results { 2 * row } else { row });
-            for i in 0..row {
+            run.begin_exchange(if all_give_results {
+                2 * run_len
+            } else {
+                run_len
+            });
+            for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
-                run.room(give + i)?;
-                run.all_write_more(give + i);
+                run.wait_until_free(give + i)?;
+                run.all_write_in_exchange(give + i);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let theirs = share_of(reader, size, len, element);
                     let part = (at + theirs.start as u64, theirs.len());
@@ -69,16 +80,16 @@ impl NodeGroup {
                 }
                 run.publish(give + i);
             }
-            for i in 0..row {
+            for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
                 let mine = share_of(me, size, len, element);
                 run.wait_for_all(give + i)?;
                 run.wake_all();
-                run.room(share + i)?;
+                run.wait_until_free(share + i)?;
                 match root {
-                    None if all_give_results => run.all_write_more(share + i),
+                    None if all_give_results => run.all_write_in_exchange(share + i),
                     None => {}
-                    Some(root) => run.others_write_more(share + i, root),
+                    Some(root) => run.others_write_in_exchange(share + i, root),
                 }
                 let steps = (give + i, share + i);
                 run.combine_share(steps, operands, (at, mine), (root, results));
@@ -89,8 +100,8 @@ impl NodeGroup {
                 run.finish(give + i);
             }
             run.end_exchange();
-            run.go(results);
-            for i in 0..row {
+            run.set_path(results);
+            for i in 0..run_len {
                 if gets(me) {
                     let (at, len) = pieces.part(first + i);
                     run.wait_for_all(share + i)?;
@@ -103,16 +114,17 @@ impl NodeGroup {
                 }
                 run.finish(share + i);
             }
-            run.go(PayloadPath::PingPong);
-            first += row;
+            run.set_path(PayloadPath::PingPong);
+            first += run_len;
         }
         Ok(())
     }
 }
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    /// Combines this rank's share `mine` of the piece at byte `at` from what all gave in one step, and writes it
-    /// in the other one for the root, or for all others; to the output as well, if this rank gets it.
+    /// Combines this rank's share `mine` of the piece at byte `at` from what all sent in step `give`, and
+    /// writes it in step `share` for the root, or for all others; to the output as well, if this rank gets
+    /// the result.
     fn combine_share(
         &mut self,
         (give, share): (u64, u64),
@@ -120,28 +132,28 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (at, mine): (u64, Range<usize>),
         (root, results): (Option<usize>, PayloadPath),
     ) {
-        let (me, size) = (self.team.me, self.team.size());
-        let longest = ROOM / operands.element * operands.element;
+        let (me, size) = (self.group.me, self.group.size());
+        let longest = SCRATCH_LEN / operands.element * operands.element;
         for start in mine.clone().step_by(longest) {
             let (len, place) = (longest.min(mine.end - start), start - mine.start);
             let own = contiguous(operands.input, at + start as u64, len);
             let into = if root.is_none_or(|root| root == me) {
                 contiguous(operands.output, at + start as u64, len)
             } else {
-                self.team.rooms[RESULT].bytes(len)
+                self.group.scratch[RESULT].bytes(len)
             };
             self.combine_piece((give, |_| place), own, into);
             let readers = match root {
                 Some(root) => root..root + 1,
                 None if results == PayloadPath::PingPong => 0..size,
-                // One stands for all.
+                // One reader stands for all.
                 None => (me + 1) % size..(me + 1) % size + 1,
             };
-            self.go(results);
+            self.set_path(results);
             for reader in readers.filter(|&reader| reader != me) {
                 self.write_to((reader, place), share, &into, (0, len));
             }
-            self.go(PayloadPath::PingPong);
+            self.set_path(PayloadPath::PingPong);
         }
     }
 }

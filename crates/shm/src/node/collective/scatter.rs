@@ -1,20 +1,22 @@
-//! Scatter: the root writes a part for each other rank, which reads its own; long parts are read straight
-//! from the root's memory.
+//! Scatter: the root writes a block for each other rank, which reads its own; or reads it from the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::group::{CollectiveDriver, NodeGroup};
-use super::pieces::vector;
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
-use super::run::{CallKind, CollectiveRun};
+use super::run::CollectiveRun;
 
 impl NodeGroup {
-    /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
-    /// nothing is moved: it does something else `meanwhile`, once the others can read theirs.
+    /// Copies each other rank its block of the root's `input`, in rank order. The root's own block is not
+    /// moved: the root runs `meanwhile` once the others can read theirs.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or as `meanwhile`.
+    /// When a rank that this one waits for never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
@@ -27,7 +29,7 @@ impl NodeGroup {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if self.me == root {
-            // The others would read what lies behind it.
+            // The others would read what lies behind the input.
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
@@ -35,18 +37,18 @@ impl NodeGroup {
             return self.scatter_by_bounce(driver, root, given, output, meanwhile);
         }
         let call = (CallKind::Scatter, block);
-        self.by_best_protocol(driver, call, |team, driver, protocol| match protocol {
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                team.scatter_by_bounce(driver, root, given, output, meanwhile)
+                group.scatter_by_bounce(driver, root, given, output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                let (call, at) = ((CallKind::Scatter, root, block), team.me as u64 * block);
-                team.read_from_root(driver, call, (input, at), output, meanwhile)
+                let (call, at) = ((CallKind::Scatter, root, block), group.me as u64 * block);
+                group.read_from_root(driver, call, (input, at), output, meanwhile)
             }
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
     fn scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
@@ -58,20 +60,16 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Scatter, root, block),
-            pieces.through,
-        );
-        run.follow(root, pieces.steps());
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Scatter, root, block), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 for reader in (0..size).filter(|&reader| reader != root) {
-                    let place = pieces.place(vector(root, reader));
+                    let place = pieces.place(vector_index(root, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -79,11 +77,11 @@ impl NodeGroup {
                 run.wake_all();
             } else {
                 run.wait_for(root, step)?;
-                let place = pieces.place(vector(root, me));
+                let place = pieces.place(vector_index(root, me));
                 run.read((root, step, place), output, (at, len));
             }
             run.finish(step);
         }
-        run.meanwhile(root, meanwhile)
+        run.run_on_root(root, meanwhile)
     }
 }

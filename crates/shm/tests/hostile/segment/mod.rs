@@ -501,7 +501,7 @@ fn pattern(len: usize, seed: usize) -> Vec<u8> {
         .collect()
 }
 
-/// SharedWords that a sound exchange writes.
+/// Words that a sound exchange writes.
 struct Learned {
     /// The hostile rank.
     own: Vec<usize>,

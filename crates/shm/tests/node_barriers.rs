@@ -1,4 +1,4 @@
-//! Barriers through barriers, with every way of waiting.
+//! Barriers without messages, with every way of waiting.
 
 mod common;
 
@@ -16,29 +16,29 @@ const SLEEPER: WaitPolicy = WaitPolicy {
     shared: false,
 };
 
-/// All ranks but `me`.
+/// All ranks but `me`, a bit each.
 fn others(ranks: u32, me: u32) -> u64 {
     ((1 << ranks) - 1) & !(1 << me)
 }
 
-fn pass(rank: &mut Rank, gate: usize, others: u64, patience: WaitPolicy) {
-    assert!(rank.barriers.enter(gate, others));
+fn pass(rank: &mut Rank, barrier: usize, others: u64, patience: WaitPolicy) {
+    assert!(rank.barriers.enter(barrier, others));
     let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
-    while rank.barriers.poll(gate, &mut rank.tx) != 0 {
+    while rank.barriers.poll(barrier, &mut rank.tx) != 0 {
         rank.poll();
         waiter.idle(&mut rank.rx, &rank.barriers);
-        assert!(start.elapsed() < WATCHDOG, "gate {gate}");
+        assert!(start.elapsed() < WATCHDOG, "barrier {barrier}");
     }
 }
 
 #[test]
-fn nobody_leaves_before_all_have_entered() {
-    let ways = [
+fn no_rank_leaves_before_all_have_entered() {
+    let policies = [
         WaitPolicy::oversubscribed(),
         WaitPolicy::passive(10, true),
         SLEEPER,
     ];
-    for (ranks, patience) in [1, 2, 3, 5].into_iter().zip(ways.into_iter().cycle()) {
+    for (ranks, patience) in [1, 2, 3, 5].into_iter().zip(policies.into_iter().cycle()) {
         let entered = AtomicU64::new(0);
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             for round in 1..=200 {
@@ -51,27 +51,27 @@ fn nobody_leaves_before_all_have_entered() {
     }
 }
 
-/// Groups without a common rank use one gate; each is as fast as its own ranks.
+/// Groups without a common rank use one barrier; each waits for its own ranks only.
 #[test]
-fn groups_pass_the_same_gate() {
+fn groups_share_a_barrier() {
     threads(SegmentLayout::new(4), |me, mut rank| {
-        let fellow = 1 << (me ^ 1);
+        let partner = 1 << (me ^ 1);
         let rounds = if me < 2 { 100 } else { 37 };
         for _ in 0..rounds {
-            pass(&mut rank, 0, fellow, SLEEPER);
+            pass(&mut rank, 0, partner, SLEEPER);
         }
         pass(&mut rank, 1, others(4, me), WaitPolicy::oversubscribed());
     });
 }
 
 #[test]
-fn one_barrier_at_a_time() {
+fn a_barrier_is_entered_once_at_a_time() {
     threads(SegmentLayout::new(2), |me, mut rank| {
         if me == 1 {
             pass(&mut rank, 0, 1, SLEEPER);
             return;
         }
-        assert!(rank.barriers.enter(1, 2), "another gate is another barrier");
+        assert!(rank.barriers.enter(1, 2), "other barriers are free");
         rank.barriers.abandon(1);
         assert!(rank.barriers.enter(0, 2));
         assert!(!rank.barriers.enter(0, 2));
