@@ -1,15 +1,14 @@
-//! Memory that a program allocates where its peers can reach it: one area for each rank.
+//! Memory that a program allocates where its peers reach it: [`Heap`], with one area for each rank.
 //!
-//! A message between two such buffers, or from one, is one plain copy by whoever has the time. The
-//! areas are mapped at once, by each rank when it first needs one. They are sparse: an area costs
-//! addresses until a page of it is touched, and a page that is given back costs nothing again.
+//! A message from such a buffer, or between two of them, is one plain copy by either side. Each rank maps all areas when
+//! it first needs one. They are sparse: an area costs addresses until a page of it is touched, and pages that are given
+//! back cost nothing again.
 //!
-//! Bytes of an area are their owner's as those of any private buffer are. A peer touches those that
-//! a request under way has granted it, and no others: exactly what it could do to a private buffer
-//! by process_vm_readv and process_vm_writev. Every such access goes through the opaque copy.
+//! The bytes of an area belong to its owner like those of a private buffer. A peer touches only those that a request
+//! under way grants it, as it could do to a private buffer by process_vm_readv and process_vm_writev. Every such access
+//! goes through the opaque copy.
 //!
-//! The areas are a memfd of their own: its size may be refused, or its pages be huge, and the rings
-//! stay what they are.
+//! The areas have a memfd of their own: its size may be refused, or its pages be huge, without effect on the rings.
 
 mod free;
 mod plan;
@@ -33,13 +32,13 @@ pub use self::plan::{
 };
 pub use self::rank_areas::RankAreas;
 
-/// What an area's size is a multiple of, in bytes: a huge page.
+/// The unit of an area's size, in bytes: a huge page.
 pub const UNIT: u64 = 2 << 20;
 
-/// What the memory is called in `/proc/PID/maps`.
+/// Name of the memory in `/proc/PID/maps`.
 const NAME: &str = "oxmpi-heap";
 
-/// The areas of all ranks of a node, and the allocator of this rank's own.
+/// The areas of all ranks of a node, and the allocator of this rank's area.
 #[derive(Debug)]
 pub struct Heap {
     areas: HeapMemory,
@@ -48,25 +47,25 @@ pub struct Heap {
     ranks: u32,
     me: u32,
     free: Mutex<FreePages>,
-    /// `None` inside: the system refuses to map them.
+    /// `None` inside: the system refused to map them.
     mapped: OnceLock<Option<MappedHeap>>,
 }
 
-/// The areas as this process has them.
+/// The areas as this process has mapped them.
 #[derive(Debug)]
 struct MappedHeap {
     mapping: Mapping,
     fork: ForkGuard,
 }
 
-/// PlanReason memory was refused.
+/// Why an allocation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocError {
     /// The area has no room.
     #[error(
-        "{wanted} B wanted, {longest} B are free in one piece, {left} B of the {area} B of this \
-         rank's area in all; shm_heap sets its size"
+        "{wanted} B wanted, {longest} B are free in one piece, {left} B in all of the {area} B of this \
+         rank's area; shm_heap sets its size"
     )]
     Full {
         /// Bytes asked for.
@@ -78,16 +77,16 @@ pub enum AllocError {
         /// Bytes of the area.
         area: u64,
     },
-    /// The machine or a control group has not so much memory.
+    /// The machine or a control group has not enough memory.
     #[error(transparent)]
     Memory(#[from] TooMuch),
-    /// This process has not the addresses for so many bytes: all areas of the node.
-    #[error("{0} B of shared memory cannot be mapped; a smaller shm_heap would do")]
+    /// This process has not enough addresses for so many bytes: the areas of all ranks.
+    #[error("{0} B of shared memory cannot be mapped; set a smaller shm_heap")]
     Unreachable(u64),
-    /// The pool of huge pages has not so many.
+    /// The pool of huge pages has not enough pages.
     #[error(
-        "{wanted} B of huge pages wanted, which the system refuses: {why}; nr_hugepages sets how \
-         many there are, shm_heap_pages=auto does without"
+        "{wanted} B of huge pages wanted, the system refuses: {why}; raise nr_hugepages or set \
+         shm_heap_pages=auto"
     )]
     Pool {
         /// Bytes asked for.
@@ -107,7 +106,7 @@ pub(crate) struct HeapMemory {
 }
 
 impl HeapMemory {
-    /// Makes what `plan` says for `ranks` ranks. `None`: there is to be none, or the system refuses.
+    /// Creates the areas of `ranks` ranks as `plan` says. `None`: the plan has none, or the system refuses.
     pub(crate) fn create(ranks: u32, plan: &HeapPlan) -> Option<Self> {
         let len = usize::try_from(u64::from(ranks) * plan.area).ok()?;
         if len == 0 {
@@ -128,14 +127,16 @@ impl HeapMemory {
 }
 
 impl Heap {
-    /// The areas of `ranks` ranks, of which this is rank `me`.
+    /// The heap of rank `me` of `ranks` in these areas.
     pub(crate) fn new(areas: HeapMemory, ranks: u32, me: u32) -> io::Result<Self> {
         let (has, area) = (areas.memory.len(), areas.area);
         let len = u64::from(ranks).checked_mul(area);
         if len != Some(has as u64) || area == 0 || !area.is_multiple_of(UNIT) || me >= ranks {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("areas of {area} B for {ranks} ranks, of which one is {me}, in {has} B"),
+                format!(
+                    "the heap has {has} B, which is not {ranks} areas of {area} B, or there is no rank {me}"
+                ),
             ));
         }
         let page = match areas.pages {
@@ -157,12 +158,12 @@ impl Heap {
         self.areas.memory.as_fd()
     }
 
-    /// The areas as this process has them; maps them the first time.
+    /// The mapped areas; maps them at the first call.
     fn mapped(&self) -> Option<&MappedHeap> {
         let map = || {
             let mapping = self.areas.memory.map().ok()?;
             if self.areas.pages == PageKind::Asked {
-                // Where the preference is refused, small pages do.
+                // If the kernel refuses huge pages, small ones do.
                 let _ = mapping.ask_huge_pages();
             }
             let fork = ForkGuard::new().ok()?;
@@ -171,25 +172,25 @@ impl Heap {
         self.mapped.get_or_init(map).as_ref()
     }
 
-    /// Whether this process can reach the areas: it has the addresses for them.
+    /// Whether this process can map the areas: it has the addresses for them.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.mapped().is_some()
     }
 
-    /// Bytes of this rank's area, which all ranks have alike.
+    /// Bytes of an area; all ranks have the same.
     #[must_use]
     pub fn area(&self) -> u64 {
         self.areas.area
     }
 
-    /// Of which pages the areas are.
+    /// The pages of the areas.
     #[must_use]
     pub fn pages(&self) -> PageKind {
         self.areas.pages
     }
 
-    /// Bytes of one page: what blocks are aligned to.
+    /// Bytes of one page, to which blocks are aligned.
     #[must_use]
     pub fn page(&self) -> u64 {
         self.page
@@ -201,14 +202,14 @@ impl Heap {
         self.free().left() * self.page
     }
 
-    /// Takes `bytes` zero bytes, at least one, of this rank's area.
+    /// Allocates `bytes` zero bytes, at least one, in this rank's area.
     ///
     /// # Errors
-    /// [`AllocError`] with numbers.
+    /// [`AllocError`], with the bytes that are wanted and free.
     ///
     /// # Cost
-    /// Reads what memory the system has left. Whole pages are taken, and each costs a page fault at
-    /// its first touch: this is for buffers that live long.
+    /// Reads how much memory is left. Takes whole pages, each of which costs a page fault at its first touch:
+    /// for buffers that live long.
     pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<HeapBlock, AllocError> {
         limit::check(bytes)?;
         let Some(MappedHeap { mapping, .. }) = self.mapped() else {
@@ -233,7 +234,7 @@ impl Heap {
             heap: Arc::clone(self),
         };
         if self.pages() == PageKind::Pool {
-            // A touch of a page that the pool lacks would kill.
+            // The kernel kills a process that touches a page that the pool lacks.
             mapping
                 .populate(at as usize, block.len() as usize)
                 .map_err(|why| AllocError::Pool { wanted: bytes, why })?;
@@ -241,22 +242,21 @@ impl Heap {
         Ok(block)
     }
 
-    /// How far into the area of rank `rank` the `len` bytes from `address` on begin, if they lie
-    /// within it.
+    /// Offset in the area of `rank` of the `len` bytes from `address` on, if they lie in it.
     ///
     /// # Cost
     /// A load and some compares.
     #[inline]
     pub(crate) fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        // Where nothing was mapped, no address is in it.
+        // An area that is not mapped has no address.
         let base = self.mapped.get()?.as_ref()?.mapping.base();
         let start = base.addr() as u64 + self.start(rank)?;
         let offset = (address.addr() as u64).checked_sub(start)?;
         self.has(offset, len).then_some(offset)
     }
 
-    /// Where the `len` bytes from byte `offset` of the area of rank `rank` on are, if it has them
-    /// and this process can reach them.
+    /// The address in this process of the `len` bytes from byte `offset` of the area of `rank` on, if the
+    /// area has them and this process can map it.
     ///
     /// # Cost
     /// A load and some compares; the first time, mapping all areas. With a pool a system call.
@@ -268,7 +268,7 @@ impl Heap {
         }
         let mapping = &self.mapped()?.mapping;
         if self.pages() == PageKind::Pool {
-            // A wrong offset may name pages that its owner never took, and the pool lacks.
+            // A wrong offset may name pages that the pool lacks.
             let first = offset / self.page * self.page;
             let bytes = (offset + len - first).next_multiple_of(self.page);
             let at = (start + first) as usize;
@@ -283,7 +283,7 @@ impl Heap {
         offset <= self.area() && len <= self.area() - offset
     }
 
-    /// First byte of an area.
+    /// Offset of an area in the memory of all.
     #[inline]
     fn start(&self, rank: u32) -> Option<u64> {
         (rank < self.ranks).then(|| u64::from(rank) * self.area())
@@ -295,7 +295,7 @@ impl Heap {
     }
 }
 
-/// PageKind of this rank's area that are its holder's alone, given back when it is dropped.
+/// Pages of this rank's area that belong to the holder; dropping the block frees them.
 pub struct HeapBlock {
     start: NonNull<u8>,
     first: u64,
@@ -310,7 +310,7 @@ unsafe impl Send for HeapBlock {}
 unsafe impl Sync for HeapBlock {}
 
 impl HeapBlock {
-    /// First byte, aligned to a page. MappedHeap and writable as long as the block lives, in the
+    /// First byte, aligned to a page. The block's memory is mapped and writable while the block lives, in the
     /// process that allocated it: see [`HeapBlock::is_here`].
     #[inline]
     #[must_use]
@@ -330,7 +330,7 @@ impl HeapBlock {
         self.pages == 0
     }
 
-    /// Whether this is the process that allocated it. A forked child has nothing there.
+    /// Whether this is the process that allocated the block. A forked child has no memory there.
     ///
     /// # Cost
     /// Some loads and compares.
@@ -354,13 +354,13 @@ impl fmt::Debug for HeapBlock {
 
 impl Drop for HeapBlock {
     fn drop(&mut self) {
-        // The pages are the parent's, and a child has not got them.
+        // The pages are the parent's; a child has not mapped them.
         let Some(mapped) = self.mapped().filter(|_| self.is_here()) else {
             return;
         };
         let base = mapped.mapping.base();
         let (at, len) = (self.start.addr().get() - base.addr(), self.len() as usize);
-        // SAFETY: the pages are this block's alone, and nobody has it any more.
+        // SAFETY: the pages are this block's alone, and nothing refers to them any more.
         let given = unsafe { mapped.mapping.give_back(at, len) };
         if given.is_err() {
             let zeroes: Vec<u8> = std::vec![0; self.heap.page as usize];

@@ -1,4 +1,4 @@
-//! How large the areas are and of which pages: what is preferred, and what the machine allows.
+//! Size and pages of the heap's areas, by the settings and the limits of the machine: [`HeapPlan`].
 
 use std::fmt;
 
@@ -7,11 +7,10 @@ use oxmpi_os::limit::{self, Available};
 
 use super::UNIT;
 
-/// Most bytes that the areas of a node have together: an eighth of what a process of four-level
-/// page tables can address.
+/// Greatest size of all areas of a node, in bytes: an eighth of the addresses of four-level page tables.
 const MOST: u64 = 1 << 44;
 
-/// How large an area is preferred to be.
+/// The preferred size of an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeapSize {
     /// Half of the memory that is left.
@@ -21,24 +20,24 @@ pub enum HeapSize {
     Bytes(u64),
 }
 
-/// Of which pages the areas are preferred to be.
+/// The preferred pages of the areas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PagePreference {
-    /// Huge ones, where the kernel gives them to who asks.
+    /// Huge pages, where the kernel grants them on request.
     #[default]
     Auto,
-    /// Huge ones that the administrator has set aside.
+    /// Huge pages that the administrator has set aside.
     Pool,
-    /// Small ones.
+    /// Small pages.
     Small,
 }
 
-/// What is preferred: the settings.
+/// The user's preference: the settings `shm_heap` and `shm_heap_pages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapPreference {
-    /// How large an area.
+    /// Size of an area.
     pub size: HeapSize,
-    /// Of which pages.
+    /// The pages.
     pub pages: PagePreference,
 }
 
@@ -47,7 +46,7 @@ pub struct HeapPreference {
 pub struct HeapLimits {
     /// The memory that is left.
     pub memory: Option<Available>,
-    /// The largest file.
+    /// Bytes that a file may have.
     pub file: Option<Available>,
     /// The addresses that are left.
     pub addresses: Option<Available>,
@@ -58,7 +57,7 @@ pub struct HeapLimits {
 }
 
 impl HeapLimits {
-    /// Those of this process.
+    /// The limits of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
         Self {
@@ -71,14 +70,14 @@ impl HeapLimits {
     }
 }
 
-/// Of which pages the areas are.
+/// The pages of the areas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
-    /// Huge ones that are set aside.
+    /// Huge pages that are set aside.
     Pool,
-    /// Huge ones by the kernel's grace.
+    /// Huge pages, if the kernel grants them.
     Asked,
-    /// Small ones.
+    /// Small pages.
     Small,
 }
 
@@ -86,67 +85,66 @@ impl PageKind {
     pub(crate) const ALL: [Self; 3] = [Self::Pool, Self::Asked, Self::Small];
 }
 
-/// PlanReason something is as it is.
+/// The reason of a plan's size or pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanReason {
-    /// As was preferred.
-    Wished,
+    /// The preference.
+    Preference,
     /// Half of the memory that is left.
     Half(Available),
-    /// This limit leaves no more.
+    /// This limit allows no more.
     Limit(Available),
-    /// The addresses that all areas of a node may take.
+    /// The addresses that all areas of a node may take together.
     Ranks,
-    /// The huge pages set aside: so many bytes.
+    /// The huge pages set aside, in bytes.
     Pool(u64),
-    /// What the kernel gives.
+    /// What the kernel grants.
     Shmem(Shmem),
 }
 
 impl fmt::Display for PlanReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wished => f.write_str("as set"),
+            Self::Preference => f.write_str("as set"),
             Self::Half(of) => write!(f, "half of {} MiB {}", of.bytes >> 20, of.source),
             Self::Limit(of) => write!(f, "{} MiB {}", of.bytes >> 20, of.source),
-            Self::Ranks => write!(f, "all areas of a node have {} TiB", MOST >> 40),
+            Self::Ranks => write!(f, "all areas of a node have {} TiB together", MOST >> 40),
             Self::Pool(bytes) => write!(f, "{} MiB of huge pages are set aside", bytes >> 20),
             Self::Shmem(says) => write!(f, "{} says `{says}`", huge::SHMEM_ENABLED),
         }
     }
 }
 
-/// What the areas of a node are, and why.
+/// Size and pages of the areas of a node, and the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeapPlan {
-    /// Bytes of one rank's area, a multiple of [`UNIT`]; 0: there is none, and what is allocated is
-    /// private memory.
+    /// Bytes of one rank's area, a multiple of [`UNIT`]; 0: there is no area, and allocations are private
+    /// memory.
     pub area: u64,
-    /// PlanReason so many.
+    /// The reason of the size.
     pub why_area: PlanReason,
-    /// Of which pages.
+    /// The pages.
     pub pages: PageKind,
-    /// PlanReason of those.
+    /// The reason of the pages.
     pub why_pages: PlanReason,
 }
 
 impl HeapPlan {
-    /// The areas of `ranks` ranks, by what is preferred and allowed: never more than allowed, and
-    /// silently less.
+    /// The areas of `ranks` ranks: as preferred, but silently never more than allowed.
     #[must_use]
     pub fn new(ranks: u32, preference: HeapPreference, facts: &HeapLimits) -> Self {
         let ranks = u64::from(ranks.max(1));
         let (pages, why_pages) = match preference.pages {
-            PagePreference::Small => (PageKind::Small, PlanReason::Wished),
+            PagePreference::Small => (PageKind::Small, PlanReason::Preference),
             PagePreference::Pool if facts.pool >= ranks * UNIT => {
-                (PageKind::Pool, PlanReason::Wished)
+                (PageKind::Pool, PlanReason::Preference)
             }
-            PagePreference::Pool => (grace(facts.shmem), PlanReason::Pool(facts.pool)),
-            PagePreference::Auto => (grace(facts.shmem), PlanReason::Shmem(facts.shmem)),
+            PagePreference::Pool => (requested(facts.shmem), PlanReason::Pool(facts.pool)),
+            PagePreference::Auto => (requested(facts.shmem), PlanReason::Shmem(facts.shmem)),
         };
         let (mut area, mut why_area) = match (preference.size, &facts.memory) {
             (HeapSize::Bytes(bytes), _) => {
-                (bytes.checked_next_multiple_of(UNIT), PlanReason::Wished)
+                (bytes.checked_next_multiple_of(UNIT), PlanReason::Preference)
             }
             (HeapSize::Auto, Some(memory)) => {
                 (Some(memory.bytes / 2), PlanReason::Half(memory.clone()))
@@ -164,7 +162,7 @@ impl HeapPlan {
             bound(file.bytes, PlanReason::Limit(file.clone()));
         }
         if let Some(addresses) = &facts.addresses {
-            // The rings, the program and its libraries need addresses too.
+            // The rings, the program and its libraries need addresses, too.
             bound(addresses.bytes / 4, PlanReason::Limit(addresses.clone()));
         }
         if pages == PageKind::Pool {
@@ -180,8 +178,8 @@ impl HeapPlan {
     }
 }
 
-/// What who asks for huge pages gets.
-const fn grace(shmem: Shmem) -> PageKind {
+/// The pages of an area for which huge pages are requested.
+const fn requested(shmem: Shmem) -> PageKind {
     if shmem.follows() {
         PageKind::Asked
     } else {
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_what_is_left_or_what_is_wished_in_whole_units() {
+    fn an_area_has_half_of_the_memory_or_the_preferred_size_in_whole_units() {
         let plan = HeapPlan::new(8, HeapPreference::default(), &machine());
         assert_eq!(plan.area, 32 * GIB);
         assert_eq!(
@@ -239,18 +237,18 @@ mod tests {
         );
         for (preferred, area) in [(0, 0), (1, UNIT), (UNIT, UNIT), (UNIT + 1, 2 * UNIT)] {
             let plan = HeapPlan::new(8, size(preferred), &machine());
-            assert_eq!((plan.area, plan.why_area), (area, PlanReason::Wished));
+            assert_eq!((plan.area, plan.why_area), (area, PlanReason::Preference));
         }
     }
 
     #[test]
-    fn limits_make_it_smaller_or_nothing() {
+    fn limits_make_areas_smaller_or_none() {
         let facts = HeapLimits {
             file: limit(GIB, Source::FileSize),
             ..machine()
         };
         let plan = HeapPlan::new(4, HeapPreference::default(), &facts);
-        assert_eq!(plan.area, GIB / 4, "one file has all areas");
+        assert_eq!(plan.area, GIB / 4, "one file holds all areas");
         assert_eq!(
             plan.why_area.to_string(),
             "1024 MiB allowed in a file (RLIMIT_FSIZE, `ulimit -f`)"
@@ -273,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_pages_where_they_are_given_and_small_ones_silently() {
+    fn huge_pages_where_the_kernel_grants_them_else_small_ones() {
         for (shmem, gives) in [
             (Shmem::Always, PageKind::Asked),
             (Shmem::WithinSize, PageKind::Asked),
@@ -293,7 +291,7 @@ mod tests {
             let plan = HeapPlan::new(2, pages(PagePreference::Small), &facts);
             assert_eq!(
                 (plan.pages, plan.why_pages),
-                (PageKind::Small, PlanReason::Wished)
+                (PageKind::Small, PlanReason::Preference)
             );
             // A pool without a page for each rank.
             let facts = HeapLimits {

@@ -1,27 +1,26 @@
-//! Which area of the heap is whose, in a segment.
+//! The areas of the heap that belong to the ranks of one segment: [`RankAreas`].
 
 use std::sync::Arc;
 use std::vec::Vec;
 
 use super::Heap;
 
-/// The heap as the ranks of one segment reach it. Cheap to clone beside a list of its ranks.
+/// The heap, and the area of each rank of a segment. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RankAreas {
     heap: Arc<Heap>,
-    /// By rank: which area is its.
+    /// By rank: the number of its area.
     areas: Vec<u32>,
 }
 
 impl RankAreas {
-    /// Every rank has the area of its number.
+    /// Each rank has the area of its own number.
     pub(crate) fn all(heap: Arc<Heap>) -> Self {
         let areas = (0..heap.ranks).collect();
         Self { heap, areas }
     }
 
-    /// The same heap for a segment of some of the ranks, in another order: those with the numbers
-    /// `ranks` in this one.
+    /// The same heap for a segment of other ranks: those with the numbers `ranks` in this one, in that order.
     #[must_use]
     pub fn subset(&self, ranks: impl Iterator<Item = u32>) -> Self {
         let area = |rank| self.areas.get(rank as usize).copied();
@@ -42,15 +41,14 @@ impl RankAreas {
         self.areas.len()
     }
 
-    /// How far into the area of `rank` the `len` bytes from `address` on begin, if all of them lie
-    /// in it.
+    /// Offset in the area of `rank` of the `len` bytes from `address` on, if all of them lie in it.
     #[inline]
     pub(crate) fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
         let area = *self.areas.get(rank as usize)?;
         self.heap.offset(area, address, len)
     }
 
-    /// Where the `len` bytes from byte `offset` of the area of `rank` on are in this process, if the
+    /// The address in this process of the `len` bytes from byte `offset` of the area of `rank` on, if the
     /// area has them.
     #[inline]
     pub(crate) fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {

@@ -4,7 +4,7 @@ use super::*;
 
 const RANKS: u32 = 3;
 
-/// HeapMemory of `area` bytes for `ranks` ranks in `len` bytes.
+/// Areas of `area` bytes in a memory of `len` bytes.
 fn areas(area: u64, len: u64) -> HeapMemory {
     HeapMemory {
         memory: Memfd::create("oxmpi-test", len as usize).unwrap(),
@@ -13,7 +13,7 @@ fn areas(area: u64, len: u64) -> HeapMemory {
     }
 }
 
-/// The same areas as two ranks have them.
+/// The same areas as two ranks have mapped them.
 fn two() -> [Arc<Heap>; 2] {
     let memory = areas(UNIT, u64::from(RANKS) * UNIT).memory;
     [1, 2].map(|me| {
@@ -34,7 +34,7 @@ fn byte(block: &HeapBlock, at: u64) -> *mut u8 {
 }
 
 #[test]
-fn one_rank_names_a_place_and_the_other_finds_it() {
+fn one_rank_names_an_offset_and_the_other_finds_its_address() {
     let [one, two] = two();
     let block = one.allocate(10_000).unwrap();
     assert!(block.len() >= 10_000 && block.is_here());
@@ -49,7 +49,7 @@ fn one_rank_names_a_place_and_the_other_finds_it() {
 }
 
 #[test]
-fn what_is_beyond_an_area_is_nowhere() {
+fn bytes_beyond_an_area_have_no_address() {
     let [one, _] = two();
     assert_eq!(
         one.offset(1, std::ptr::dangling(), 0),
@@ -83,10 +83,10 @@ fn what_is_beyond_an_area_is_nowhere() {
     }
 }
 
-/// Of set-aside huge pages that nobody has taken there may be none left, and a touch of one would end
-/// the process: a wrong offset of a peer's leads nowhere instead.
+/// The pool may have no page left for a wrong offset of a peer, and touching one would end the process:
+/// `place` refuses.
 #[test]
-fn pages_that_the_pool_lacks_are_nowhere() {
+fn pages_that_the_pool_lacks_have_no_address() {
     let len = u64::from(RANKS) * UNIT;
     let Ok(memory) = Memfd::create_pooled("oxmpi-test", len as usize) else {
         return; // this kernel has no such pages
@@ -108,7 +108,7 @@ fn pages_that_the_pool_lacks_are_nowhere() {
 }
 
 #[test]
-fn pages_come_back_zero_and_are_taken_again() {
+fn freed_pages_are_zero_and_reused() {
     let [one, _] = two();
     let block = one.allocate(UNIT).unwrap();
     let start = block.start();
@@ -128,7 +128,7 @@ fn pages_come_back_zero_and_are_taken_again() {
 }
 
 #[test]
-fn more_than_the_machine_has_is_refused_with_numbers() {
+fn more_memory_than_the_machine_has_is_refused() {
     let [one, _] = two();
     let refused = one.allocate(u64::MAX).unwrap_err();
     assert!(matches!(refused, AllocError::Memory(_)), "{refused}");

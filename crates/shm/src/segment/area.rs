@@ -1,13 +1,11 @@
-//! The part of a segment that bulk transfers pass through: offers and pipes of each rank.
+//! The part of a segment that bulk transfers use: offers, FIFOs and ping-pong windows ([`BulkArea`]).
 //!
-//! It is mapped when this process first needs it, and its pages cost memory once they are touched.
-//! A rank has a page of offers for each peer, and a few pipes, whatever the number of its peers.
-//! What a peer writes, when it claims an offer, is in its own page: no rank depends on the manners
-//! of another than the one it exchanges bytes with. Each pair has a few windows more that its two
-//! sides write in turn.
+//! A process maps it when it first needs it; its pages cost memory once they are touched. A rank has a page of offers
+//! for each peer, and a few FIFOs, whatever the number of its peers. A peer that claims an offer writes in its own page
+//! only, so a corrupt rank harms only transfers of its own. Each pair has a few ping-pong windows.
 //!
 //! ```text
-//! offers of 0 | offers of 1 | .. | pipes of 0 | pipes of 1 | .. | windows 0>0 | windows 0>1 | ..
+//! offers of 0 | offers of 1 | .. | FIFOs of 0 | FIFOs of 1 | .. | windows 0>0 | windows 0>1 | ..
 //!
 //! offers: a page with the rank's badge | a page of offers to 0 | .. | a page of offers to n-1
 //! ```
@@ -23,23 +21,23 @@ use oxmpi_os::vm::{Badge, Proof};
 use super::backing::{Backing, PAGE};
 use crate::ring::{BulkOffer, MappedWords, OFFER_WORDS, SharedWords};
 
-/// Offers that a rank can have open to one peer at a time: a page of them.
+/// Offers that a rank can have open to one peer: a page of them.
 pub(crate) const OFFERS_PER_PEER: usize = PAGE / (8 * OFFER_WORDS);
 
-/// Pipes of a rank.
+/// FIFOs of a rank.
 pub(crate) const FIFOS: usize = 4;
 
-/// Bytes of a pipe's window.
+/// Bytes of a FIFO.
 pub(crate) const FIFO_LEN: usize = 512 << 10;
 
-/// Windows that a pair writes in turn. Each side begins with half of them.
+/// Ping-pong windows of a pair. Each side begins with half of them.
 pub(crate) const WINDOWS_PER_PAIR: usize = 4;
 
-/// Bytes that the windows in turn of all pairs take at most.
+/// Greatest size of the ping-pong windows of all pairs together, in bytes.
 const WINDOWS_LEN: usize = 256 << 20;
 
-/// Bytes of a window in turn: 4 MiB, less where many ranks have one with each other, and 0 where it
-/// would hold no long message.
+/// Bytes of a ping-pong window of a node of `ranks` ranks: 4 MiB, less with many ranks, and 0 where it would
+/// be too short for a long message.
 pub(crate) const fn pair_window_len(ranks: u32) -> usize {
     let windows = ranks as usize * ranks as usize * (WINDOWS_PER_PAIR / 2);
     match WINDOWS_LEN / windows {
@@ -52,18 +50,18 @@ pub(crate) const fn pair_window_len(ranks: u32) -> usize {
 const MIN_WINDOW: usize = 16 << 10;
 const MAX_WINDOW: usize = 4 << 20;
 
-/// Bytes of the part of a segment of `ranks` ranks.
+/// Bytes of the bulk area of `ranks` ranks.
 pub(crate) const fn len(ranks: u32) -> usize {
     let windows = ranks as usize * ranks as usize * (WINDOWS_PER_PAIR / 2);
     windows_at(ranks) + windows * pair_window_len(ranks)
 }
 
-/// First byte of the windows in turn.
+/// Offset of the ping-pong windows.
 const fn windows_at(ranks: u32) -> usize {
     words_len(ranks) + ranks as usize * FIFOS * FIFO_LEN
 }
 
-/// Bytes of it that are words by which ranks steer: all but the pipes.
+/// Bytes of its words: all but the FIFOs and windows.
 pub(crate) const fn words_len(ranks: u32) -> usize {
     ranks as usize * offers_len(ranks)
 }
@@ -73,19 +71,19 @@ const fn offers_len(ranks: u32) -> usize {
     PAGE + ranks as usize * PAGE
 }
 
-/// The areas of all ranks of a node, mapped.
+/// The mapped bulk areas of all ranks of a node.
 #[derive(Debug)]
 pub(crate) struct BulkArea {
     mapping: Mapping,
     ranks: u32,
-    /// What peers know this process by, while it has the area mapped.
+    /// The secret by which peers recognise this process, while the area is mapped.
     _badge: Option<Badge>,
 }
 
 impl BulkArea {
     /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
     pub(crate) fn map(memory: &Backing, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
-        // Without a badge peers do not read this process's memory, and nothing else changes.
+        // Without a badge peers do not use cross-memory attach with this process; nothing else changes.
         let badge = Badge::new().ok();
         let proof = badge.as_ref().map(Badge::proof);
         let area = Self {
@@ -100,15 +98,15 @@ impl BulkArea {
                 .into_iter()
                 .enumerate()
             {
-                // SAFETY: three words of the place.
+                // SAFETY: the badge has three words.
                 unsafe { words.store(at, word, Ordering::Release) };
             }
         }
         Ok(area)
     }
 
-    /// The first byte of window `index`, as `me` counts them, of those that `me` and `peer` write in
-    /// turn; [`pair_window_len`] says how long it is. The peer counts them from the other end.
+    /// The first byte of ping-pong window `index` of `me` and `peer`, as `me` counts them;
+    /// [`pair_window_len`] is its length. The peer counts from the other end.
     ///
     /// # Panics
     /// If there is no such rank or window.
@@ -125,11 +123,11 @@ impl BulkArea {
         self.mapping.base().wrapping_add(at)
     }
 
-    /// Gives this process pages for some bytes of window `index` of [`BulkArea::pair_window`], all at once: one
-    /// by one they cost more than the bytes in them.
+    /// Gives this process pages for some bytes of window `index` of [`BulkArea::pair_window`], all at once:
+    /// page faults one by one cost more than copying the bytes.
     ///
     /// # Errors
-    /// What madvise says: no memory is left, or a kernel before 5.14 does not know the call.
+    /// The error of madvise: no memory is left, or the kernel is older than 5.14.
     pub(crate) fn populate_pair_window(
         &self,
         me: u32,
@@ -143,7 +141,7 @@ impl BulkArea {
         self.mapping.populate(first + start, len)
     }
 
-    /// BulkOffer `index` of `rank` to `peer`.
+    /// Offer `index` of `rank` to `peer`.
     ///
     /// # Panics
     /// If there is no such rank, peer or offer.
@@ -153,21 +151,21 @@ impl BulkArea {
         BulkOffer::new(self.words(rank, at, OFFER_WORDS), 0)
     }
 
-    /// The first of the [`FIFO_LEN`] bytes of pipe `index` of `rank`.
+    /// The first of the [`FIFO_LEN`] bytes of FIFO `index` of `rank`.
     ///
     /// # Panics
-    /// If there is no such rank or pipe.
+    /// If there is no such rank or FIFO.
     pub(crate) fn fifo(&self, rank: u32, index: usize) -> *mut u8 {
         assert!(rank < self.ranks && index < FIFOS);
-        let pipe = rank as usize * FIFOS + index;
-        let at = words_len(self.ranks) + pipe * FIFO_LEN;
+        let fifo = rank as usize * FIFOS + index;
+        let at = words_len(self.ranks) + fifo * FIFO_LEN;
         self.mapping.base().wrapping_add(at)
     }
 
-    /// By what `rank` is known, once it has mapped its area.
+    /// The proof of the process of `rank`, once that has mapped its area.
     pub(crate) fn proof(&self, rank: u32) -> Option<Proof> {
         let words = self.badge(rank);
-        // SAFETY: three words of the place; the address is written last.
+        // SAFETY: the badge has three words; the address is written last.
         let at = unsafe { words.load(2, Ordering::Acquire) };
         // SAFETY: as above.
         let low = unsafe { words.load(0, Ordering::Acquire) };
@@ -234,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_in_turn_are_bounded() {
+    fn ping_pong_windows_are_bounded() {
         assert_eq!(pair_window_len(2), 4 << 20);
         for ranks in 1..=1 << 16 {
             let (window, windows) = (pair_window_len(ranks), ranks as usize * ranks as usize * 2);

@@ -1,13 +1,12 @@
-//! Where the collectives of a node have their slots and cells.
+//! The part of a segment that intra-node collectives use: slots, bounce buffers and pair buffers.
 //!
-//! Every rank has a few places, one for each of the first communicators that it is in: groups that
-//! use the same place have no rank in common. A place has a ring of slots, which are words by which
-//! ranks steer, a cell of bytes for each slot, and bytes for its dialogues with others. The words
-//! of all ranks stand in the segment; the bytes are mapped at the first collective, and cost memory once
-//! they are touched.
+//! Each of the first communicators of a rank has a group index; groups of one index have no rank in common. For each
+//! index a rank has a ring of slots, words by which ranks signal steps, a bounce buffer for each slot, and pair buffers
+//! for exchanges with single ranks. The slots of all ranks are in the segment; the buffers are mapped at the first
+//! collective and cost memory once they are touched.
 //!
 //! ```text
-//! slots of 0, place 0 | .. place 7 | slots of 1, place 0 | ..    cells of 0, place 0 | dialogues of 0, place 0 | ..
+//! slots of 0, group 0 | .. group 7 | slots of 1, group 0 | ..    bounce of 0, group 0 | pair of 0, group 0 | ..
 //! ```
 
 use oxmpi_os::memory::Mapping;
@@ -15,23 +14,23 @@ use oxmpi_os::memory::Mapping;
 use super::backing::PAGE;
 use crate::ring::StepSlots;
 
-/// CollectiveSlots of a place: as many steps may a rank be ahead of another.
+/// Slots of a group: a rank may be so many steps ahead of another.
 pub(crate) const SLOTS: usize = 16;
 
-/// The slots of one rank and place.
+/// The slots of one rank for one group.
 pub(crate) type CollectiveSlots<W> = StepSlots<W, SLOTS>;
 
-/// Places of a rank.
+/// Groups that a rank can be in.
 pub(crate) const MAX_GROUPS: usize = 8;
 
-/// Ranks that a node with places has at most: each looks at all others of its group, and a set of
-/// them is a word.
+/// Greatest number of ranks of a node with collectives: each polls all others of its group, and a set of
+/// ranks is a word.
 pub(crate) const RANKS: u32 = u64::BITS;
 
-/// Bytes of the cells of all ranks at one place at most, and as much of their dialogues.
+/// Greatest size of the bounce buffers of all ranks for one group, in bytes, and of their pair buffers.
 const GROUP_LEN: usize = 16 << 20;
 
-/// Bytes of a cell: [`MAX_BOUNCE_BUFFER`], less where many ranks have some.
+/// Bytes of a bounce buffer: [`MAX_BOUNCE_BUFFER`], less with many ranks.
 pub(crate) const fn bounce_buffer_len(ranks: u32) -> usize {
     let room = GROUP_LEN / (ranks as usize * SLOTS);
     if room >= MAX_BOUNCE_BUFFER {
@@ -41,20 +40,19 @@ pub(crate) const fn bounce_buffer_len(ranks: u32) -> usize {
     }
 }
 
-/// Room for a piece, and a page that nobody touches: a processor that reads a cell fetches ahead beyond its end.
+/// A piece, and a page that is never touched: the processor prefetches beyond the end of a buffer.
 const MAX_BOUNCE_BUFFER: usize = LONG_PIECE + PAGE;
 
-/// Bytes that go in a step between two ranks at most: from 8 to 16 KiB on pieces of a long message go as
-/// fast as they do; longer ones let more of a short one go by before the reader starts.
+/// Longest piece between two ranks, in bytes: pieces of 8 to 16 KiB are as fast for long messages; longer
+/// ones delay the reader of a short one.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// Bytes of one vector that go in a step among more ranks at most. Where they share processors each
-/// step may cost a turn of all, but all cells together should stay in a cache: on two Zen 4 processors
-/// an allreduce of 1 MiB took three quarters of the time of pieces of 16 KiB so with eight ranks, and
-/// with 80 KiB a broadcast twice as long.
+/// Longest piece of one vector among more ranks, in bytes. On shared processors each step may cost a turn of
+/// all ranks, but all buffers together should stay in a cache: with eight ranks on two Zen 4 processors an
+/// allreduce of 1 MiB takes 3/4 of the time with pieces of 16 KiB, and with 80 KiB a broadcast twice as long.
 pub(crate) const LONG_PIECE: usize = 32 << 10;
 
-/// Words of one rank's slots at all places.
+/// Words of one rank's slots for all groups.
 const fn rank_words(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
@@ -67,33 +65,33 @@ pub(crate) const fn slots_len(ranks: u32) -> usize {
     ranks as usize * rank_words(ranks) * 8
 }
 
-/// The first word of the slots of `rank` at `place`, counted from those of all ranks.
+/// Index of the first word of the slots of `rank` for `group`, among those of all ranks.
 ///
 /// # Panics
-/// If there is no such rank or place.
-pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
-    assert!(rank < ranks && ranks <= RANKS && place < MAX_GROUPS);
-    rank as usize * rank_words(ranks) + place * CollectiveSlots::<()>::WORDS
+/// If there is no such rank or group.
+pub(crate) const fn slots_at(ranks: u32, rank: u32, group: usize) -> usize {
+    assert!(rank < ranks && ranks <= RANKS && group < MAX_GROUPS);
+    rank as usize * rank_words(ranks) + group * CollectiveSlots::<()>::WORDS
 }
 
-/// Bytes of a rank's cells at a place.
+/// Bytes of a rank's bounce buffers for a group.
 const fn rank_bounce_len(ranks: u32) -> usize {
     SLOTS * bounce_buffer_len(ranks)
 }
 
-/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`MAX_BOUNCE_BUFFER`] at most.
+/// Bytes of a rank's pair buffers for a group; each pair has at most [`SLOTS`] times [`MAX_BOUNCE_BUFFER`].
 pub(crate) const fn pair_buffers_len(ranks: u32) -> usize {
     let wanted = (ranks as usize - 1) * SLOTS * MAX_BOUNCE_BUFFER;
     let room = GROUP_LEN / ranks as usize / PAGE * PAGE;
     if wanted < room { wanted } else { room }
 }
 
-/// Bytes of a rank at a place.
+/// Bytes of a rank's buffers for a group.
 pub(crate) const fn rank_len(ranks: u32) -> usize {
     rank_bounce_len(ranks) + pair_buffers_len(ranks)
 }
 
-/// Bytes of all ranks' cells and dialogues.
+/// Bytes of all ranks' bounce buffers and pair buffers.
 pub(crate) const fn bounce_buffers_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
@@ -101,7 +99,7 @@ pub(crate) const fn bounce_buffers_len(ranks: u32) -> usize {
     ranks as usize * MAX_GROUPS * rank_len(ranks)
 }
 
-/// The cells and dialogues of all ranks, mapped.
+/// The mapped bounce buffers and pair buffers of all ranks.
 #[derive(Debug)]
 pub(crate) struct BounceBuffers {
     mapping: Mapping,
@@ -109,29 +107,29 @@ pub(crate) struct BounceBuffers {
 }
 
 impl BounceBuffers {
-    /// Those of `ranks` ranks, which are all of `mapping`.
+    /// The buffers of `ranks` ranks, which fill `mapping`.
     pub(crate) fn new(mapping: Mapping, ranks: u32) -> Self {
         assert_eq!(mapping.len(), bounce_buffers_len(ranks));
         Self { mapping, ranks }
     }
 
-    /// The first byte of the first of the [`SLOTS`] cells of `rank` at `place`, which stand side by
-    /// side and have [`cell`] bytes each.
+    /// The first byte of the [`SLOTS`] adjacent bounce buffers of `rank` for `group`, which have
+    /// [`bounce_buffer_len`] bytes each.
     ///
     /// # Panics
-    /// If there is no such rank or place.
-    pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
-        assert!(rank < self.ranks && place < MAX_GROUPS);
-        let at = (rank as usize * MAX_GROUPS + place) * rank_len(self.ranks);
+    /// If there is no such rank or group.
+    pub(crate) fn first(&self, rank: u32, group: usize) -> *mut u8 {
+        assert!(rank < self.ranks && group < MAX_GROUPS);
+        let at = (rank as usize * MAX_GROUPS + group) * rank_len(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 
-    /// The first byte of the memory of `rank` for [`dialogues`] at `place`.
+    /// The first byte of the [pair buffers](pair_buffers_len) of `rank` for `group`.
     ///
     /// # Panics
-    /// If there is no such rank or place.
-    pub(crate) fn pair_buffers(&self, rank: u32, place: usize) -> *mut u8 {
-        self.first(rank, place)
+    /// If there is no such rank or group.
+    pub(crate) fn pair_buffers(&self, rank: u32, group: usize) -> *mut u8 {
+        self.first(rank, group)
             .wrapping_add(rank_bounce_len(self.ranks))
     }
 }
@@ -144,9 +142,9 @@ mod tests {
     fn nothing_overlaps_and_all_is_bounded() {
         for ranks in [1, 2, 5, 8, 17, RANKS] {
             let (mut end, words) = (0, CollectiveSlots::<()>::WORDS);
-            for (rank, place) in (0..ranks).flat_map(|r| (0..MAX_GROUPS).map(move |p| (r, p))) {
-                let at = slots_at(ranks, rank, place);
-                assert!(at >= end, "{rank} of {ranks}, place {place}");
+            for (rank, group) in (0..ranks).flat_map(|r| (0..MAX_GROUPS).map(move |p| (r, p))) {
+                let at = slots_at(ranks, rank, group);
+                assert!(at >= end, "{rank} of {ranks}, group {group}");
                 end = at + words;
             }
             assert!(end * 8 <= slots_len(ranks));

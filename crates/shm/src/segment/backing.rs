@@ -7,13 +7,13 @@ use oxmpi_os::memory::{Mapping, Memfd};
 /// Bytes of a page.
 pub(crate) const PAGE: usize = 4096;
 
-/// What a segment is made of.
+/// The memory of a segment.
 #[derive(Debug)]
 pub(crate) enum Backing {
-    /// Memory that several processes map.
+    /// A memfd that several processes map.
     Shared(Memfd),
-    /// So many bytes of this process's own, for a rank alone, which needs nothing that the system could refuse
-    /// to share. Each part is a mapping for itself, so none is mapped twice.
+    /// So many private bytes, for a rank alone: it needs nothing that the system could refuse to share. Each
+    /// part is a mapping of its own, so none may be mapped twice.
     Own(usize),
 }
 

@@ -1,14 +1,15 @@
-//! Doorbells for the ranks of a node, where each sleeps beside other descriptors: sockets, say.
+//! Doorbells: descriptors that wake ranks of a node that also sleep on other descriptors, such as sockets.
 //!
-//! They change how a sleeper is woken, not when: who [announces](crate::ring::SleepFlag) that it sleeps is rung where
-//! a futex would be woken. A ring waits to be heard, so one that comes before the sleep ends it.
+//! They change how a sleeper is woken, not when: a rank that [announces](crate::ring::SleepFlag) its sleep is
+//! rung instead of woken by a futex. A ring stays until it is heard, so one that comes before the sleep ends
+//! it.
 
 use std::io;
 use std::vec::Vec;
 
 use oxmpi_os::doorbell::{Address, Doorbell};
 
-/// This rank's doorbell, and where those of all ranks are.
+/// This rank's doorbell, and the addresses of those of all ranks.
 #[derive(Debug)]
 pub(crate) struct Doorbells {
     own: Doorbell,
@@ -16,9 +17,9 @@ pub(crate) struct Doorbells {
 }
 
 impl Doorbells {
-    /// For rank `me` of the `ranks` that have met at the door called `door`.
-    pub(crate) fn new(door: &str, ranks: u32, me: u32) -> io::Result<Self> {
-        let addresses = (0..ranks).map(|rank| Address::new(&format!("{door}-{rank}")));
+    /// The doorbell of rank `me` of `ranks` ranks that met at the socket called `name`.
+    pub(crate) fn new(name: &str, ranks: u32, me: u32) -> io::Result<Self> {
+        let addresses = (0..ranks).map(|rank| Address::new(&format!("{name}-{rank}")));
         let all: Vec<Address> = addresses.collect::<io::Result<_>>()?;
         Ok(Self {
             own: Doorbell::new(&all[me as usize])?,
@@ -26,12 +27,12 @@ impl Doorbells {
         })
     }
 
-    /// This rank's own.
+    /// This rank's doorbell.
     pub(crate) const fn own(&self) -> &Doorbell {
         &self.own
     }
 
-    /// Rings at that of `rank`.
+    /// Rings the doorbell of `rank`.
     pub(crate) fn ring(&self, rank: u32) {
         self.own.ring(&self.all[rank as usize]);
     }

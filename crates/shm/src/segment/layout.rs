@@ -6,12 +6,12 @@ use super::backing::PAGE;
 use super::{area, arena};
 use crate::ring::{STRIDE, words_for};
 
-/// Version of the segment's form and of what is written in it.
+/// Version of the segment's layout and of the words in it.
 pub(crate) const VERSION: u32 = 7;
 
-/// Bytes by which the ring of one direction of a pair stands behind its page. CollectiveSlots take every
-/// second line, so the two directions use different sets of a first-level cache; with both in the
-/// same sets a message took 16 to 20 ns longer (8 B, 60 to 77 ns).
+/// Offset of the ring of one direction of a pair from its page. Slots use every second line, so the two
+/// directions use different sets of a first-level cache; in the same sets a message takes 16 to 20 ns longer
+/// (8 B, 60 to 77 ns).
 pub(super) const SKEW: usize = 64;
 
 pub(super) const PID: usize = 0;
@@ -21,15 +21,15 @@ pub(super) const BARRIER_COUNTS: usize = STRIDE;
 pub(super) const OPENED: usize = 2 * STRIDE;
 pub(super) const TABLE: usize = 3 * STRIDE;
 
-/// NodeBarriers of a rank: a line of words.
+/// Barriers of a rank: a line of words.
 pub(crate) const BARRIERS: usize = 8;
 
-/// Sizes of a segment. Peers agree on them before they map it.
+/// Sizes of a segment. Ranks agree on them before they map it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentLayout {
     /// Ranks on the node.
     pub ranks: u32,
-    /// CollectiveSlots of a link's ring: a power of two, at least 4.
+    /// Slots of a link's ring: a power of two, at least 4.
     pub slots: u32,
     /// Bytes of a larger buffer: a multiple of 64.
     pub buffer: u32,
@@ -40,8 +40,8 @@ pub struct SegmentLayout {
 impl SegmentLayout {
     /// The usual sizes for `ranks` ranks.
     ///
-    /// 64 slots of both directions fit a first-level cache of 32 KiB beside the user's data: with
-    /// 256 a message took a quarter longer, and streams gained nothing.
+    /// 64 slots of both directions fit a first-level cache of 32 KiB beside the user's data: with 256 a
+    /// message takes a quarter longer, and streams gain nothing.
     #[must_use]
     pub const fn new(ranks: u32) -> Self {
         Self {
@@ -52,10 +52,10 @@ impl SegmentLayout {
         }
     }
 
-    /// Whether a segment can have these sizes.
+    /// Checks that a segment can have these sizes.
     ///
     /// # Errors
-    /// A text that names the first size that is wrong.
+    /// A text that names the first wrong size.
     pub fn check(&self) -> Result<(), String> {
         let Self {
             ranks,
@@ -98,8 +98,8 @@ impl SegmentLayout {
         self.buffers_at() + self.all_buffers_len()
     }
 
-    /// Bytes that are touched by the time all ranks have met, for all of them together: the tables
-    /// of who is who. Links come at their first message.
+    /// Bytes that all ranks together have touched once they have met: the tables. Links come at their first
+    /// message.
     #[must_use]
     pub const fn tables_len(&self) -> usize {
         self.slots_at()
@@ -111,19 +111,19 @@ impl SegmentLayout {
         self.ranks == 0
     }
 
-    /// Bytes of the memfd: the segment and what is mapped when it is first needed, which it may
-    /// lack where files are limited.
+    /// Bytes of the memfd: the segment and the parts that are mapped later, which it may lack where files are
+    /// limited.
     #[must_use]
     pub(crate) const fn file_len(&self) -> usize {
         self.bounce_buffers_at() + arena::bounce_buffers_len(self.ranks)
     }
 
-    /// First byte of the cells of collectives.
+    /// Offset of the bounce buffers of collectives.
     pub(super) const fn bounce_buffers_at(&self) -> usize {
         self.len() + area::len(self.ranks)
     }
 
-    /// Bytes that one link costs once it is used.
+    /// Bytes of one link, which it costs once it is used.
     #[must_use]
     pub const fn link_len(&self) -> usize {
         self.ring_len() + self.buffers_len()
@@ -168,7 +168,7 @@ impl SegmentLayout {
         (self.ring_words() * 8 + SKEW).next_multiple_of(PAGE)
     }
 
-    /// Bytes of one link's larger buffers and of the one in turn, to the end of a page.
+    /// Bytes of one link's larger buffers and its ping-pong buffer, in whole pages.
     pub(super) const fn buffers_len(&self) -> usize {
         (self.area() + self.buffer as usize).next_multiple_of(PAGE)
     }
@@ -177,7 +177,7 @@ impl SegmentLayout {
         self.ranks as usize * self.ranks as usize
     }
 
-    /// First byte of the larger buffers: what is before is mapped from the start.
+    /// Offset of the larger buffers: everything before them is mapped from the start.
     pub(super) const fn buffers_at(&self) -> usize {
         self.links_at() + self.links() * self.ring_len()
     }

@@ -1,25 +1,23 @@
-//! The memory that the ranks of one node share: its layout and its mapping.
+//! The memory that the ranks of one node share: its [layout](SegmentLayout) and its mapping ([`Segment`]).
 //!
-//! One memfd holds a control area per rank, the board of all ranks, and one directed link per pair
-//! of ranks, a rank's link to itself included. All are at fixed offsets; a link that nobody uses
-//! costs no memory, since a memfd's pages come at first touch.
+//! One memfd holds a control area for each rank, the board of all ranks, and one directed link for each pair of ranks, a
+//! rank's link to itself included, all at fixed offsets. A link that is not used costs no memory: a memfd gets its pages
+//! at their first touch.
 //!
 //! ```text
 //! control 0 | control 1 | .. | board | slots 0 | slots 1 | .. | ring 0>0 | ring 0>1 | .. | buffers 0>0 | ..
 //!
-//! control: a line each for the process number, whether it has left and when it worked, for the
-//!          barriers entered, and for the counter of opened links; then a word per sender: whether
-//!          it has opened its link to this rank
-//! board:   a word per rank: whether it sleeps, and where it runs
+//! control: a line with the process number, the exit flag and the runnable hint; a line with the counts of barriers; a
+//!          line with the counter of opened links; then a word for each sender that has opened its link
+//! board:   a word for each rank: whether it sleeps, and its processor
 //! slots:   those of the rank's collectives
-//! ring:    a link's slots | its credits (word 0 slots, word 1 buffers) | the slot that the pair's
-//!          two sides write in turn, in the ring of the lower rank's link
-//! buffers: a link's larger buffers | the one that the pair's two sides write in turn, its sender
-//!          first; those of all links are mapped when the first link is opened
+//! ring:    a link's slots | its credits (word 0 slots, word 1 buffers) | the pair's ping-pong slot, in the ring of the
+//!          lower rank's link
+//! buffers: a link's larger buffers | one ping-pong buffer, which the link's sender writes first; all links' buffers are
+//!          mapped when the first link is opened
 //! ```
 //!
-//! Behind the links the memfd has what bulk transfers pass through (`segment/area.rs`), and what collectives
-//! do (`arena.rs`), which are mapped when they are first needed.
+//! Behind the links the memfd has the bulk [area] and the [arena] of collectives, which are mapped at their first use.
 
 pub(crate) mod area;
 pub(crate) mod arena;
@@ -57,21 +55,21 @@ pub(crate) struct Segment {
     layout: SegmentLayout,
     rank_areas: Option<RankAreas>,
     me: u32,
-    /// By rank: the number of its process, where the leader has told them.
+    /// By rank: the number of its process, where the leader has sent them.
     pids: Option<Vec<u32>>,
-    /// How sleepers are woken, where that is not by a futex.
+    /// How sleepers are woken, if not by a futex.
     doorbells: Option<Doorbells>,
     memory: Backing,
-    /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
+    /// All links' larger buffers. `None` inside, here and below: they could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
     area: OnceLock<Option<BulkArea>>,
     cells: OnceLock<Option<BounceBuffers>>,
-    /// For who looks at everything.
+    /// All words, mapped for [`Segment::all`].
     whole: OnceLock<Mapping>,
 }
 
 impl Segment {
-    /// Maps `memory`, which has the size that `layout` tells, for rank `me`.
+    /// Maps `memory`, which has the size of `layout`, for rank `me`.
     pub(crate) fn map(memory: &Memfd, layout: SegmentLayout, me: u32) -> io::Result<Self> {
         if ![layout.len(), layout.file_len()].contains(&memory.len()) {
             return Err(io::Error::new(
@@ -86,13 +84,13 @@ impl Segment {
         Self::of(Backing::Shared(memory.try_clone()?), layout, me)
     }
 
-    /// A segment for a rank alone, of its own memory.
+    /// A segment of private memory for a rank alone.
     pub(crate) fn own(layout: SegmentLayout) -> io::Result<Self> {
         Self::of(Backing::Own(layout.file_len()), layout, 0)
     }
 
     fn of(memory: Backing, layout: SegmentLayout, me: u32) -> io::Result<Self> {
-        // Too few addresses are told now, not at the first message.
+        // Too few addresses are reported now, not at the first message.
         drop(memory.map_part(0, layout.len())?);
         Ok(Self {
             mapping: memory.map_part(0, layout.buffers_at())?,
@@ -109,16 +107,16 @@ impl Segment {
         })
     }
 
-    /// The processes of all ranks are `pids`, whatever any of them writes.
+    /// Sets the process numbers of all ranks, whatever the ranks write.
     ///
     /// # Panics
-    /// If they are those of another number of ranks.
+    /// If they are not one for each rank.
     pub(crate) fn set_pids(&mut self, pids: Vec<u32>) {
         assert_eq!(pids.len(), self.layout.ranks as usize, "a process each");
         self.pids = Some(pids);
     }
 
-    /// Lets bulk transfer use the memory that programs allocate.
+    /// Lets bulk transfers use the heap.
     ///
     /// # Panics
     /// If it is for another number of ranks.
@@ -131,13 +129,13 @@ impl Segment {
         self.rank_areas = Some(rank_areas);
     }
 
-    /// The memory that programs allocate, if there is any.
+    /// The heap, if there is one.
     pub(crate) fn rank_areas(&self) -> Option<&RankAreas> {
         self.rank_areas.as_ref()
     }
 
-    /// How far into the area of `rank` the `len` bytes from `address` on begin, if all of them lie
-    /// in it: what a peer's [`Segment::heap_place`] takes.
+    /// Offset in the heap area of `rank` of the `len` bytes from `address` on, if all of them lie in it: for
+    /// the peer's [`Segment::heap_place`].
     ///
     /// # Cost
     /// Some compares; no system call.
@@ -145,8 +143,8 @@ impl Segment {
         self.rank_areas.as_ref()?.offset(rank, address, len)
     }
 
-    /// Where the `len` bytes from byte `offset` of the area of `rank` on are in this process, if
-    /// the area has them. For opaque copies only: they are another process's.
+    /// The address in this process of the `len` bytes from byte `offset` of the heap area of `rank` on, if
+    /// the area has them. Access them by opaque copies only: they are another process's.
     ///
     /// # Cost
     /// As [`Segment::heap_offset`].
@@ -163,7 +161,7 @@ impl Segment {
         self.mapping.ask_huge_pages()
     }
 
-    /// What bulk transfers pass through, unless it cannot be mapped.
+    /// The bulk area, unless it cannot be mapped.
     ///
     /// # Cost
     /// The first time system calls, then a load.
@@ -173,16 +171,16 @@ impl Segment {
         self.area.get_or_init(map).as_ref()
     }
 
-    /// The slots of `rank`'s collectives at `place`.
+    /// The slots of `rank` for the collectives of `group`.
     ///
     /// # Panics
-    /// If there is no such rank or place: on a node of more than [`arena::RANKS`] there is none.
+    /// If there is no such rank or group, as on a node of more than [`arena::RANKS`] ranks.
     pub(crate) fn collective_slots(
         &self,
         rank: u32,
-        place: usize,
+        group: usize,
     ) -> CollectiveSlots<MappedWords<'_>> {
-        let first = arena::slots_at(self.layout.ranks, rank, place);
+        let first = arena::slots_at(self.layout.ranks, rank, group);
         let words = self.words(
             self.layout.slots_at() + first * 8,
             CollectiveSlots::<MappedWords<'_>>::WORDS,
@@ -190,7 +188,7 @@ impl Segment {
         CollectiveSlots::new(words)
     }
 
-    /// What the bytes of collectives pass through, unless it cannot be mapped.
+    /// The bounce buffers of collectives, unless they cannot be mapped.
     ///
     /// # Cost
     /// The first time system calls, then a load.
@@ -205,12 +203,12 @@ impl Segment {
         self.cells.get_or_init(map).as_ref()
     }
 
-    /// Where `rank` says that it sleeps.
+    /// The sleep flag of `rank`.
     pub(crate) fn sleep_flag(&self, rank: u32) -> SleepFlag<MappedWords<'_>> {
         SleepFlag::new(self.board_words(), rank as usize)
     }
 
-    /// From now on sleepers of this node are woken by these.
+    /// Wakes sleepers of this node by `doorbells` from now on.
     pub(crate) fn set_doorbells(&mut self, doorbells: Doorbells) {
         self.doorbells = Some(doorbells);
     }
@@ -220,34 +218,34 @@ impl Segment {
         self.doorbells.as_ref()
     }
 
-    /// The address of the bell of `rank`: its lower half is a futex.
+    /// The address of the sleep flag of `rank`: its lower half is a futex.
     pub(crate) fn asleep(&self, rank: u32) -> *mut u32 {
         assert!(rank < self.layout.ranks);
         self.board_words().address(rank as usize).cast()
     }
 
-    /// Who is awake, and where.
+    /// The board of all ranks: which are awake, and on which processor.
     pub(crate) fn cpu_board(&self) -> CpuBoard<MappedWords<'_>> {
         CpuBoard::new(self.board_words())
     }
 
-    /// BarrierCount number `gate` of `rank`.
-    pub(crate) fn barrier_count(&self, rank: u32, gate: usize) -> BarrierCount<MappedWords<'_>> {
-        assert!(gate < BARRIERS);
-        BarrierCount::new(self.control(rank), BARRIER_COUNTS + gate)
+    /// The count of barrier `index` of `rank`.
+    pub(crate) fn barrier_count(&self, rank: u32, index: usize) -> BarrierCount<MappedWords<'_>> {
+        assert!(index < BARRIERS);
+        BarrierCount::new(self.control(rank), BARRIER_COUNTS + index)
     }
 
-    /// When `rank` worked.
+    /// The runnable hint of `rank`.
     pub(crate) fn runnable_hint(&self, rank: u32) -> RunnableHint<MappedWords<'_>> {
         RunnableHint::new(self.control(rank), RUNNABLE_HINT)
     }
 
-    /// Where senders knock at `rank`.
+    /// Where senders announce their links to `rank`.
     pub(crate) fn link_announcer(&self, rank: u32) -> LinkAnnouncer<MappedWords<'_>> {
         LinkAnnouncer::new(self.control(rank), OPENED, TABLE)
     }
 
-    /// The links opened to `rank`.
+    /// The links that were opened to `rank`.
     pub(crate) fn opened_links(&self, rank: u32) -> OpenedLinks<MappedWords<'_>> {
         OpenedLinks::new(self.control(rank), OPENED, TABLE)
     }
@@ -264,7 +262,7 @@ impl Segment {
         unsafe { self.control(rank).load(PID, Ordering::Relaxed) as u32 }
     }
 
-    /// Where `rank` says that it has left.
+    /// The exit flag of `rank`.
     pub(crate) fn exit_flag(&self, rank: u32) -> ExitFlag<MappedWords<'_>> {
         ExitFlag::new(self.control(rank), EXIT_FLAG)
     }
@@ -281,7 +279,7 @@ impl Segment {
         self.words(at + skew, self.layout.ring_words())
     }
 
-    /// The slot that two ranks write in turn; a rank has none with itself.
+    /// The ping-pong slot of two ranks; a rank has none with itself.
     pub(crate) fn ping_pong_slot(&self, one: u32, other: u32) -> Option<MappedWords<'_>> {
         if one == other {
             return None;
@@ -291,8 +289,7 @@ impl Segment {
         Some(unsafe { ring.part(ping_pong_slot_at(self.layout.slots), STRIDE) })
     }
 
-    /// First byte of the larger buffers of the link from one rank to another, unless they cannot be
-    /// mapped.
+    /// First byte of the larger buffers of the link from one rank to another, unless they cannot be mapped.
     ///
     /// # Cost
     /// The first time system calls, then a load.
@@ -307,7 +304,7 @@ impl Segment {
         Some(all.base().wrapping_add(at))
     }
 
-    /// All words of it by which ranks steer, also those that are mapped when they are first needed.
+    /// All words of the segment, also those of parts that are mapped later.
     pub(crate) fn all(&self) -> MappedWords<'_> {
         if let Backing::Own(_) = self.memory {
             return self.words(0, self.mapping.len() / 8);
@@ -317,7 +314,7 @@ impl Segment {
         let map = || self.memory.map_part(0, len).expect("addresses are left");
         let whole = self.whole.get_or_init(map);
         let base = NonNull::new(whole.base()).expect("mapped memory");
-        // SAFETY: a whole mapping, which lives as long as `self`, of nothing but words.
+        // SAFETY: a whole mapping of words, which lives as long as `self`.
         unsafe { MappedWords::new(base.cast(), whole.len() / 8) }
     }
 
@@ -325,8 +322,8 @@ impl Segment {
         self.words(self.layout.board_at(), self.layout.ranks as usize)
     }
 
-    /// First bytes of the buffers that two ranks write in turn, as `me` counts them; null where they
-    /// cannot be mapped.
+    /// First bytes of the ping-pong buffers of two ranks, as `me` counts them; null where they cannot be
+    /// mapped.
     pub(crate) fn ping_pong_buffers(&self, me: u32, peer: u32) -> [*mut u8; PING_PONG_BUFFERS] {
         [(me, peer), (peer, me)].map(|(from, to)| {
             let buffers = self.buffers(from, to);

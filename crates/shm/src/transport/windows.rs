@@ -124,7 +124,7 @@ impl PingPongWindows {
     /// Checks a message of `peer` that says it is in window `i`.
     ///
     /// # Errors
-    /// [`Corrupt`] if there is no such window, or it is this rank's.
+    /// There is no such window, or it is not the peer's to write.
     pub(super) fn check(&self, peer: u32, i: usize) -> Result<(), Corrupt> {
         if i >= WINDOWS_PER_PAIR || self.len == 0 {
             return Err(Corrupt("an unknown window"));

@@ -1,10 +1,9 @@
-//! How a rank waits: spin, then yield, then sleep.
+//! How a rank waits, spin, then yield, then sleep ([`Waiter`] by a [`WaitPolicy`]), and the node's barriers.
 //!
-//! What is best depends on whether another rank needs this processor. With a processor for each
-//! rank, spinning answers fastest, and a wake across processors would cost 20 us. With more ranks
-//! than processors spinning may keep the very rank from running that is waited for: yielding at
-//! once costs about 1 us. But there a rank that waits long should sleep, and while the others on its
-//! processor do, it has that processor for itself.
+//! What is best depends on whether another rank needs this processor. With a processor for each rank, spinning answers
+//! fastest, and a wake across processors costs 20 us. With more ranks than processors a spinning rank may keep the
+//! awaited rank from running: a yield costs about 1 us. A rank that waits long should sleep there; while the other ranks
+//! on its processor sleep, it has the processor for itself.
 
 mod backoff;
 mod barriers;
@@ -21,40 +20,40 @@ use crate::transport::ShmRx;
 
 pub use self::barriers::NodeBarriers;
 
-/// Longest sleep; then the peers' processes are looked at.
+/// Longest sleep; then the next poll checks the peers' processes.
 const NAP: Duration = Duration::from_millis(100);
 
-/// The least and the longest sleep of who cannot be woken.
-const SHORT_NAPS: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(5)];
+/// Shortest and longest sleep of a thread that no peer can wake.
+const NAP_RANGE: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(5)];
 
-/// The part of its time so far that a wait may be prolonged by such a sleep.
-const PROLONGED: u32 = 8;
+/// Such a sleep lasts at most one part in so many of the wait so far.
+const NAP_SHARE: u32 = 8;
 
-/// Polls with a PAUSE each beside ranks that wait for the same: about the time in which as many on
-/// another processor come and go.
-const BESIDE: u32 = 200;
+/// Polls, with a PAUSE each, on a processor that is shared with ranks that wait for the same: about the time
+/// in which as many ranks on another processor arrive.
+const SHARED_POLLS: u32 = 200;
 
-/// Yields before a sleep at least: where many ranks take turns, one turn is long.
-const TURNS: u32 = 4;
+/// Least number of yields before a sleep: where many ranks take turns, one turn is long.
+const MIN_YIELDS: u32 = 4;
 
-/// From so long on one yield, or a few, let somebody run who does not wait for messages, such as
-/// another program. Who sleeps is woken before that one's time is over; who yields waits for it.
-const FOREIGN: Duration = Duration::from_millis(1);
+/// A yield of this length has let a program run that does not wait for messages. A sleeping rank is woken
+/// before that program's slice ends; a yielding rank waits for the end.
+const LONG_YIELD: Duration = Duration::from_millis(1);
 
-/// How long a rank does what before the next step.
+/// How long a rank spins and yields before it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
     /// Empty polls with one PAUSE each.
     pub spin: u32,
-    /// How long to yield after those, by one `sched_yield` after each empty poll.
+    /// How long it then yields, by one `sched_yield` after each empty poll.
     pub yields: Duration,
-    /// Whether ranks share processors. Then this rank spins only while no other one needs its
-    /// processor, which it looks up after each empty poll.
+    /// Whether ranks share processors. Then the rank spins only while no other one needs its processor, which
+    /// it checks after each empty poll.
     pub shared: bool,
 }
 
 impl WaitPolicy {
-    /// With a processor of its own: about a millisecond of spinning, then yields of about as long.
+    /// For a rank with a processor of its own: spins for about a millisecond, then yields for as long.
     #[must_use]
     pub const fn active() -> Self {
         Self {
@@ -64,7 +63,7 @@ impl WaitPolicy {
         }
     }
 
-    /// Never yields and never sleeps: for who has asked for it.
+    /// Never yields and never sleeps, for users who want that.
     #[must_use]
     pub const fn busy() -> Self {
         Self {
@@ -74,10 +73,10 @@ impl WaitPolicy {
         }
     }
 
-    /// With more ranks than processors: as [`WaitPolicy::active`] while no other rank needs the
-    /// processor. Else yield at once, and sleep when that has gone on for longer than a turn of long
-    /// collectives takes: each turn of a rank that waits longer is taken from one that works. With eight
-    /// ranks on two processors a reduce_scatter of 1 MiB took twice as long where ranks slept after 0.2 ms.
+    /// For more ranks than processors: as [`WaitPolicy::active`] while no other rank needs the processor.
+    /// Else it yields at once, and sleeps after more than a turn of long collectives: a rank that waits
+    /// longer takes its turns from ranks that work. With sleeps after 0.2 ms a reduce_scatter of 1 MiB took
+    /// twice as long (eight ranks, two processors).
     #[must_use]
     pub const fn oversubscribed() -> Self {
         Self {
@@ -87,8 +86,8 @@ impl WaitPolicy {
         }
     }
 
-    /// With more ranks than processors, some of which are not of this node, so that one does not see
-    /// whether they need the processor: yield at once.
+    /// For more ranks than processors where some ranks are not of this node, so that their need is unknown:
+    /// yields at once.
     #[must_use]
     pub const fn oversubscribed_unseen() -> Self {
         Self {
@@ -98,7 +97,7 @@ impl WaitPolicy {
         }
     }
 
-    /// Sparing: sleep soon, so that a rank that waits long takes no processor time.
+    /// Sleeps soon, so that a rank that waits long takes no processor time.
     #[must_use]
     pub const fn passive(spin: u32, shared: bool) -> Self {
         Self {
@@ -109,7 +108,7 @@ impl WaitPolicy {
     }
 }
 
-/// What to do between two polls.
+/// What a waiting rank does between two polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStep {
     /// One PAUSE of the processor.
@@ -120,60 +119,59 @@ pub enum WaitStep {
     Sleep,
 }
 
-/// One wait, or a row of them.
+/// The state of a wait, or of several in sequence.
 #[derive(Clone, Debug)]
 pub struct Waiter {
-    patience: WaitPolicy,
+    policy: WaitPolicy,
     empty: u32,
-    turns: u32,
-    /// When it gave the processor away first, by the [clock].
+    yields: u32,
+    /// When this wait first gave the processor away, by the [clock].
     since: Option<u64>,
-    /// When it gave the processor away last.
-    gave_way: u64,
+    /// When it last gave the processor away.
+    yielded_at: u64,
     /// This wait sleeps at once.
-    wary: bool,
-    /// Others were awake on this processor at the last poll that brought nothing.
-    beside: bool,
+    sleeps_at_once: bool,
+    /// Other ranks were awake on this processor at the last empty poll.
+    shares: bool,
 }
 
 impl Waiter {
-    /// Waits with this patience.
+    /// A waiter with this policy.
     #[must_use]
-    pub const fn new(patience: WaitPolicy) -> Self {
+    pub const fn new(policy: WaitPolicy) -> Self {
         Self {
-            patience,
+            policy,
             empty: 0,
-            turns: 0,
+            yields: 0,
             since: None,
-            gave_way: 0,
-            wary: false,
-            beside: false,
+            yielded_at: 0,
+            sleeps_at_once: false,
+            shares: false,
         }
     }
 
-    /// A poll brought something, or a new wait begins.
+    /// Tells the waiter that a poll brought something, or that a new wait begins.
     #[inline(always)]
     pub const fn progressed(&mut self) {
         self.empty = 0;
         self.since = None;
-        self.wary = false;
+        self.sleeps_at_once = false;
     }
 
-    /// Whether it gave the processor away since the last poll that brought something, or will soon,
-    /// since others are awake on it.
+    /// Whether this wait gave the processor away, or soon will since other ranks are awake on it.
     #[inline(always)]
     #[must_use]
     pub const fn is_yielding(&self) -> bool {
-        self.since.is_some() || self.wary || self.beside
+        self.since.is_some() || self.sleeps_at_once || self.shares
     }
 
-    /// Whether it spins whatever happens, since somebody has asked for that.
+    /// Whether it always spins: [`WaitPolicy::busy`].
     #[must_use]
     pub const fn is_busy(&self) -> bool {
-        self.patience.spin == u32::MAX
+        self.policy.spin == u32::MAX
     }
 
-    /// A poll brought nothing: what to do before the next one.
+    /// The step after a poll that brought nothing.
     ///
     /// # Cost
     /// Nothing while spinning on a processor of its own; on a shared one a look at the other ranks.
@@ -185,68 +183,68 @@ impl Waiter {
         } else if self.is_busy() {
             WaitStep::Spin
         } else {
-            self.give_way(barriers)
+            self.give_up_processor(barriers)
         }
     }
 
-    /// Polls to spin for, as things stand.
+    /// Polls to spin for at the moment.
     #[inline(always)]
     fn spins(&mut self, barriers: &NodeBarriers) -> u32 {
-        if !self.patience.shared {
-            return self.patience.spin;
+        if !self.policy.shared {
+            return self.policy.spin;
         }
         let co_located = barriers.co_located();
-        self.beside = co_located != CoLocated::Alone;
+        self.shares = co_located != CoLocated::Alone;
         match co_located {
-            CoLocated::Alone => self.patience.spin,
-            CoLocated::Waiting => self.patience.spin.min(BESIDE),
+            CoLocated::Alone => self.policy.spin,
+            CoLocated::Waiting => self.policy.spin.min(SHARED_POLLS),
             CoLocated::Needed => 0,
         }
     }
 
     #[inline(never)]
-    fn give_way(&mut self, barriers: &NodeBarriers) -> WaitStep {
-        self.gave_way = clock::now();
-        if self.patience.shared {
-            barriers.set_resting(self.gave_way);
+    fn give_up_processor(&mut self, barriers: &NodeBarriers) -> WaitStep {
+        self.yielded_at = clock::now();
+        if self.policy.shared {
+            barriers.set_resting(self.yielded_at);
         }
         let Some(since) = self.since else {
-            if self.wary || (self.patience.shared && barriers.backoff.begin_wait()) {
-                self.wary = true;
+            if self.sleeps_at_once || (self.policy.shared && barriers.backoff.begin_wait()) {
+                self.sleeps_at_once = true;
                 return WaitStep::Sleep;
             }
-            self.since = Some(self.gave_way);
-            self.turns = 1;
+            self.since = Some(self.yielded_at);
+            self.yields = 1;
             return WaitStep::Yield;
         };
-        let waited = clock::between(since, self.gave_way);
-        if waited < self.patience.yields || (self.turns < TURNS && waited < FOREIGN) {
-            self.turns += 1;
+        let waited = clock::between(since, self.yielded_at);
+        if waited < self.policy.yields || (self.yields < MIN_YIELDS && waited < LONG_YIELD) {
+            self.yields += 1;
             WaitStep::Yield
         } else {
             WaitStep::Sleep
         }
     }
 
-    /// Lets the ranks that share this processor do their part of a long call, before this rank goes on to the next one.
-    /// Else it would go through one call after another while it may keep its processor, and whoever waits for those
-    /// beside would wait for all of that. Not where another program takes what a rank gives away.
+    /// Lets co-located ranks do their part of a long call before this rank begins the next one. Else it would
+    /// run several calls in one slice, and ranks that wait for the co-located ones would wait for all of
+    /// them. Does nothing while another program takes the turns that a rank gives away.
     ///
     /// # Cost
     /// A look at the other ranks; where one of them is awake here, a yield.
     pub fn yield_to_colocated(&mut self, barriers: &NodeBarriers) {
-        let is_shared = self.patience.shared && barriers.co_located() != CoLocated::Alone;
+        let is_shared = self.policy.shared && barriers.co_located() != CoLocated::Alone;
         if is_shared && !barriers.backoff.has_met_others() {
-            // It yields, as a rank that has met nobody is not wary.
-            self.give_way(barriers);
-            self.give_turn(barriers);
+            // It yields: without another program about, waits do not sleep at once.
+            self.give_up_processor(barriers);
+            self.yield_processor(barriers);
         }
     }
 
-    /// Yields. On a shared processor it learns of somebody foreign, where one of the first yields ends late.
-    fn give_turn(&mut self, barriers: &NodeBarriers) {
+    /// Yields. On a shared processor it tells the backoff if one of the first yields took long.
+    fn yield_processor(&mut self, barriers: &NodeBarriers) {
         yield_now();
-        if self.patience.shared {
+        if self.policy.shared {
             let now = clock::now();
             barriers.set_working(now);
             self.learn(barriers, now);
@@ -254,32 +252,32 @@ impl Waiter {
     }
 
     fn learn(&mut self, barriers: &NodeBarriers, now: u64) {
-        let first = self.since.filter(|_| self.turns < TURNS);
-        if let Some(since) = first.filter(|&since| clock::between(since, now) >= FOREIGN) {
-            self.turns = TURNS;
+        let first = self.since.filter(|_| self.yields < MIN_YIELDS);
+        if let Some(since) = first.filter(|&since| clock::between(since, now) >= LONG_YIELD) {
+            self.yields = MIN_YIELDS;
             barriers.lose_turn(since, now);
         }
     }
 
-    /// Rests where no peer's message can wake the thread: what would be a sleep until then is a
-    /// short one. True if it was: tell the transport by [`ShmRx::napped`].
-    pub fn rest_unwoken(&self, rest: WaitStep) -> bool {
-        match rest {
+    /// Does `step` where no message can wake the thread: a sleep is a short one. Whether it slept; then call
+    /// [`ShmRx::napped`].
+    pub fn rest_unwoken(&self, step: WaitStep) -> bool {
+        match step {
             WaitStep::Spin => spin_loop(),
             WaitStep::Yield => yield_now(),
             WaitStep::Sleep => std::thread::sleep(self.short_nap()),
         }
-        rest == WaitStep::Sleep
+        step == WaitStep::Sleep
     }
 
-    /// How long a short sleep is, which prolongs the wait by a part of its time so far.
+    /// Length of a short sleep: a part of the wait so far.
     fn short_nap(&self) -> Duration {
         let waited = self.since.map_or(Duration::ZERO, clock::since);
-        let [least, longest] = SHORT_NAPS;
-        (waited / PROLONGED).clamp(least, longest)
+        let [least, longest] = NAP_RANGE;
+        (waited / NAP_SHARE).clamp(least, longest)
     }
 
-    /// A poll brought nothing. Flush what was sent before: this may sleep.
+    /// Spins, yields or sleeps after a poll that brought nothing. Flush what was sent before.
     ///
     /// # Cost
     /// One PAUSE while spinning.
@@ -287,13 +285,14 @@ impl Waiter {
     pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, barriers: &NodeBarriers) {
         match self.next(barriers) {
             WaitStep::Spin => spin_loop(),
-            WaitStep::Yield => self.give_turn(barriers),
+            WaitStep::Yield => self.yield_processor(barriers),
             WaitStep::Sleep => self.sleep(rx, barriers, |rx| rx.nap(NAP)),
         }
     }
 
-    /// Sleeps by `nap`, unless something has come: until a peer sends, or a barrier or a collective of the
-    /// node goes on. `nap` ends by [`ShmRx::disarm`], as [`ShmRx::nap`] does, and after about 100 ms.
+    /// Sleeps by `nap`, unless a poll would bring something: until a peer sends, or a barrier or collective
+    /// of the node goes on. `nap` lasts at most about 100 ms and ends by [`ShmRx::disarm`], as [`ShmRx::nap`]
+    /// does.
     #[cold]
     #[inline(never)]
     pub fn sleep<B: Bytes>(
@@ -309,13 +308,13 @@ impl Waiter {
                 nap(rx);
             }
         }
-        if self.patience.shared {
+        if self.policy.shared {
             let now = clock::now();
             barriers.set_working(now);
-            if self.wary {
-                // In full, whoever worked beside: judged as late yields are, four ranks stayed wary for longer, and took
-                // 1.3 to 3 times as long beside a busy program.
-                barriers.backoff.lose(clock::between(self.gave_way, now));
+            if self.sleeps_at_once {
+                // In full, even if co-located ranks worked meanwhile: judged as late yields are, four ranks
+                // slept at once for longer and took 1.3 to 3 times as long beside a busy program.
+                barriers.backoff.lose(clock::between(self.yielded_at, now));
             }
         }
     }
@@ -357,33 +356,33 @@ mod tests {
     }
 
     #[test]
-    fn who_has_asked_for_it_never_sleeps() {
+    fn a_busy_policy_never_sleeps() {
         let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy::busy());
         waiter.empty = u32::MAX;
         assert_eq!(waiter.next(&barriers), WaitStep::Spin);
     }
 
-    /// Whoever a long yield let run is not yielded to again for a while.
+    /// After a long yield waits sleep at once for a while.
     #[test]
-    fn a_wary_rank_sleeps_at_once() {
+    fn after_a_loss_waits_sleep_at_once() {
         let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
             ..WaitPolicy::oversubscribed()
         });
-        barriers.backoff.lose(FOREIGN);
+        barriers.backoff.lose(LONG_YIELD);
         for _ in 0..3 {
             assert_eq!(waiter.next(&barriers), WaitStep::Sleep);
             assert!(waiter.is_yielding());
         }
         waiter.progressed();
         assert!(!waiter.is_yielding());
-        barriers.backoff.lose(2 * FOREIGN);
+        barriers.backoff.lose(2 * LONG_YIELD);
         assert_eq!(waiter.next(&barriers), WaitStep::Yield);
     }
 
-    /// Two ranks on one processor; they have not told where they are.
+    /// Two ranks on one processor, which have not published where they run.
     fn mates() -> [NodeBarriers; 2] {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
@@ -396,38 +395,41 @@ mod tests {
         ranks.try_into().expect("two ranks")
     }
 
-    /// Way is made for those beside, who must be there, and not for another program.
+    /// A rank yields to co-located ranks only, and not where another program takes the turn.
     #[test]
-    fn who_has_done_its_part_makes_way_for_ranks_beside() {
+    fn a_rank_yields_to_co_located_ranks_after_its_part() {
         let [me, other] = mates();
         let makes_way = |patience| {
             let mut waiter = Waiter::new(patience);
             waiter.yield_to_colocated(&me);
             waiter.is_yielding()
         };
-        assert!(!makes_way(WaitPolicy::oversubscribed()), "nobody is beside");
+        assert!(
+            !makes_way(WaitPolicy::oversubscribed()),
+            "no rank is co-located"
+        );
         let _ = other.co_located();
         assert!(makes_way(WaitPolicy::oversubscribed()));
         assert!(!makes_way(WaitPolicy::active()));
-        me.backoff.lose(3 * FOREIGN);
+        me.backoff.lose(3 * LONG_YIELD);
         assert!(
             !makes_way(WaitPolicy::oversubscribed()),
-            "somebody foreign is"
+            "another program is"
         );
     }
 
-    /// A late yield makes wary, unless a rank beside worked meanwhile.
+    /// A late yield counts as a loss, unless a co-located rank worked meanwhile.
     #[test]
-    fn who_worked_beside_is_not_foreign() {
+    fn work_of_co_located_ranks_is_no_loss() {
         let [me, other] = mates();
         let learns = |now| {
             let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
-            (waiter.since, waiter.turns) = (Some(1), 1);
+            (waiter.since, waiter.yields) = (Some(1), 1);
             waiter.learn(&me, now);
-            (waiter.turns == TURNS, me.backoff.begin_wait())
+            (waiter.yields == MIN_YIELDS, me.backoff.begin_wait())
         };
-        let late = 3 * FOREIGN.as_nanos() as u64;
-        // They tell where they are.
+        let late = 3 * LONG_YIELD.as_nanos() as u64;
+        // They publish where they run.
         let _ = (me.co_located(), other.co_located());
         other.set_working(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
@@ -437,12 +439,12 @@ mod tests {
         assert_eq!(learns(3 * late), (true, true), "mostly somebody else has");
     }
 
-    /// Whoever waits tells when it works.
+    /// A wait publishes when the rank works.
     #[test]
-    fn a_wait_tells_of_work_before_and_after_it() {
+    fn a_wait_publishes_work_before_and_after_it() {
         let (_, mut rx): (_, ShmRx) = Node::alone(SegmentLayout::new(1)).unwrap().ends().unwrap();
         let barriers = rx.node_barriers();
-        // However long a yield takes, another one follows.
+        // Another yield follows, however long one takes.
         let mut waiter = Waiter::new(WaitPolicy {
             spin: 0,
             yields: Duration::MAX,
@@ -461,9 +463,9 @@ mod tests {
         assert!(works(), "after a sleep");
     }
 
-    /// Alone on its node, a rank has its processor for itself, whatever it was told.
+    /// Alone on its node, a rank spins whatever its policy.
     #[test]
-    fn a_shared_processor_is_kept_while_nobody_else_is_awake() {
+    fn a_shared_processor_is_kept_while_no_other_rank_is_awake() {
         let barriers = barriers();
         let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
         assert_eq!(waiter.next(&barriers), WaitStep::Spin);
