@@ -372,7 +372,7 @@ fn a_revoked_fifo_brings_nothing() {
                 }
                 let mut drain = FifoReader::new(words.clone(), at, 1, 1);
                 if drain.ready(1).unwrap() == 0 {
-                    // Nothing came: who looks may still find the offer as it was.
+                    // Nothing arrived: the offer may still look as it was.
                     let holds = offer.holds(1, OfferStage::Claimed { protocol: 2 });
                     assert!(
                         matches!(holds, Ok(()) | Err(ClaimLost::Revoked)),

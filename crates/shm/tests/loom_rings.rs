@@ -57,7 +57,7 @@ fn a_ping_pong_buffer_goes_over_and_back() {
             Receiver::new(back.clone(), 2),
         );
         let mut other = (Sender::new(back, 2), Receiver::new(there, 2));
-        // By the first side's count, the other one's is the reverse.
+        // The index by the first side's count; the peer counts the other way round.
         let place = |is_peer: bool, i: usize| {
             if is_peer {
                 PingPongBuffers::peer_index(i)
@@ -68,37 +68,37 @@ fn a_ping_pong_buffer_goes_over_and_back() {
         let answering = thread::spawn({
             let buffers = buffers.clone();
             move || {
-                let mut turns = PingPongBuffers::new();
+                let mut owned = PingPongBuffers::new();
                 if let Some((slot, head)) = other.1.next() {
                     let came = PingPongBuffers::peer_index(head as usize);
-                    turns.check(came).unwrap();
+                    owned.check(came).unwrap();
                     // SAFETY: the checker itself reports a race.
                     assert_eq!(unsafe { buffers.get(place(true, came)) }, 7);
-                    turns.gain(came);
+                    owned.gain(came);
                     other.1.advance(&slot);
                 }
-                let out = turns.next().unwrap();
+                let out = owned.next().unwrap();
                 // SAFETY: as above.
                 unsafe { buffers.set(place(true, out), 8) };
-                turns.give(out);
+                owned.give(out);
                 other.0.try_send(out as u32, &[]).unwrap();
             }
         });
-        let mut turns = PingPongBuffers::new();
-        let out = turns.next().unwrap();
+        let mut owned = PingPongBuffers::new();
+        let out = owned.next().unwrap();
         // SAFETY: as above.
         unsafe { buffers.set(place(false, out), 7) };
-        turns.give(out);
+        owned.give(out);
         side.0.try_send(out as u32, &[]).unwrap();
         if let Some((slot, head)) = side.1.next() {
             let came = PingPongBuffers::peer_index(head as usize);
-            turns.check(came).unwrap();
+            owned.check(came).unwrap();
             // SAFETY: as above.
             assert_eq!(unsafe { buffers.get(place(false, came)) }, 8);
-            turns.gain(came);
+            owned.gain(came);
             side.1.advance(&slot);
-            let out = turns.next().unwrap();
-            assert_eq!(out, came, "what came last is written next");
+            let out = owned.next().unwrap();
+            assert_eq!(out, came, "the buffer read last is written next");
             // SAFETY: as above.
             unsafe { buffers.set(place(false, out), 9) };
         }

@@ -74,7 +74,7 @@ fn a_slot_is_written_after_it_was_read() {
                     if !read(&writer, step) {
                         return;
                     }
-                    assert!(reader.finish(step), "a small ring tells every step");
+                    assert!(reader.finish(step), "a small ring reports every step");
                 }
             })
         };

@@ -107,7 +107,7 @@ fn no_barrier_is_slept_over() {
         flag.announce(&Fences);
         let sleeps = BarrierCount::new(counts.clone(), 1).entered() == 0;
         let (over, woken) = other.join().unwrap();
-        // Who found the barrier not yet over looks again.
+        // A rank that found the barrier not yet over looks again.
         let woken = woken || (!over && look(&flag, &counts));
         assert!(!sleeps || woken);
     });
@@ -202,7 +202,7 @@ fn a_rank_moves_while_it_is_woken() {
         // SAFETY: the model has this word.
         let word = unsafe { words.load(ME, Ordering::Relaxed) };
         let asleep = word & 1 != 0;
-        assert!(!sleeps || woken || !asleep, "asleep, and nobody woke it");
+        assert!(!sleeps || woken || !asleep, "asleep, and not woken");
         assert!([4, 5].contains(&(word >> 32)), "on no processor: {word:x}");
     });
 }

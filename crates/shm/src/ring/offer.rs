@@ -182,7 +182,7 @@ impl<W: SharedWords> BulkOffer<W> {
             OfferStage::Open.word(generation),
             OfferStage::Closed.word(generation),
         );
-        // Nobody claimed it, so there is nothing to acquire.
+        // No peer claimed it, so there is nothing to acquire.
         unsafe {
             self.words
                 .exchange(self.at + STATE, open, closed, Ordering::Relaxed)
@@ -355,7 +355,7 @@ impl<W: SharedWords> BulkOffer<W> {
         None
     }
 
-    /// Claimer: leaves a shared transfer: nobody takes a piece any more.
+    /// Claimer: leaves a shared transfer: no piece is taken any more.
     pub fn leave(&self) {
         // An owner that is about to take one finds another number.
         unsafe {

@@ -83,7 +83,7 @@ impl<W: SharedWords> OpenedLinks<W> {
         self.seen = self.count();
     }
 
-    /// Whether sender `who` has opened its ring.
+    /// Whether `sender` has opened its ring.
     ///
     /// # Panics
     /// If the table has no place for `sender`.

@@ -84,7 +84,7 @@ pub(super) struct SlotTurn {
     writer: SlotWriter,
     /// Ring slots used when this side could last write the slot.
     used: u32,
-    /// From so many ring slots since then the messages are a stream.
+    /// Ring slots used since then from which the messages count as a stream.
     stream_len: u32,
     /// Messages written in the slot without one through the ring.
     consecutive: u32,

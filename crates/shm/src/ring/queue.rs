@@ -56,7 +56,7 @@ impl<W: SharedWords> Sender<W> {
     /// Makes the sending end of a ring of `slots` slots in `words`, which are zero.
     ///
     /// # Panics
-    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] returns.
     #[must_use]
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);
@@ -93,7 +93,7 @@ impl<W: SharedWords> Sender<W> {
     /// there that has been read.
     pub fn retry_ping_pong(&mut self) {
         if self.turn.retry(self.slots.used()) {
-            // SAFETY: a dialogue's words are those of a slot.
+            // SAFETY: these are the words of a slot.
             let word = unsafe { self.ping_pong.load(0, Ordering::Relaxed) };
             if word != 0 {
                 // SAFETY: as above.
@@ -206,7 +206,7 @@ impl<W: SharedWords> Receiver<W> {
     /// Makes the receiving end of a ring of `slots` slots in `words`, before the first message.
     ///
     /// # Panics
-    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] returns.
     #[must_use]
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);

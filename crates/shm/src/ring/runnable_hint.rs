@@ -73,13 +73,13 @@ impl<W: SharedWords> RunnableHint<W> {
 
     #[inline(always)]
     fn load(&self, word: usize) -> u64 {
-        // SAFETY: `new` checked that there are so many words.
+        // SAFETY: `new` checked the words.
         unsafe { self.words.load(self.at + word, Ordering::Relaxed) }
     }
 
     #[inline(always)]
     fn store(&self, word: usize, value: u64) {
-        // SAFETY: `new` checked that there are so many words.
+        // SAFETY: `new` checked the words.
         unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
     }
 }

@@ -259,7 +259,7 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     /// finished.
     ///
     /// # Errors
-    /// If it is too large: nobody may write a slot that the calling rank still reads.
+    /// If it is too large: no rank may write a slot that the calling rank still reads.
     #[inline]
     pub fn finished(&self, own: u64) -> Result<u64, Corrupt> {
         // SAFETY: as above.

@@ -93,7 +93,7 @@ impl MappedWords<'_> {
     ///
     /// # Safety
     /// `base` is aligned to 8 and valid for reads and writes of `len` words during `'a`, and
-    /// whoever else touches them in this process does so by atomics or opaque copies.
+    /// all other accesses in this process are atomics or opaque copies.
     #[must_use]
     pub const unsafe fn new(base: NonNull<u64>, len: usize) -> Self {
         Self {

@@ -20,7 +20,7 @@ use super::processors::{ProcessorGroups, RankSet};
 use super::run::CollectiveRun;
 use super::scratch::SCRATCH_LEN;
 
-/// Pieces that go through a phase together: a rank that shares its processor yields once for so many.
+/// Pieces that go through a phase together: a rank that shares its processor yields once for all of them.
 const PIECES_IN_A_RUN: u64 = 4;
 
 /// Phases of a piece: to the mates, to the peers, and back.

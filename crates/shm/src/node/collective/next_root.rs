@@ -6,7 +6,7 @@
 //! their processor, which keeps the processor until its call has come.
 //!
 //! Eight ranks on two processors, root changing from call to call: half the time a call. Not used for calls of many steps,
-//! which need all ranks in turn (1 MiB: 1.15 times the time), nor for two ranks on a processor (1.3 times the time with
+//! which need every rank at every step (1 MiB: 1.15 times the time), nor for two ranks on a processor (1.3 times the time with
 //! a barrier after each broadcast).
 
 use crate::segment::arena::RANKS;

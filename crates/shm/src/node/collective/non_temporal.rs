@@ -10,13 +10,13 @@ pub(super) const MIN_LEN: usize = 2 << 10;
 /// Bytes from which a write may be timed.
 const TIMED: usize = 4 << 10;
 
-/// A cached write may take so many times as long as a non-temporal one, whose bytes the reader fetches from memory.
+/// A cached write may take this many times as long as a non-temporal one, whose bytes the reader fetches from memory.
 const WORTH: u64 = 3;
 
-/// Of so many timed writes one goes the way that is not taken.
+/// One in this many timed writes tries the other way.
 const TRIED_ONE_IN: u64 = 16;
 
-/// Of so many writes one is timed.
+/// One in this many writes is timed.
 const TIMED_ONE_IN: u64 = 4;
 
 /// A sample counts as one part in eight.
@@ -38,7 +38,7 @@ const UNIT: u64 = 1_000;
 /// Writing a line that a reader has cached is expensive: between two Zen 4 processors without a common cache 2 GB/s, on two
 /// cores of one complex 7, non-temporal 30. Where reader and writer share a cache, cached writes reach 50 GB/s, and
 /// non-temporal bytes come back from memory at 12. On Cascade Lake both write alike, and cached bytes are read far sooner.
-/// Virtual machines are not told where processors lie, and that changes; so both ways are timed now and then. A buffer that
+/// Virtual machines do not know where processors lie, and that changes; so both ways are timed now and then. A buffer that
 /// only a rank on the writer's own processor reads is always written through the cache.
 #[derive(Debug)]
 pub(super) struct NonTemporalTrials {

@@ -77,7 +77,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         self.chooser_writes(1, |_| Instant::now(), |_| Instant::now())
     }
 
-    /// Announces the choice of the chooser, who has `chosen` it, to all others, and returns it.
+    /// Announces the choice of the chooser, `chosen`, to all others, and returns it.
     fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
         let announce = |run: &mut Self| {
             let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
@@ -154,7 +154,7 @@ mod tests {
         fn yield_to_colocated(&mut self) {}
 
         fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
-            unreachable!("nobody reads rank {rank}")
+            unreachable!("no rank reads rank {rank}")
         }
 
         fn wake(&mut self, _: u64) {}

@@ -2,13 +2,13 @@
 //!
 //! Through bounce buffers ([`CollectiveProtocol::Bounce`]) each byte is copied twice, and ranks write what others read. By
 //! cross-memory attach ([`CollectiveProtocol::Cma`]) each byte is copied once, page by page. Which is faster depends on where
-//! the processors lie, which virtual machines are not told, and which changes: 256 KiB each way took 29 us by bounce
+//! the processors lie, which virtual machines do not know, and which changes: 256 KiB each way took 29 us by bounce
 //! buffers and 39 by CMA between two Zen 4 processors that share a cache, 49 and 38 between two that do not.
 //!
 //! Calls of one kind and about one length form rounds, once the bounce buffers have been touched. A round begins with a run
 //! of trial calls of each protocol; only the first round of a length has none if CMA is far faster for shorter calls.
 //! All ranks meet before the first timed call of a run and after its last, and go on when rank 0 has read the clock: single
-//! calls cannot be timed, since one begins before all ranks have ended the one before. Rank 0 then tells the others the
+//! calls cannot be timed, since one begins before all ranks have ended the one before. Rank 0 then sends the others the
 //! protocol of the rest of the round, in which no rank waits for a clock, and whether the next round may be long, because
 //! the other protocol is far slower.
 
@@ -71,7 +71,7 @@ const FIRST_ROUND: u32 = 32;
 const ROUND: u32 = 128;
 const CLEAR_ROUND: u32 = 1024;
 
-/// A protocol is far slower if it takes more than so many quarters of the other's time.
+/// A protocol is far slower if it takes more than this many quarters of the other's time.
 const CLEAR: u64 = 5;
 
 /// Nanoseconds per MiB: the unit of the estimates.
@@ -288,8 +288,8 @@ mod tests {
     const RANKS: usize = 3;
     const FIRST_TOUCH_CALLS: u32 = (FIRST_TOUCH / BLOCK) as u32;
 
-    /// Of `calls` calls of so many ranks on blocks of `len` bytes, how many went from memory, where a block takes so many
-    /// microseconds, by its way and how many calls before it went the same.
+    /// Makes `calls` calls of `ranks` ranks on blocks of `len` bytes and counts those by CMA. `time` returns
+    /// the microseconds of a call by its protocol and the number of calls by the same protocol before it.
     fn count_cma(
         trials: &mut ProtocolTrials,
         (ranks, len): (usize, u64),
@@ -321,7 +321,7 @@ mod tests {
         cma_calls
     }
 
-    /// The same of some ranks, where each call takes as long as the others that way.
+    /// The same of [`RANKS`] ranks with fixed times of both protocols.
     fn cma_calls_of_length(
         trials: &mut ProtocolTrials,
         len: u64,
@@ -333,7 +333,7 @@ mod tests {
         })
     }
 
-    /// The same of blocks of one length.
+    /// The same of blocks of [`BLOCK`] bytes.
     fn cma_calls(trials: &mut ProtocolTrials, calls: u32, bounce: u64, cma: u64) -> u32 {
         cma_calls_of_length(trials, BLOCK, calls, [bounce, cma])
     }

@@ -16,7 +16,7 @@ use crate::segment::arena::LONG_PIECE;
 /// many. Twice as many steps fit the ring.
 const PIECES_IN_A_RUN: u64 = 8;
 
-/// Among at most so many ranks each writes its result for every other one separately, in the caches of two.
+/// Among at most this many ranks each writes its result for every other one separately, in the caches of two.
 /// Among more that many copies cost more than lines that others have read: 1 MiB on two near Zen 4 processors
 /// took four ranks 0.85 of the time so, eight 1.3 times.
 const MAX_SEPARATE: usize = 4;
