@@ -114,15 +114,12 @@ impl NodeLeader {
                 events => events.map_err(system("wait for ranks"))?,
             };
             let mut readiness = events[1..].iter();
-            let mut taken: Vec<u32> = pending
-                .iter()
-                .filter_map(|pending_rank| pending_rank.rank)
-                .collect();
+            let mut taken: Vec<u32> = pending.iter().filter_map(|one| one.rank).collect();
             let mut kept = Vec::new();
-            for mut pending_rank in pending {
+            for mut one in pending {
                 let is_readable = readiness.next() == Some(&true);
-                if !is_readable || pending_rank.receive(&offer, deadline, &mut taken)? {
-                    kept.push(pending_rank);
+                if !is_readable || one.receive(&offer, deadline, &mut taken)? {
+                    kept.push(one);
                 }
             }
             pending = kept;
@@ -137,14 +134,12 @@ impl NodeLeader {
                 });
             }
         }
-        let pids = pending
-            .iter()
-            .map(|pending_rank| (pending_rank.rank, pending_rank.pid));
+        let pids = pending.iter().map(|one| (one.rank, one.pid));
         node.segment.set_pids(pids::gather(layout.ranks, pids));
         let mut notes = vec![note; layout.ranks as usize];
-        for pending_rank in &pending {
-            if let Some(rank) = pending_rank.rank {
-                notes[rank as usize] = pending_rank.note;
+        for one in &pending {
+            if let Some(rank) = one.rank {
+                notes[rank as usize] = one.note;
             }
         }
         Ok(GatheredNode {
@@ -191,10 +186,10 @@ impl GatheredNode {
         let pids: Vec<u32> = (0..self.node.ranks()).map(|rank| self.pid(rank)).collect();
         let pids = pids::bytes(&pids);
         let message = leader_message::seal(message).map_err(system("the leader's message"))?;
-        for pending_rank in &self.pending {
+        for one in &self.pending {
             let message = message.as_ref().map(AsFd::as_fd);
-            let sent = pending_rank.channel.send(&pids, message, deadline);
-            if let (Some(rank), Err(_)) = (pending_rank.rank, sent) {
+            let sent = one.channel.send(&pids, message, deadline);
+            if let (Some(rank), Err(_)) = (one.rank, sent) {
                 return Err(JoinError::Gone(rank));
             }
         }

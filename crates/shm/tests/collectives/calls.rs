@@ -23,11 +23,7 @@ fn calls_in_any_order_are_right() {
     {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut group = rank.barriers.group(3, 0..ranks, me as usize).unwrap();
-            let mut caller = Caller {
-                rank: &mut rank,
-                policy,
-                looks: me,
-            };
+            let mut caller = Caller::new(&mut rank, policy, me);
             let mut random = Random(ranks.into());
             for _ in 0..60 {
                 let call = random.call(ranks as usize);
@@ -56,11 +52,7 @@ fn many_ranks_need_few_buffers() {
                 // In order, for operations that do not commute.
                 group.set_processors(&[[*first; 6], [*second; 6]].concat());
             }
-            let mut caller = Caller {
-                rank: &mut rank,
-                policy: WaitPolicy::passive(10, true),
-                looks: me,
-            };
+            let mut caller = Caller::new(&mut rank, WaitPolicy::passive(10, true), me);
             let mut random = Random(ranks.into());
             for _ in 0..30 {
                 let call = random.call(size);
@@ -94,11 +86,7 @@ fn ranks_of_a_processor_reduce_first() {
                 .group(0, 0..ranks as u32, me as usize)
                 .unwrap();
             group.set_processors(processors);
-            let mut caller = Caller {
-                rank: &mut rank,
-                policy: WaitPolicy::oversubscribed(),
-                looks: 0,
-            };
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
             let mut random = Random(ranks as u64);
             for _ in 0..20 {
                 let call = random.call(ranks);
@@ -141,11 +129,7 @@ fn long_blocks_move_by_cma() {
     for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
-            let mut caller = Caller {
-                rank: &mut rank,
-                policy: WaitPolicy::oversubscribed(),
-                looks: 0,
-            };
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
             let mut random = Random(ranks.into());
             let first = Call {
                 kind: 6,
@@ -188,11 +172,7 @@ fn non_temporal_outputs_are_right() {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             group.set_cache(0, 1);
-            let mut caller = Caller {
-                rank: &mut rank,
-                policy: WaitPolicy::oversubscribed(),
-                looks: 0,
-            };
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
             let mut random = Random(ranks.into());
             for number in 0..12 {
                 let call = random.call(ranks as usize);
@@ -212,11 +192,7 @@ fn non_temporal_outputs_are_right() {
 fn repeated_calls_keep_their_order() {
     threads(SegmentLayout::new(3), |me, mut rank| {
         let mut group = rank.barriers.group(0, 0..3, me as usize).unwrap();
-        let mut caller = Caller {
-            rank: &mut rank,
-            policy: SLEEPER,
-            looks: 0,
-        };
+        let mut caller = Caller::new(&mut rank, SLEEPER, 0);
         for kind in 0..8 {
             for seed in 0..100 {
                 let call = Call {
@@ -239,11 +215,7 @@ fn groups_share_a_group_index() {
         let members = if me % 2 == 0 { [2, 0] } else { [1, 3] };
         let here = members.iter().position(|&link| link == me).unwrap();
         let mut group = rank.barriers.group(1, members.into_iter(), here).unwrap();
-        let mut caller = Caller {
-            rank: &mut rank,
-            policy: SLEEPER,
-            looks: 3,
-        };
+        let mut caller = Caller::new(&mut rank, SLEEPER, 3);
         let mut random = Random(9);
         for _ in 0..40 + me % 2 {
             run(random.call(2), here, 2, &mut group, &mut caller);

@@ -3,66 +3,12 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::yield_now;
-use std::time::Instant;
 
-use oxmpi_os::RawBytes;
 use oxmpi_shm::SegmentLayout;
-use oxmpi_shm::node::collective::{
-    AwaitedSteps, CollectiveDriver, NeverComes, NodeGroup, Operands,
-};
-use oxmpi_shm::wait::WaitPolicy;
+use oxmpi_shm::node::collective::{CollectiveDriver, NeverComes, NodeGroup, Operands};
 
-use crate::common::{Rank, WATCHDOG, threads};
+use crate::common::threads;
 use crate::oracle::{Call, Caller, ELEMENT, SLEEPER, run, source, target};
-
-/// A rank that ends its waits once another one has failed.
-struct Abortable<'a> {
-    caller: Caller<'a>,
-    failed: &'a AtomicBool,
-}
-
-impl CollectiveDriver for Abortable<'_> {
-    type Error = (u32, NeverComes);
-
-    fn polls(&self) -> u32 {
-        self.caller.polls()
-    }
-
-    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
-        let start = Instant::now();
-        loop {
-            assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { barriers, tx, .. } = &mut *self.caller.rank;
-            if barriers.has_come(&mut awaited, tx)? {
-                return Ok(());
-            }
-            if self.failed.load(Ordering::Acquire) {
-                return Err((0, NeverComes::Differs));
-            }
-            yield_now();
-        }
-    }
-
-    fn yield_to_colocated(&mut self) {
-        self.caller.yield_to_colocated();
-    }
-
-    fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
-        self.caller.unreadable(rank)
-    }
-
-    fn wake(&mut self, ranks: u64) {
-        self.caller.wake(ranks);
-    }
-
-    fn fold(&mut self, from: RawBytes, into: RawBytes) {
-        self.caller.fold(from, into);
-    }
-
-    fn fold_left(&mut self, from: RawBytes, into: RawBytes) {
-        self.caller.fold_left(from, into);
-    }
-}
 
 /// No rank writes to the memory of a root whose gather has failed, however far the others have come.
 #[test]
@@ -72,14 +18,7 @@ fn no_rank_writes_to_a_failed_gather() {
         let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
-            let mut abortable = Abortable {
-                caller: Caller {
-                    rank: &mut rank,
-                    policy: WaitPolicy::oversubscribed(),
-                    looks: 0,
-                },
-                failed: &failed,
-            };
+            let mut caller = Caller::with_failures(&mut rank, &failed);
             let first = Call {
                 kind: 6,
                 root: 0,
@@ -87,18 +26,12 @@ fn no_rank_writes_to_a_failed_gather() {
                 in_place: true,
                 seed: 0,
             };
-            run(
-                first,
-                me as usize,
-                ranks as usize,
-                &mut group,
-                &mut abortable.caller,
-            );
+            run(first, me as usize, ranks as usize, &mut group, &mut caller);
             let _allowed = group.enable_cma();
             let (own, mut all) = (vec![0xee; BLOCK], vec![0; ranks as usize * BLOCK]);
             let mut gather = |result| {
                 let given = (&source(&own), BLOCK as u64);
-                group.gather(&mut abortable, 0, given, &target(&mut all), |_| {
+                group.gather(&mut caller, 0, given, &target(&mut all), |_| {
                     (0..100 * delay).for_each(|_| spin_loop());
                     result
                 })
@@ -181,17 +114,9 @@ fn two_ranks_in_different_calls_do_not_hang() {
         let failed = AtomicBool::new(false);
         threads(SegmentLayout::new(2), |me, mut rank| {
             let mut group = rank.barriers.group(0, 0..2, me as usize).unwrap();
-            let caller = Caller {
-                rank: &mut rank,
-                policy: WaitPolicy::oversubscribed(),
-                looks: 0,
-            };
-            let mut abortable = Abortable {
-                caller,
-                failed: &failed,
-            };
+            let mut caller = Caller::with_failures(&mut rank, &failed);
             for call in [calls[me as usize], (6, 0, 8), (0, 1, 8), (6, 0, 20_000)] {
-                if let Err((_, why)) = call_unchecked(call, &mut group, &mut abortable) {
+                if let Err((_, why)) = call_unchecked(call, &mut group, &mut caller) {
                     assert_eq!(why, NeverComes::Differs, "{calls:?}");
                     errors.fetch_add(1, Ordering::Relaxed);
                     failed.store(true, Ordering::Release);
@@ -207,11 +132,7 @@ fn two_ranks_in_different_calls_do_not_hang() {
 fn a_call_that_differs_is_an_error() {
     threads(SegmentLayout::new(2), |me, mut rank| {
         let mut group = rank.barriers.group(0, 0..2, me as usize).unwrap();
-        let mut caller = Caller {
-            rank: &mut rank,
-            policy: SLEEPER,
-            looks: 0,
-        };
+        let mut caller = Caller::new(&mut rank, SLEEPER, 0);
         let (input, mut output) = ([1; 100], [0; 100]);
         let operands = Operands {
             input: &source(&input),

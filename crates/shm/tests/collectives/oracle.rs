@@ -1,5 +1,7 @@
 //! A rank that makes collective calls and compares their results with an oracle: [`Caller`], [`Call`], [`run`].
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
@@ -19,30 +21,58 @@ pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
 
 /// A rank with its way of waiting, and an operation that does not commute.
 pub(crate) struct Caller<'a> {
-    pub(crate) rank: &'a mut Rank,
-    pub(crate) policy: WaitPolicy,
-    pub(crate) looks: u32,
+    rank: &'a mut Rank,
+    policy: WaitPolicy,
+    polls: u32,
+    /// Set when another rank has failed: this rank then ends its waits.
+    failed: Option<&'a AtomicBool>,
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(rank: &'a mut Rank, policy: WaitPolicy, polls: u32) -> Self {
+        Self {
+            rank,
+            policy,
+            polls,
+            failed: None,
+        }
+    }
+
+    /// A rank that ends its waits once `failed` is set.
+    pub(crate) fn with_failures(rank: &'a mut Rank, failed: &'a AtomicBool) -> Self {
+        Self {
+            failed: Some(failed),
+            ..Self::new(rank, WaitPolicy::oversubscribed(), 0)
+        }
+    }
 }
 
 impl CollectiveDriver for Caller<'_> {
     type Error = (u32, NeverComes);
 
     fn polls(&self) -> u32 {
-        self.looks
+        self.polls
     }
 
     fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
         let (start, mut waiter) = (Instant::now(), Waiter::new(self.policy));
-        let Rank { barriers, tx, .. } = self.rank;
-        let mut arrived = barriers.has_come(&mut awaited, tx)?;
-        while !arrived {
-            self.rank.poll();
-            waiter.idle(&mut self.rank.rx, &self.rank.barriers);
+        loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-            let Rank { barriers, tx, .. } = self.rank;
-            arrived = barriers.has_come(&mut awaited, tx)?;
+            let Rank { barriers, tx, .. } = &mut *self.rank;
+            if barriers.has_come(&mut awaited, tx)? {
+                return Ok(());
+            }
+            match self.failed {
+                Some(failed) if failed.load(Ordering::Acquire) => {
+                    return Err((0, NeverComes::Differs));
+                }
+                Some(_) => yield_now(),
+                None => {
+                    self.rank.poll();
+                    waiter.idle(&mut self.rank.rx, &self.rank.barriers);
+                }
+            }
         }
-        Ok(())
     }
 
     fn yield_to_colocated(&mut self) {

@@ -29,11 +29,11 @@ impl NodeGroup {
         match self.trials.next(kind, len, run) {
             NextCall::Settled(protocol) => go(self, driver, protocol),
             NextCall::Agree => {
-                let chosen = self.trials.choose(kind, len);
+                let chosen = self.trials.of(kind, len).choose();
                 let choice =
                     CollectiveRun::new(self, driver, (kind, CHOICE, len), PayloadPath::Slots)
                         .share_choice(chosen)?;
-                self.trials.follow(kind, len, choice);
+                self.trials.of(kind, len).follow(choice);
                 go(self, driver, choice.protocol)
             }
             NextCall::Trial(protocol, call) if call < run.warmup => go(self, driver, protocol),
@@ -53,7 +53,7 @@ impl NodeGroup {
                     false => Instant::now(),
                 };
                 let time = (end.duration_since(start), last);
-                self.trials.learn(kind, len, protocol, time);
+                self.trials.of(kind, len).learn(protocol, len, time);
                 Ok(())
             }
         }

@@ -79,7 +79,7 @@ const UNIT: u64 = 1 << 20;
 
 /// What a rank knows of calls of one kind and about one length.
 #[derive(Clone, Copy, Debug)]
-struct LengthTrials {
+pub(super) struct LengthTrials {
     /// The cost of each protocol in ns per MiB.
     costs: [Estimate; 2],
     /// Calls of this round so far.
@@ -163,7 +163,12 @@ impl LengthTrials {
 
     /// Adds the time of a timed call of `len` bytes; the `last` call of a run updates the estimate. Ranks may have waited for
     /// one that computes, or for another program, so a longer time than was known counts half.
-    fn learn(&mut self, protocol: CollectiveProtocol, len: u64, (time, last): (Duration, bool)) {
+    pub(super) fn learn(
+        &mut self,
+        protocol: CollectiveProtocol,
+        len: u64,
+        (time, last): (Duration, bool),
+    ) {
         self.spent.0 += time;
         self.spent.1 = self.spent.1.saturating_add(len);
         if last {
@@ -174,7 +179,7 @@ impl LengthTrials {
 
     /// Takes the announced choice. If it is another protocol than before, the next trials come soon: the time that was
     /// slow may have been disturbed.
-    fn follow(&mut self, choice: ProtocolChoice) {
+    pub(super) fn follow(&mut self, choice: ProtocolChoice) {
         let is_other = |before: ProtocolChoice| before.protocol != choice.protocol;
         if self.choice.is_some_and(is_other) {
             self.round = FIRST_ROUND;
@@ -183,7 +188,7 @@ impl LengthTrials {
     }
 
     /// The faster protocol, as far as is known.
-    fn choose(&self) -> ProtocolChoice {
+    pub(super) fn choose(&self) -> ProtocolChoice {
         let [bounce, cma] = self.costs.map(|cost| cost.cost());
         let protocol =
             [CollectiveProtocol::Bounce, CollectiveProtocol::Cma][usize::from(cma < bounce)];
@@ -245,29 +250,9 @@ impl ProtocolTrials {
         trials.next(run)
     }
 
-    fn of(&mut self, kind: CallKind, len: u64) -> &mut LengthTrials {
+    /// What is known of calls of `kind` on blocks of `len` bytes.
+    pub(super) fn of(&mut self, kind: CallKind, len: u64) -> &mut LengthTrials {
         &mut self.0[kind as usize].lengths[length_class(len)]
-    }
-
-    /// The faster protocol for such calls, as rank 0 announces it.
-    pub(super) fn choose(&mut self, kind: CallKind, len: u64) -> ProtocolChoice {
-        self.of(kind, len).choose()
-    }
-
-    /// Takes the choice that rank 0 announced.
-    pub(super) fn follow(&mut self, kind: CallKind, len: u64, choice: ProtocolChoice) {
-        self.of(kind, len).follow(choice);
-    }
-
-    /// Adds the time of a timed call, `last` of its run or not.
-    pub(super) fn learn(
-        &mut self,
-        kind: CallKind,
-        len: u64,
-        protocol: CollectiveProtocol,
-        timed: (Duration, bool),
-    ) {
-        self.of(kind, len).learn(protocol, len, timed);
     }
 }
 
