@@ -143,7 +143,7 @@ fn messages_of_a_killed_peer_come_before_its_loss() {
     for _ in 0..100_000 {
         rank.poll();
     }
-    assert_eq!(rank.log.0.len() as u32, SENT + 1, "told once");
+    assert_eq!(rank.log.0.len() as u32, SENT + 1, "reported once");
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn broken_frames_give_the_peer_up() {
         assert!(victim.seen.frames.is_empty(), "{what}");
         victim.message(1, compact, &body);
         victim.poll();
-        assert_eq!(victim.seen.lost.len(), 1, "{what}: told once");
+        assert_eq!(victim.seen.lost.len(), 1, "{what}: reported once");
     }
 }
 
