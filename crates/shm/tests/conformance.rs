@@ -1,4 +1,4 @@
-//! The suite that every transport passes.
+//! The conformance suite of transports, over small and usual sizes and by each bulk protocol.
 
 mod common;
 
@@ -10,7 +10,7 @@ use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, S
 use oxmpi_testkit::conformance::{End, Subject};
 use oxmpi_wire::Peer;
 
-/// Two ranks of a node.
+/// The sizes of a node of two ranks.
 trait Sizes {
     const LAYOUT: SegmentLayout;
 }
@@ -21,7 +21,7 @@ impl Sizes for Usual {
     const LAYOUT: SegmentLayout = SegmentLayout::new(2);
 }
 
-/// As small as can be, so that everything runs out of room often.
+/// The smallest sizes, so that everything runs out of room often.
 struct Tight;
 
 impl Sizes for Tight {
@@ -75,7 +75,8 @@ impl<S: Sizes> Subject for OnNode<S> {
     }
 }
 
-/// Two ranks of a node whose gets go by one protocol, where it is open.
+/// Two ranks of a node whose gets use one protocol, where it is available: number `PROTOCOL` of `buffers` and the
+/// claimable ones.
 struct ByProtocol<const PROTOCOL: usize>;
 
 impl<const PROTOCOL: usize> Subject for ByProtocol<PROTOCOL> {
@@ -112,9 +113,9 @@ impl<const PROTOCOL: usize> Subject for ByProtocol<PROTOCOL> {
 }
 
 oxmpi_testkit::conformance!(buffers, ByProtocol<0>);
-oxmpi_testkit::conformance!(cache, ByProtocol<1>);
-oxmpi_testkit::conformance!(stream, ByProtocol<2>);
-oxmpi_testkit::conformance!(single, ByProtocol<3>);
-oxmpi_testkit::conformance!(both, ByProtocol<4>);
+oxmpi_testkit::conformance!(slots, ByProtocol<1>);
+oxmpi_testkit::conformance!(copy, ByProtocol<2>);
+oxmpi_testkit::conformance!(copy_nt, ByProtocol<3>);
+oxmpi_testkit::conformance!(cma, ByProtocol<4>);
 oxmpi_testkit::conformance!(usual, OnNode<Usual>);
 oxmpi_testkit::conformance!(tight, OnNode<Tight>);

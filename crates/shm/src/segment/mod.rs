@@ -63,7 +63,7 @@ pub(crate) struct Segment {
     /// All links' larger buffers. `None` inside, here and below: they could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
     area: OnceLock<Option<BulkArea>>,
-    cells: OnceLock<Option<BounceBuffers>>,
+    bounce_buffers: OnceLock<Option<BounceBuffers>>,
     /// All words, mapped for [`Segment::all`].
     whole: OnceLock<Mapping>,
 }
@@ -102,7 +102,7 @@ impl Segment {
             doorbells: None,
             buffers: OnceLock::new(),
             area: OnceLock::new(),
-            cells: OnceLock::new(),
+            bounce_buffers: OnceLock::new(),
             whole: OnceLock::new(),
         })
     }
@@ -200,7 +200,7 @@ impl Segment {
             let mapping = there.then(|| self.memory.map_part(at, len).ok())?;
             Some(BounceBuffers::new(mapping?, ranks))
         };
-        self.cells.get_or_init(map).as_ref()
+        self.bounce_buffers.get_or_init(map).as_ref()
     }
 
     /// The sleep flag of `rank`.

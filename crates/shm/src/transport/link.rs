@@ -46,8 +46,8 @@ pub(super) struct SendLink {
     pub(super) buffers: SenderCredits,
     pub(super) state: LinkState,
     pub(super) shortage: Shortage,
-    pub(super) turns: PingPongBuffers,
-    in_turn: [*mut u8; PING_PONG_BUFFERS],
+    pub(super) shared: PingPongBuffers,
+    ping_pong: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -69,8 +69,8 @@ impl SendLink {
         let sleep_flag = unsafe { segment.sleep_flag(to).detach() };
         let mut ring = Sender::new(words, layout.slots);
         // SAFETY: as above.
-        if let Some(dialogue) = unsafe { dialogue(segment, me, to) } {
-            ring = ring.with_ping_pong(dialogue);
+        if let Some(slot) = unsafe { ping_pong_slot(segment, me, to) } {
+            ring = ring.with_ping_pong(slot);
         }
         ring.slots().freeze();
         Self {
@@ -80,12 +80,12 @@ impl SendLink {
             buffers: SenderCredits::new(layout.buffers, credits(layout.slots)),
             state: LinkState::Closed,
             shortage: Shortage::default(),
-            turns: if me == to {
+            shared: if me == to {
                 PingPongBuffers::none()
             } else {
                 PingPongBuffers::new()
             },
-            in_turn: [std::ptr::null_mut(); PING_PONG_BUFFERS],
+            ping_pong: [std::ptr::null_mut(); PING_PONG_BUFFERS],
             area: std::ptr::null_mut(),
             count: layout.buffers,
             size: layout.buffer,
@@ -97,7 +97,7 @@ impl SendLink {
         let Some(area) = segment.buffers(me, to) else {
             return false;
         };
-        self.in_turn = segment.ping_pong_buffers(me, to);
+        self.ping_pong = segment.ping_pong_buffers(me, to);
         self.area = area;
         self.state = LinkState::Open;
         self.ring.slots().unfreeze();
@@ -197,11 +197,11 @@ impl SendLink {
     /// If `len` is longer than a buffer.
     pub(super) fn frame(&mut self, len: usize) -> (u32, SharedBytes<'_>) {
         assert!(len <= self.size as usize);
-        match self.turns.next() {
-            Some(turn) => {
+        match self.shared.next() {
+            Some(index) => {
                 // SAFETY: a buffer of the pair, which is mapped shared memory.
-                let place = unsafe { SharedBytes::new(self.in_turn[turn], len) };
-                (self.count + turn as u32, place)
+                let place = unsafe { SharedBytes::new(self.ping_pong[index], len) };
+                (self.count + index as u32, place)
             }
             None => (self.first(), self.buffer(len)),
         }
@@ -210,20 +210,20 @@ impl SendLink {
     /// Takes the buffer that [`SendLink::frame`] named for the message that is published next.
     pub(super) fn give(&mut self, buffer: u32) {
         match buffer.checked_sub(self.count) {
-            Some(turn) => self.turns.give(turn as usize),
+            Some(index) => self.shared.give(index as usize),
             None => self.buffers.take(1),
         }
     }
 
     /// Whether a buffer is free for a frame; reads the credits if necessary.
     pub(super) fn frame_room(&mut self) -> Result<bool, Corrupt> {
-        Ok(self.turns.next().is_some() || self.side_by_side(1)? == 1)
+        Ok(self.shared.next().is_some() || self.side_by_side(1)? == 1)
     }
 
     /// Whether a buffer is known to be free for a frame.
     #[inline]
     pub(super) fn frame_ready(&self) -> bool {
-        self.turns.next().is_some() || self.buffers.left() != 0
+        self.shared.next().is_some() || self.buffers.left() != 0
     }
 
     /// Bytes of one buffer.
@@ -251,7 +251,7 @@ pub(super) struct ReceiveLink {
     pub(super) peer: u32,
     pub(super) state: LinkState,
     buffers: ReceiverCredits,
-    in_turn: [*mut u8; PING_PONG_BUFFERS],
+    ping_pong: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -271,7 +271,7 @@ impl ReceiveLink {
             peer: from,
             state,
             buffers: ReceiverCredits::new(1, credits(1)),
-            in_turn: [std::ptr::null_mut(); PING_PONG_BUFFERS],
+            ping_pong: [std::ptr::null_mut(); PING_PONG_BUFFERS],
             area: std::ptr::null_mut(),
             count: 1,
             size: 0,
@@ -288,15 +288,15 @@ impl ReceiveLink {
         let words = unsafe { segment.ring(from, me).detach() };
         let mut ring = Receiver::new(words, layout.slots);
         // SAFETY: as above.
-        if let Some(dialogue) = unsafe { dialogue(segment, from, me) } {
-            ring = ring.with_ping_pong(dialogue);
+        if let Some(slot) = unsafe { ping_pong_slot(segment, from, me) } {
+            ring = ring.with_ping_pong(slot);
         }
         Self {
             ring,
             peer: from,
             state: LinkState::Open,
             buffers: ReceiverCredits::new(layout.buffers, credits(layout.slots)),
-            in_turn: segment.ping_pong_buffers(me, from),
+            ping_pong: segment.ping_pong_buffers(me, from),
             area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
             count: layout.buffers,
             size: layout.buffer,
@@ -321,9 +321,9 @@ impl ReceiveLink {
     /// # Errors
     /// It is not the next buffer, or the bytes do not fit.
     pub(super) fn buffer(&self, first: u64, len: usize) -> Result<SharedBytes<'static>, Corrupt> {
-        let turn = self.buffers.freed() & (self.count - 1);
-        let room = (self.count - turn) as usize * self.size as usize;
-        if first != u64::from(turn) {
+        let next = self.buffers.freed() & (self.count - 1);
+        let room = (self.count - next) as usize * self.size as usize;
+        if first != u64::from(next) {
             return Err(Corrupt("a buffer out of order"));
         }
         if len == 0 || len > room {
@@ -332,33 +332,33 @@ impl ReceiveLink {
         if self.area.is_null() {
             return Err(Corrupt("no addresses are left for the peer's buffers"));
         }
-        let at = turn as usize * self.size as usize;
+        let at = next as usize * self.size as usize;
         // SAFETY: within the link's buffers by the check, which are mapped shared memory.
         Ok(unsafe { SharedBytes::new(self.area.wrapping_add(at), len) })
     }
 
     /// `len` bytes of the ping-pong buffer that the peer calls `buffer`, and its index here; `None` if
-    /// `buffer` is one of this link. `turns` knows which are the peer's.
-    pub(super) fn in_turn(
+    /// `buffer` is one of this link. `buffers` knows which are the peer's.
+    pub(super) fn ping_pong_buffer(
         &self,
-        turns: &PingPongBuffers,
+        buffers: &PingPongBuffers,
         buffer: u64,
         len: usize,
     ) -> Result<Option<(usize, SharedBytes<'static>)>, Corrupt> {
-        let Some(turn) = buffer.checked_sub(self.count.into()) else {
+        let Some(index) = buffer.checked_sub(self.count.into()) else {
             return Ok(None);
         };
-        if turn >= PING_PONG_BUFFERS as u64 || len > self.size as usize {
+        if index >= PING_PONG_BUFFERS as u64 || len > self.size as usize {
             return Err(Corrupt("an unknown buffer"));
         }
-        let turn = PingPongBuffers::peer_index(turn as usize);
-        turns.check(turn)?;
-        let place = self.in_turn[turn];
+        let index = PingPongBuffers::peer_index(index as usize);
+        buffers.check(index)?;
+        let place = self.ping_pong[index];
         if place.is_null() {
             return Err(Corrupt("no addresses are left for the pair's buffers"));
         }
         // SAFETY: a buffer of the pair, which is mapped shared memory and has `len` bytes.
-        Ok(Some((turn, unsafe { SharedBytes::new(place, len) })))
+        Ok(Some((index, unsafe { SharedBytes::new(place, len) })))
     }
 
     /// Frees the buffers of `len` bytes. Whether the sender's credits were written.
@@ -378,7 +378,7 @@ impl ReceiveLink {
 ///
 /// # Safety
 /// The caller keeps `segment` alive as long as the result.
-unsafe fn dialogue(
+unsafe fn ping_pong_slot(
     segment: &Segment,
     from: u32,
     to: u32,

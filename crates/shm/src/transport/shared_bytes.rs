@@ -1,4 +1,4 @@
-//! Moving bytes to and from the segment: [`SharedBytes`].
+//! Bytes of shared memory, read or written once from front to back: [`SharedBytes`].
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_os::copy::{from_foreign, stream_from_foreign, stream_to_foreign, to_foreign};
 use oxmpi_wire::{Put, Take};
 
-/// Longest body that is moved as words.
+/// Longest piece that moves as words, in bytes.
 const WORDS: usize = 48;
 
-/// A place in the segment, written once or read once from front to back: a slot's body or a larger
-/// buffer. Small pieces of a known length move as relaxed words, all others by the opaque copy:
-/// whatever the other side writes meanwhile, the behaviour is defined.
+/// Bytes of shared memory, such as a slot's body or a larger buffer, read or written once from front to back.
+/// Short pieces of a known length move as relaxed words, all others by the opaque copy: the behaviour is
+/// defined whatever the other side writes meanwhile.
 pub(crate) struct SharedBytes<'a> {
     at: *mut u8,
     left: usize,
@@ -38,13 +38,13 @@ impl SharedBytes<'_> {
     /// As [`SharedBytes::new`], and `at` is aligned.
     #[inline(always)]
     pub(crate) unsafe fn aligned(at: *mut u64, len: usize) -> Self {
-        // SAFETY: by the caller's word. So the compiler drops the checks of alignment.
+        // SAFETY: the caller guarantees it. So the compiler drops the checks of alignment.
         unsafe { std::hint::assert_unchecked(at.is_aligned()) };
         // SAFETY: as above.
         unsafe { Self::new(at.cast(), len) }
     }
 
-    /// The first `len` bytes of the same range without a lifetime.
+    /// The first `len` bytes, without a lifetime.
     ///
     /// # Safety
     /// The range is mapped shared memory as long as the result is used.
@@ -80,7 +80,7 @@ impl SharedBytes<'_> {
         self.left -= len;
     }
 
-    /// SendLink of line: lengths that move as words stay without a call.
+    /// Out of line, so that lengths that move as words need no call.
     #[inline(never)]
     fn take_slow(&self, to: &mut [u8]) {
         debug_assert!(to.len() <= self.left);
@@ -91,13 +91,13 @@ impl SharedBytes<'_> {
 }
 
 impl<'a> SharedBytes<'a> {
-    /// The same place, for copies to or from it that are written past the caches.
+    /// The same bytes, for copies that write by non-temporal stores.
     pub(crate) fn non_temporal(self) -> NonTemporal<'a> {
         NonTemporal(self)
     }
 }
 
-/// A place in the segment; what is copied to it or from it is written by streaming stores.
+/// Bytes of shared memory; copies to and from them write by non-temporal stores, past the caches.
 pub(crate) struct NonTemporal<'a>(SharedBytes<'a>);
 
 impl Put for NonTemporal<'_> {

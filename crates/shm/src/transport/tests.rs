@@ -1,4 +1,4 @@
-//! A hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
+//! Tests with a hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
 
 mod offers;
 
@@ -57,7 +57,7 @@ struct Victim {
 }
 
 impl Victim {
-    /// Rank 0; the test plays rank 1.
+    /// Rank 0; the test acts as rank 1.
     fn new() -> Self {
         let memory = Memfd::create("oxmpi-test", LAYOUT.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, LAYOUT, 0).unwrap());
@@ -82,7 +82,7 @@ impl Victim {
         put(self.segment.ring(1, 0), at, word);
     }
 
-    /// Writes rank 1's next message by hand, the `n`th from 0.
+    /// Writes rank 1's `n`th message, from 0, by hand.
     fn message(&self, n: usize, compact: u32, body: &[u64]) {
         let at = n % LAYOUT.slots as usize * crate::ring::STRIDE;
         for (i, word) in body.iter().enumerate() {
@@ -113,7 +113,7 @@ fn compact(kind: u32, flags: u32, len: u32) -> u32 {
 }
 
 #[test]
-fn a_node_of_many_ranks_has_no_gates() {
+fn a_node_of_many_ranks_has_no_barriers() {
     for (ranks, open) in [
         (NodeBarriers::RANKS, true),
         (NodeBarriers::RANKS + 1, false),
@@ -183,12 +183,12 @@ fn broken_frames_give_the_peer_up() {
         assert!(victim.seen.frames.is_empty(), "{what}");
         victim.message(1, compact, &body);
         victim.poll();
-        assert_eq!(victim.seen.lost.len(), 1, "{what}: told once");
+        assert_eq!(victim.seen.lost.len(), 1, "{what}: reported once");
     }
 }
 
 #[test]
-fn a_sequence_that_cannot_be_is_found() {
+fn an_impossible_sequence_number_is_found() {
     let mut victim = Victim::new();
     victim.poll();
     victim.write(0, 77 << 32);
@@ -202,9 +202,9 @@ fn a_sequence_that_cannot_be_is_found() {
 }
 
 #[test]
-fn credits_that_cannot_be_end_the_link() {
+fn impossible_credits_end_the_link() {
     let mut victim = Victim::new();
-    // One more than the ring holds: the first goes where both sides write in turn.
+    // One more than the ring holds: the first uses the ping-pong slot.
     for _ in 0..=LAYOUT.slots {
         victim
             .tx
@@ -226,9 +226,9 @@ fn credits_that_cannot_be_end_the_link() {
     ));
 }
 
-/// The poll's turn, which a spent budget left at a late link, is still good when few links are left.
+/// A spent budget leaves the next poll at a late link; fewer links are left then.
 #[test]
-fn links_may_leave_in_the_middle_of_a_round() {
+fn peers_may_leave_in_the_middle_of_a_round() {
     let layout = SegmentLayout { ranks: 4, ..LAYOUT };
     let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
     let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
@@ -256,7 +256,7 @@ fn links_may_leave_in_the_middle_of_a_round() {
 }
 
 #[test]
-fn who_naps_between_polls_looks_soon_who_has_left() {
+fn a_rank_that_naps_notices_soon_that_a_peer_has_left() {
     let mut victim = Victim::new();
     victim.segment.exit_flag(1).leave();
     for _ in 0..100 {

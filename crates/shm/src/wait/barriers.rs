@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(
             wait(0, 3, &[3], true),
             CoLocated::Waiting,
-            "nobody is before"
+            "no root comes before"
         );
         assert_eq!(
             wait(1, 3, &[2, 0], true),

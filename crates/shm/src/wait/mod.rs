@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(learns(late), (true, false), "the other one works");
         other.set_resting(late);
         assert_eq!(learns(late), (true, false), "the other one has worked");
-        assert_eq!(learns(3 * late), (true, true), "mostly somebody else has");
+        assert_eq!(learns(3 * late), (true, true), "another program mostly has");
     }
 
     /// A wait publishes when the rank works.

@@ -1,4 +1,4 @@
-//! What the tests share: a sink that writes down what it is handed, and nodes of threads.
+//! Shared by the tests: a sink that logs its events ([`Log`]), a rank with both halves ([`Rank`]), nodes of threads.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::thread;
@@ -12,7 +12,7 @@ use oxmpi_wire::{
 
 pub(crate) const KEY: [u8; 16] = *b"a key of one job";
 
-/// What can hang is given up after this.
+/// An operation that takes longer hangs.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl<T> Sink<T> for Log {
     }
 }
 
-/// One rank: both halves, its barriers, and a log of what came.
+/// One rank: both halves of the transport, its barriers, and a log of its events.
 pub(crate) struct Rank {
     pub(crate) tx: ShmTx,
     pub(crate) rx: ShmRx,
@@ -69,10 +69,10 @@ impl Rank {
         n
     }
 
-    /// Polls until `enough` says so.
+    /// Polls until the log satisfies `enough`.
     ///
-    /// Death is looked for once in many polls, and on a busy machine a yield may take milliseconds:
-    /// so only some polls yield.
+    /// A dead peer is noticed once in many polls, and a yield may take milliseconds on a busy machine: so
+    /// only some polls yield.
     pub(crate) fn until(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) {
         const YIELD: usize = 64;
         let (start, mut idle) = (Instant::now(), 0_usize);
@@ -87,7 +87,7 @@ impl Rank {
         }
     }
 
-    /// Sends `body` by the path its length asks for, polling while there is no room.
+    /// Sends `body` by the path of its length; polls while there is no room.
     pub(crate) fn send(&mut self, to: u32, tag: u32, body: &[u8]) {
         let start = Instant::now();
         while self.try_send(to, tag, body).is_err() {
@@ -130,7 +130,7 @@ pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 31 + i / 251 + seed) as u8).collect()
 }
 
-/// A node whose ranks are threads of this process: `work` is each rank's part.
+/// Runs `work` as each rank of a node whose ranks are threads of this process.
 pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
     let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();

@@ -190,12 +190,12 @@ impl<B: Bytes> ShmRx<B> {
             return Err(Corrupt("a frame longer than a buffer"));
         }
         let (buffer, len) = (link.ring.get(slot, 1), head.len as usize);
-        if let Some((turn, mut body)) =
-            link.in_turn(&tx.part().back(link.peer).turns, buffer, len)?
+        if let Some((index, mut body)) =
+            link.ping_pong_buffer(&tx.part().back(link.peer).shared, buffer, len)?
         {
             sink.frame(tx, Peer(link.peer), head, &mut body);
             // Only now: an answer that the sink sends must not overwrite the body.
-            tx.part().back(link.peer).turns.gain(turn);
+            tx.part().back(link.peer).shared.gain(index);
             return Ok(());
         }
         let mut body = link.buffer(buffer, len)?;

@@ -1,4 +1,4 @@
-//! Offers whose two sides do not agree any more.
+//! Tests of offers whose two sides disagree, and of the choice of protocols.
 
 use std::sync::Arc;
 use std::vec::Vec;
@@ -17,7 +17,7 @@ use crate::transport::{BulkPreference, BulkProtocol, ShmRx, ShmTx};
 
 const LEN: usize = 300_000;
 
-/// Pieces of a transfer of [`LEN`] bytes by both sides.
+/// Pieces of a get of [`LEN`] bytes by `CmaBoth`.
 const PIECES: u64 = 3;
 
 struct Rank {
@@ -27,7 +27,7 @@ struct Rank {
     seen: Seen,
 }
 
-/// Ranks of a node, all in this process.
+/// The ranks of a node in this process.
 fn ranks(number: u32) -> Vec<Rank> {
     let layout = SegmentLayout::new(number);
     let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
@@ -59,7 +59,7 @@ impl Rank {
         self.tx.register(bytes, access, Peer(0)).unwrap()
     }
 
-    /// Begins to get the bytes of `key`, of rank 0, by `protocol`.
+    /// Starts to get the bytes of `key`, of rank 0, by `protocol`.
     fn get(&mut self, key: &Key, body: &mut [u8], protocol: BulkProtocol) {
         self.tx.set_bulk_preference(BulkPreference {
             protocol: Some(protocol),
@@ -71,7 +71,7 @@ impl Rank {
         self.tx.get(Peer(0), remote, local, Token(1)).unwrap();
     }
 
-    /// Keys for rank 1 of so many messages.
+    /// Keys of so many messages for rank 1.
     fn offer_all(&mut self, bodies: &mut [Vec<u8>]) -> Vec<Key> {
         let key = |body: &mut Vec<u8>| {
             let region = self.register(body, Access::Read);
@@ -80,7 +80,7 @@ impl Rank {
         bodies.iter_mut().map(key).collect()
     }
 
-    /// Begins to get them, of rank 0, by whatever protocol; tokens count from 0.
+    /// Starts to get them from rank 0 by any protocol; tokens count from 0.
     fn get_all(&mut self, keys: &[Key], bodies: &mut [Vec<u8>]) {
         for (token, (key, body)) in (0..).zip(keys.iter().zip(bodies)) {
             let region = &self.register(body, Access::Write);
@@ -101,7 +101,7 @@ fn single_copy() -> bool {
 }
 
 #[test]
-fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
+fn bytes_of_a_peer_that_has_given_up_do_not_count() {
     const WHY: Fault = Fault::Refused("the test says so");
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; 20_000], vec![0; 20_000]);
@@ -121,7 +121,7 @@ fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
 }
 
 #[test]
-fn nobody_waits_for_a_peer_that_has_given_up() {
+fn no_get_waits_for_a_peer_that_has_given_up() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
@@ -178,12 +178,12 @@ fn a_region_is_offered_to_one_peer() {
 }
 
 #[test]
-fn pieces_that_come_again_give_the_owner_up() {
+fn a_piece_count_that_repeats_gives_the_owner_up() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
-    // Who is asked for the badge has mapped its area.
+    // A rank with a badge has mapped its area.
     assert!(owner.segment.area().is_some());
     if !single_copy() {
         return;
@@ -214,15 +214,15 @@ fn gets_end_in_the_order_in_which_they_began() {
     assert!(to == from);
 }
 
-/// Where the owner has no pipe left the bytes come through the link's buffers, and what that took is
-/// what the protocol is learned to cost: else it would be tried first for ever.
+/// Where the owner has no FIFO left, the bytes come through the link's buffers. That time is a sample of the
+/// protocol's cost, or it would be tried first for ever.
 #[test]
-fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
+fn gets_without_a_fifo_succeed_and_count() {
     const IN_TURN: usize = WINDOWS_PER_PAIR / 2;
     const WITHOUT: usize = 4;
     const NO_WINDOW: u64 = u64::MAX;
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
-    // The windows in turn go to messages of another class of sizes.
+    // The ping-pong windows go to messages of another size class.
     let lens = [100_000; IN_TURN]
         .into_iter()
         .chain([20_000; FIFOS + WITHOUT]);
@@ -251,14 +251,14 @@ fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
     let row = rows
         .iter()
         .find(|row| (row.min_len..=row.max_len).contains(&20_000));
-    let cache = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
-    let times = cache.map(|&(_, _, times)| times as usize);
+    let copy = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
+    let times = copy.map(|&(_, _, times)| times as usize);
     assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
 }
 
-/// The owner may be about to write a piece, which must not come after the bytes were got otherwise.
+/// The owner may be about to write a piece, which must not land after another protocol has moved the bytes.
 #[test]
-fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
+fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
@@ -288,7 +288,7 @@ fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
 }
 
 #[test]
-fn nobody_has_a_rank_write_its_own_memory() {
+fn a_claimer_cannot_make_the_owner_write_its_own_memory() {
     let [mut owner, claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut own) = (vec![1; LEN], vec![0u8; LEN]);
     let region = owner.register(&mut from, Access::Read);
@@ -327,7 +327,7 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
 }
 
 #[test]
-fn one_rank_chooses_where_messages_go_to_and_fro() {
+fn one_rank_chooses_where_messages_go_both_ways() {
     let [mut low, mut high] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     low.tx.set_bulk_preference(BulkPreference {
         protocol: Some(BulkProtocol::Copy),
@@ -344,7 +344,7 @@ fn one_rank_chooses_where_messages_go_to_and_fro() {
             .map(|(protocol, _, times)| (protocol, times))
             .collect::<Vec<_>>()
     };
-    // Nothing is known of a protocol before a rank has chosen one.
+    // A protocol has no samples before a rank has chosen one.
     assert!(high.tx.bulk_choices(Peer(0)).is_empty(), "it never chose");
     for _ in 0..20 {
         pass((&mut low, 0), (&mut high, 1));

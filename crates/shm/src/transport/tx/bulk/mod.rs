@@ -55,7 +55,7 @@ pub(in crate::transport) struct OpenOperation {
 
 /// A get whose time is a sample of its protocol's cost.
 #[derive(Clone, Copy)]
-struct TimedGet {
+pub(in crate::transport) struct TimedGet {
     protocol: BulkProtocol,
     /// Whether something went the other way, too.
     bidirectional: bool,

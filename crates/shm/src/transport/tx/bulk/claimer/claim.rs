@@ -1,15 +1,13 @@
 //! One claim: what it takes, how far it has come, and what a step of it came to.
 
-use std::time::Instant;
-
 use oxmpi_wire::Fault;
 use oxmpi_wire::regions::Name;
 
 use crate::ring::{BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage};
 use crate::transport::cma::PeerProcess;
 use crate::transport::control::OperationId;
+use crate::transport::tx::bulk::TimedGet;
 use crate::transport::tx::bulk::grant::{Grant, OfferWindow};
-use crate::transport::tx::bulk::protocol::BulkProtocol;
 
 /// One claimed offer of a peer.
 pub(super) struct Claim {
@@ -20,13 +18,9 @@ pub(super) struct Claim {
     /// The region to pull if the protocol fails.
     pub(super) name: Name,
     pub(super) from_at: u64,
-    pub(super) len: u64,
-    pub(super) protocol: BulkProtocol,
+    pub(super) timed: TimedGet,
     /// The bytes came in a ping-pong window with the message, so the offer is not claimed.
     pub(super) pushed: bool,
-    /// Whether something went to the peer at the time of the claim.
-    pub(super) bidirectional: bool,
-    pub(super) started: Instant,
     pub(super) progress: ClaimProgress,
 }
 
@@ -106,7 +100,7 @@ impl Claim {
             OfferStage::Open
         } else {
             OfferStage::Claimed {
-                protocol: self.protocol.code(),
+                protocol: self.timed.protocol.code(),
             }
         }
     }
@@ -119,7 +113,7 @@ impl Claim {
     /// Tells the owner that the claim is over.
     pub(super) fn finish(&self) -> Result<(), ClaimLost> {
         if !self.pushed {
-            return self.offer.finish(self.turn, self.protocol.code());
+            return self.offer.finish(self.turn, self.timed.protocol.code());
         }
         // A window of which the owner fills in more than this get takes stays the owner's.
         if self.takes_all() {
@@ -130,6 +124,6 @@ impl Claim {
 
     /// Whether the get takes all that the owner fills into its window.
     pub(super) fn takes_all(&self) -> bool {
-        Grant::of_word(self.offer.granted()).is_some_and(|grant| grant.bytes == self.len)
+        Grant::of_word(self.offer.granted()).is_some_and(|grant| grant.bytes == self.timed.len)
     }
 }

@@ -52,7 +52,7 @@ impl<B: Bytes> ShmTx<B> {
         else {
             return ClaimStep::Idle;
         };
-        let len = claim.len;
+        let len = claim.timed.len;
         let n = BATCH.min(len - *done);
         let mut source = CmaBytes::new(process, from.wrapping_add(*done), n as usize);
         bytes.fill(open.at + *done, &mut source);
@@ -80,7 +80,7 @@ impl<B: Bytes> ShmTx<B> {
         else {
             return ClaimStep::Idle;
         };
-        let len = claim.len;
+        let len = claim.timed.len;
         let size = piece(len);
         let pieces = len.div_ceil(size);
         if let Some(number) = claim.offer.take(pieces) {

@@ -30,7 +30,7 @@ impl<B: Bytes> ShmTx<B> {
         };
         let window_len = match grant.window {
             // The pushed window of another protocol: the owner will grant another one.
-            OfferWindow::PingPong(_) if claim.protocol != BulkProtocol::Slots => {
+            OfferWindow::PingPong(_) if claim.timed.protocol != BulkProtocol::Slots => {
                 return Ok(ClaimProgress::Waiting { granted });
             }
             OfferWindow::Fifo(_) => grant.bytes,
@@ -42,7 +42,7 @@ impl<B: Bytes> ShmTx<B> {
         let (words, at) = (*claim.offer.words(), claim.offer.counters());
         Ok(ClaimProgress::Draining {
             window: grant.window,
-            reader: FifoReader::new(words, at, claim.len, window_len),
+            reader: FifoReader::new(words, at, claim.timed.len, window_len),
             window_len,
         })
     }

@@ -28,7 +28,7 @@ impl<B: Bytes> ShmTx<B> {
         else {
             return ClaimStep::Idle;
         };
-        let len = claim.len;
+        let len = claim.timed.len;
         let n = BATCH.min(len - *done);
         // SAFETY: within the bytes that `mapped` found to be mapped; the segment keeps them.
         let mut place = unsafe { SharedBytes::new(from.wrapping_add(*done as usize), n as usize) };

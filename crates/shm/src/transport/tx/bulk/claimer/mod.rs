@@ -168,12 +168,14 @@ impl<B: Bytes> ShmTx<B> {
             turn: offered.turn,
             name: Name::of_key(key).0,
             from_at: at,
-            len,
-            protocol,
             pushed: pushed.is_some(),
-            bidirectional,
-            started,
             progress,
+            timed: TimedGet {
+                protocol,
+                bidirectional,
+                started,
+                len,
+            },
         });
         self.chores = true;
         true
@@ -266,12 +268,7 @@ impl<B: Bytes> ShmTx<B> {
                 }
                 ClaimStep::Pulled => {
                     if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
-                        open.tried = Some(TimedGet {
-                            protocol: claim.protocol,
-                            bidirectional: claim.bidirectional,
-                            started: claim.started,
-                            len: claim.len,
-                        });
+                        open.tried = Some(claim.timed);
                     }
                     false
                 }
@@ -302,13 +299,7 @@ impl<B: Bytes> ShmTx<B> {
         {
             self.windows.gain(claim.peer, i);
         }
-        let timed = TimedGet {
-            protocol: claim.protocol,
-            bidirectional: claim.bidirectional,
-            started: claim.started,
-            len: claim.len,
-        };
-        self.learn(claim.peer, &timed);
+        self.learn(claim.peer, &claim.timed);
         if let Some(open) = self.close(claim.id) {
             self.finish(open.token, Ok(()));
         }
@@ -351,7 +342,13 @@ impl<B: Bytes> ShmTx<B> {
             ClaimProgress::Copying { .. } => self.copy_mapped(claim, &open),
             ClaimProgress::Sharing { .. } => self.read_shared_piece(claim, &open),
             ClaimProgress::Pull => {
-                if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, claim.len) {
+                if !self.pull(
+                    claim.peer,
+                    claim.id,
+                    claim.name,
+                    claim.from_at,
+                    claim.timed.len,
+                ) {
                     return ClaimStep::Idle;
                 }
                 // An owner that has given this rank up does not answer.

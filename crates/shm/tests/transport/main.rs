@@ -1,11 +1,12 @@
-//! The transport: order, every length, room, bulk, within one thread and between two.
+//! The transport: order, every length, room and bulk operations, in one thread and between two.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod protocols;
 
 use common::{Event, Rank, bytes, pattern, threads};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::heap::{HeapPreference, HeapSize};
-use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
+use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
 
 fn small(ranks: u32) -> SegmentLayout {
@@ -79,8 +80,8 @@ fn two_ranks_keep_order_over_both_paths() {
     });
 }
 
-/// Sends the key of `body` to the peer and waits until it says that it is done.
-fn offer(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
+/// Sends the key of `body` to the peer and waits for the peer's message that it is done.
+fn send_key(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
     let region = rank.tx.register(writable(body), access, Peer(0)).unwrap();
     let key = rank.tx.key(&region, Peer(peer));
     rank.send(peer, 0, &key.0);
@@ -92,14 +93,14 @@ fn offer(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
     rank.until("release", |log| log.contains(&Event::Done(99, Ok(()))));
 }
 
-fn key_of(rank: &mut Rank) -> oxmpi_wire::Key {
+fn receive_key(rank: &mut Rank) -> Key {
     rank.until("key", |log| {
         log.iter().any(|e| matches!(e, Event::Frame(..)))
     });
     let Some(Event::Frame(_, _, body)) = rank.log.0.pop() else {
-        panic!("a key first");
+        panic!("no key came first");
     };
-    oxmpi_wire::Key(body.try_into().unwrap())
+    Key(body.try_into().unwrap())
 }
 
 #[test]
@@ -109,13 +110,13 @@ fn get_and_put_move_every_length() {
             threads(layout, |me, mut rank| {
                 let body = pattern(len, 5);
                 if me == 0 {
-                    offer(&mut rank, 1, &mut body.clone(), Access::Read);
+                    send_key(&mut rank, 1, &mut body.clone(), Access::Read);
                     rank.log.0.clear();
                     let mut target = vec![0; len];
-                    offer(&mut rank, 1, &mut target, Access::Write);
+                    send_key(&mut rank, 1, &mut target, Access::Write);
                     assert_eq!(target, body);
                 } else {
-                    let key = key_of(&mut rank);
+                    let key = receive_key(&mut rank);
                     let mut copy = vec![0; len];
                     let region = rank
                         .tx
@@ -139,7 +140,7 @@ fn get_and_put_move_every_length() {
                     rank.log.0.clear();
                     rank.send(0, 1, &[]);
 
-                    let key = key_of(&mut rank);
+                    let key = receive_key(&mut rank);
                     rank.tx
                         .put(Peer(0), whole(), remote(&key), Token(2))
                         .unwrap();
@@ -272,7 +273,7 @@ fn a_release_waits_for_transfers() {
 }
 
 #[test]
-fn giving_a_peer_up_ends_what_is_under_way_with_it() {
+fn giving_a_peer_up_ends_its_operations() {
     const WHY: Fault = Fault::Protocol("the test says so");
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
@@ -349,9 +350,10 @@ fn many_operations_wait_for_room() {
     assert_eq!(to[..4000], from[..4000]);
 }
 
-/// Who waits for an operation to end has nothing sent to the peer yet: what it sends then is seen.
+/// A rank that waits for a free operation may not have opened its link to the peer yet: what it then sends
+/// arrives.
 #[test]
-fn a_peer_that_nothing_was_sent_to_is_asked_once_there_is_room() {
+fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
     const OPERATIONS: u64 = 256;
     let layout = SegmentLayout {
         slots: 512,
@@ -360,7 +362,7 @@ fn a_peer_that_nothing_was_sent_to_is_asked_once_there_is_room() {
     threads(layout, |me, mut rank| {
         let mut body = pattern(16, me as usize);
         if me != 0 {
-            offer(&mut rank, 0, &mut body, Access::Read);
+            send_key(&mut rank, 0, &mut body, Access::Read);
             return;
         }
         rank.until("keys", |log| log.len() == 2);
@@ -411,180 +413,4 @@ fn a_frame_that_is_dropped_sends_nothing() {
         rank.log.0,
         [Event::Frame(0, common::head(2, 8), vec![7; 8])]
     );
-}
-
-fn by(protocol: BulkProtocol) -> BulkPreference {
-    BulkPreference {
-        protocol: Some(protocol),
-        chunk: None,
-    }
-}
-
-/// Gets the whole of `key` into new memory.
-fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
-    let mut copy = vec![0; len];
-    let region = rank
-        .tx
-        .register(writable(&mut copy), Access::Write, Peer(0))
-        .unwrap();
-    let (at, len) = (0, len as u64);
-    let (remote, local) = (
-        Remote { key, at, len },
-        Local {
-            region: &region,
-            at,
-            len,
-        },
-    );
-    rank.tx.get(Peer(0), remote, local, Token(1)).unwrap();
-    rank.until("get", |log| log.contains(&Event::Done(1, Ok(()))));
-    rank.log.0.clear();
-    rank.tx.release(region, Token(2));
-    rank.until("release", |log| log.contains(&Event::Done(2, Ok(()))));
-    rank.log.0.clear();
-    copy
-}
-
-/// Where an address does not lead to the bytes, the get asks for them.
-#[test]
-fn a_wrong_address_is_found_out() {
-    for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(by(protocol));
-        let mut from = pattern(300_000, 1);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
-        let mut key = rank.tx.key(&source, Peer(0));
-        assert_eq!(get_whole(&mut rank, &key, 300_000), from);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
-        let right = from.as_ptr().addr().to_ne_bytes();
-        key = rank.tx.key(&source, Peer(0));
-        let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
-        key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
-        assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{protocol:?}");
-    }
-}
-
-/// More regions at once than there are offers and pipes, taken in the reverse order.
-#[test]
-fn many_offers_are_open_at_once() {
-    const REGIONS: usize = 80;
-    for protocol in [
-        None,
-        Some(BulkProtocol::Copy),
-        Some(BulkProtocol::CopyNt),
-        Some(BulkProtocol::CmaBoth),
-    ] {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(BulkPreference {
-            protocol,
-            chunk: None,
-        });
-        let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
-        let regions: Vec<_> = bodies
-            .iter_mut()
-            .map(|body| {
-                rank.tx
-                    .register(writable(body), Access::Read, Peer(0))
-                    .unwrap()
-            })
-            .collect();
-        let keys: Vec<_> = regions.iter().map(|r| rank.tx.key(r, Peer(0))).collect();
-        for _ in 0..10 {
-            rank.poll();
-        }
-        for (key, body) in keys.iter().zip(&bodies).rev() {
-            assert_eq!(&get_whole(&mut rank, key, 100_000), body);
-        }
-        // A second time: the offers are over, and the regions still there.
-        for (key, body) in keys.iter().zip(&bodies) {
-            assert_eq!(&get_whole(&mut rank, key, 100_000), body);
-        }
-        for region in regions {
-            rank.tx.release(region, Token(9));
-            rank.until("release", |log| log.contains(&Event::Done(9, Ok(()))));
-            rank.log.0.clear();
-        }
-    }
-}
-
-/// A key of memory that is no longer registered reaches nothing, by whatever protocol.
-#[test]
-fn a_released_offer_is_refused() {
-    for protocol in BulkProtocol::CLAIMABLE {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(by(protocol));
-        let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
-        let target = rank
-            .tx
-            .register(writable(&mut to), Access::Write, Peer(0))
-            .unwrap();
-        let key = rank.tx.key(&source, Peer(0));
-        rank.poll();
-        rank.tx.release(source, Token(1));
-        rank.until("release", |log| log.contains(&Event::Done(1, Ok(()))));
-        let (at, len) = (0, 70_000);
-        let remote = Remote { key: &key, at, len };
-        let region = &target;
-        let local = Local { region, at, len };
-        rank.tx.get(Peer(0), remote, local, Token(2)).unwrap();
-        rank.until("refusal", |log| {
-            log.iter()
-                .any(|event| matches!(event, Event::Done(2, Err(Fault::Refused(_)))))
-        });
-        assert!(to.iter().all(|&byte| byte == 0));
-    }
-}
-
-/// What lies in memory that all ranks map is copied from there.
-#[test]
-fn allocated_memory_is_copied_directly() {
-    let preference = HeapPreference {
-        size: HeapSize::Bytes(8 << 20),
-        ..HeapPreference::default()
-    };
-    let node = Node::alone(SegmentLayout::new(1))
-        .unwrap()
-        .with_heap(preference);
-    let block = node
-        .rank_areas()
-        .expect("a heap")
-        .heap()
-        .allocate(1 << 20)
-        .unwrap();
-    let mut rank = Rank::new(node);
-    let body = pattern(1 << 20, 3);
-    // SAFETY: the block is this test's, as long as `body` or longer, and nobody else uses it.
-    unsafe { std::ptr::copy(body.as_ptr(), block.start().as_ptr(), body.len()) };
-    // SAFETY: the block outlives the transfers.
-    let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
-    let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
-    rank.tx.set_bulk_preference(by(BulkProtocol::Mapped));
-    let key = rank.tx.key(&source, Peer(0));
-    assert_eq!(get_whole(&mut rank, &key, body.len()), body);
-    assert!(
-        rank.tx.bulk_choices(Peer(0)).is_empty(),
-        "no trial was needed"
-    );
-    rank.tx.set_bulk_preference(BulkPreference::default());
-    for _ in 0..40 {
-        let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
-        let key = rank.tx.key(&source, Peer(0));
-        assert_eq!(get_whole(&mut rank, &key, body.len()), body);
-    }
-    let rows = rank.tx.bulk_choices(Peer(0));
-    let [row] = rows.as_slice() else {
-        panic!("one class of sizes: {rows:?}");
-    };
-    let direct = row.costs.iter().find(|cost| cost.0 == BulkProtocol::Mapped);
-    assert!(direct.is_some_and(|seen| seen.2 >= 3), "{row:?}");
 }
