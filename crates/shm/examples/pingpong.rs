@@ -1,7 +1,6 @@
-//! Latency of a ring and of the transport over it, beside two bare ping-pongs.
+//! Measures the latency of a ring and of the transport over it, beside two bare ping-pongs.
 //!
-//! Two threads, pinned to the first two processors, take turns in short blocks, all kinds
-//! interleaved. Each block is tagged by the bare one-line ping-pong before and after it: `near`
+//! Two threads, pinned to the first two processors, run short blocks of all kinds, interleaved. Each block is tagged by the bare one-line ping-pong before and after it: `near`
 //! below 130 ns one way, else `far`; a block whose tags differ is dropped.
 //!
 //! `cargo run --release -p oxmpi-shm --example pingpong [ROUNDS]`
@@ -12,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
-use oxmpi_shm::ring::{Mapped, Receiver, Sender, Storage};
-use oxmpi_shm::{Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::ring::{MappedWords, Receiver, Sender, Storage};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Access, Bytes, Envelope, Fault, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote,
     Rma, Rx, Sink, Slot, Take, Token, Tx,
@@ -21,7 +20,7 @@ use oxmpi_wire::{
 
 const KEY: [u8; 16] = [7; 16];
 const TRIPS: u32 = 1000;
-const WINDOW: u32 = 64;
+const FIFO_LEN: u32 = 64;
 const KINDS: [&str; 11] = [
     "bare one line, PAUSE",
     "bare two lines",
@@ -50,7 +49,7 @@ fn main() {
         .map_or(300, |n| n.parse().expect("rounds"));
     let there = THERE.pair().expect("first use");
     let back = BACK.pair().expect("first use");
-    let host = Host::bind().expect("host");
+    let host = NodeLeader::bind().expect("host");
     let name = host.name().to_owned();
     let limit = Duration::from_secs(10);
     thread::scope(|s| {
@@ -58,16 +57,18 @@ fn main() {
             let node = Node::join(&name, 1, 2, KEY, limit).expect("join");
             End::new(1, node, back.0, there.1).run(rounds);
         });
-        let node = host.serve(Layout::new(2), KEY, limit).expect("serve");
+        let node = host
+            .serve(SegmentLayout::new(2), KEY, limit)
+            .expect("serve");
         let times = End::new(0, node, there.0, back.1).run(rounds);
-        print(times);
+        print_times(times);
     });
 }
 
 /// Nanoseconds one way (of `rate`: per message), by kind, near and far.
 type Times = [[Vec<f64>; 2]; KINDS.len()];
 
-fn print(times: Times) {
+fn print_times(times: Times) {
     println!(
         "{:28} {:>24} {:>24}",
         "ns", "near: min median (n)", "far: min median (n)"
@@ -90,22 +91,22 @@ fn print(times: Times) {
 
 struct End {
     me: u64,
-    out: Sender<Mapped<'static>>,
-    inp: Receiver<Mapped<'static>>,
+    out: Sender<MappedWords<'static>>,
+    inp: Receiver<MappedWords<'static>>,
     tx: ShmTx,
     rx: ShmRx,
-    got: Got,
+    received: Received,
     turn: u64,
     memory: Vec<u8>,
 }
 
-struct Got {
+struct Received {
     into: RawBytes,
     frames: u64,
     done: u64,
 }
 
-impl<T> Sink<T> for Got {
+impl<T> Sink<T> for Received {
     #[inline(always)]
     fn frame(&mut self, _: &mut T, _: Peer, _: &Header, body: &mut impl Take) {
         self.into.fill(0, body);
@@ -125,8 +126,8 @@ impl End {
     fn new(
         me: u64,
         node: Node,
-        out: Sender<Mapped<'static>>,
-        inp: Receiver<Mapped<'static>>,
+        out: Sender<MappedWords<'static>>,
+        inp: Receiver<MappedWords<'static>>,
     ) -> Self {
         affinity::set_current(&affinity::mask([me as usize])).expect("two processors");
         let (tx, rx) = node.ends().expect("ends");
@@ -140,7 +141,7 @@ impl End {
             inp,
             tx,
             rx,
-            got: Got {
+            received: Received {
                 into,
                 frames: 0,
                 done: 0,
@@ -190,12 +191,12 @@ impl End {
             6 => self.time(TRIPS, |end| end.frames(64, true)),
             7 => self.time(TRIPS, |end| end.frames(1024, true)),
             8 => self.time(TRIPS / 4, |end| end.frames(8192, true)),
-            9 => self.time(TRIPS / 10, Self::window) * 2.0 / f64::from(WINDOW),
+            9 => self.time(TRIPS / 10, Self::window) * 2.0 / f64::from(FIFO_LEN),
             _ => self.get(1 << 20),
         }
     }
 
-    /// Both sides write one line in turn.
+    /// Both sides write one line alternately.
     fn one_line(&mut self) {
         let line = &LINES[0].0;
         self.turn += 1;
@@ -250,7 +251,7 @@ impl End {
         let body = unsafe { RawBytes::new(self.memory.as_mut_ptr(), len) };
         if len <= 48 {
             while self.tx.short(peer, &head, &body).is_err() {
-                self.rx.poll(&mut self.tx, 64, &mut self.got);
+                self.rx.poll(&mut self.tx, 64, &mut self.received);
             }
         } else {
             let mut slot = self.tx.frame(peer, &head, len).expect("room");
@@ -262,15 +263,15 @@ impl End {
 
     #[inline(always)]
     fn receive(&mut self, one: bool) {
-        let next = self.got.frames + 1;
+        let next = self.received.frames + 1;
         let peer = Peer(1 - self.me as u32);
         loop {
             let n = if one {
-                self.rx.poll_from(&mut self.tx, peer, &mut self.got)
+                self.rx.poll_from(&mut self.tx, peer, &mut self.received)
             } else {
-                self.rx.poll(&mut self.tx, 64, &mut self.got)
+                self.rx.poll(&mut self.tx, 64, &mut self.received)
             };
-            if self.got.frames >= next {
+            if self.received.frames >= next {
                 break;
             }
             if n == 0 {
@@ -292,12 +293,12 @@ impl End {
 
     fn window(&mut self) {
         if self.me == 0 {
-            for _ in 0..WINDOW {
+            for _ in 0..FIFO_LEN {
                 self.send(8);
             }
             self.receive(true);
         } else {
-            for _ in 0..WINDOW {
+            for _ in 0..FIFO_LEN {
                 self.receive(true);
             }
             self.send(8);
@@ -326,11 +327,11 @@ impl End {
         self.receive(true);
         let mut raw = [0; 32];
         // SAFETY: this end's own memory, which nothing else uses now.
-        raw.copy_from_slice(unsafe { std::slice::from_raw_parts(self.got.into.start(), 32) });
+        raw.copy_from_slice(unsafe { std::slice::from_raw_parts(self.received.into.start(), 32) });
         let key = Key(raw);
         let mut best = f64::MAX;
         for token in 0..5 {
-            let want = self.got.done + 1;
+            let want = self.received.done + 1;
             let start = Instant::now();
             let remote = Remote {
                 key: &key,
@@ -345,8 +346,8 @@ impl End {
             self.tx
                 .get(peer, remote, local, Token(token))
                 .expect("room");
-            while self.got.done < want {
-                if self.rx.poll_from(&mut self.tx, peer, &mut self.got) == 0 {
+            while self.received.done < want {
+                if self.rx.poll_from(&mut self.tx, peer, &mut self.received) == 0 {
                     spin_loop();
                 }
             }

@@ -18,10 +18,10 @@
 //! assert_eq!((message.head, &message.body[..3]), (7, &[1, 2, 3][..]));
 //! ```
 //!
-//! With `std`, a [`Host`] and its fellow [`Node`]s share a segment, and each node's
-//! [`ends`](Node::ends) are a transport for `oxmpi-wire`'s engine.
+//! With `std`, a [`NodeLeader`] and the other [`Node`]s share a segment, and each node's [`ends`](Node::ends) are a
+//! transport for the engine of `oxmpi-wire`.
 //!
-//! It matches no messages, knows no MPI, and reaches one machine only.
+//! The crate matches no messages, knows no MPI, and reaches one machine only.
 
 #![no_std]
 
@@ -31,8 +31,6 @@ extern crate std;
 
 pub mod ring;
 
-#[cfg(feature = "std")]
-mod area;
 #[cfg(feature = "std")]
 pub mod heap;
 #[cfg(feature = "std")]
@@ -47,15 +45,15 @@ pub mod transport;
 pub mod wait;
 
 #[cfg(feature = "std")]
-pub use node::{Gathered, Host, JobKey, JoinError, Node};
+pub use node::{GatheredNode, JobKey, JoinError, Node, NodeLeader};
 #[cfg(feature = "std")]
-pub use segment::Layout;
+pub use segment::SegmentLayout;
 #[cfg(feature = "std")]
 pub use settings::SETTINGS;
 #[cfg(feature = "std")]
-pub use transport::{Gates, Road, RoadWish, Row, ShmRx, ShmSlot, ShmTx, limits};
+pub use transport::{BulkChoice, BulkPreference, BulkProtocol, ShmRx, ShmSlot, ShmTx, limits};
 #[cfg(feature = "std")]
-pub use wait::{Patience, Waiter};
+pub use wait::{NodeBarriers, WaitPolicy, Waiter};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -1,16 +1,17 @@
-//! The settings of the node's transport: the sizes of its [`Layout`], the roads of large messages,
-//! and the memory that programs allocate.
+//! The settings of shared memory: sizes of the [`SegmentLayout`], protocol of large messages, heap, collectives.
+//!
+//! [`SETTINGS`] has their rows; one function for each parses its value.
 
 use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
 };
 
-use crate::area::WINDOW;
-use crate::heap::{PagesWish, Size};
-use crate::segment::Layout;
-use crate::transport::Road;
+use crate::heap::{HeapSize, PagePreference};
+use crate::segment::SegmentLayout;
+use crate::segment::area::FIFO_LEN;
+use crate::transport::BulkProtocol;
 
-/// The rows of the settings table.
+/// The settings of this crate, as rows of the settings table.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "shm_slots",
@@ -20,7 +21,7 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Expert,
         short: "slots of the ring from one rank of a node to another",
         long: "Each holds one message of up to 112 B, or the header of a longer one, and takes \
-               128 B. A sender that is this far ahead waits. A power of two, 4 to 65536.",
+               128 B. A sender that is this many messages ahead waits. A power of two, 4 to 65536.",
         check: |text| slots(text).map(drop),
     },
     Setting {
@@ -51,10 +52,10 @@ pub const SETTINGS: &[Setting] = &[
         kind: "auto or bytes",
         level: Level::Tuning,
         short: "memory that a rank can allocate where its peers reach it",
-        long: "The size of the area that `World::alloc` takes its memory from, one for each rank. It \
-               costs addresses only, until it is used. `auto` is half of the memory that is left; 0 \
-               is none. Where a limit of the process (`ulimit -f`, `ulimit -v`) allows less, it is \
-               less; where there is none, `World::alloc` gives private memory.",
+        long: "The size of each rank's area, from which `World::alloc` takes its memory. An area \
+               costs only addresses until it is used. `auto` is half of the memory that is left; 0 \
+               is no area. A limit of the process (`ulimit -f`, `ulimit -v`) may make it \
+               smaller. Without an area `World::alloc` gives private memory.",
         check: |text| heap(text).map(drop),
     },
     Setting {
@@ -68,14 +69,14 @@ pub const SETTINGS: &[Setting] = &[
         kind: "word",
         level: Level::Tuning,
         short: "pages of the memory that ranks allocate: auto, pool or small",
-        long: "`auto` asks the kernel for huge pages, which gives them to shared memory where \
-               /sys/kernel/mm/transparent_hugepage/shmem_enabled says so. `pool` takes those that \
-               the administrator has set aside (/proc/sys/vm/nr_hugepages), and asks where these do \
-               not suffice. `small` does not ask.",
+        long: "`auto` asks the kernel for huge pages; it grants them where \
+               /sys/kernel/mm/transparent_hugepage/shmem_enabled allows it. `pool` takes pages that \
+               the administrator has set aside (/proc/sys/vm/nr_hugepages), and acts as `auto` where these do \
+               not suffice. `small` uses small pages.",
         check: |text| heap_pages(text).map(drop),
     },
     Setting {
-        name: "shm_road",
+        name: "shm_protocol",
         aliases: &[
             Alias {
                 product: Product::OpenMpi,
@@ -90,20 +91,21 @@ pub const SETTINGS: &[Setting] = &[
             Alias {
                 product: Product::CrayMpich,
                 name: "MPICH_SMP_SINGLE_COPY_MODE",
-                values: &[("NONE", "turn"), ("CMA", "single"), ("XPMEM", "single")],
+                values: &[("NONE", "slots"), ("CMA", "cma"), ("XPMEM", "cma")],
             },
         ],
         default: "auto",
         kind: "word",
         level: Level::Tuning,
-        short: "how large messages go between ranks of a node",
-        long: "`auto` times each road for each peer and class of sizes, and takes the best one; now \
-               and then it tries another, since ranks move. `cache` copies through shared memory in \
-               the cache, `stream` through shared memory past it; with `single` the receiver copies \
-               from the sender's memory (process_vm_readv), with `both` each side copies a part; \
-               `direct` copies from memory of `World::alloc`; `buffers` uses the buffers of shorter \
-               messages. A road that is closed, say by the ptrace scope, is replaced by `cache`.",
-        check: |text| road(text).map(drop),
+        short: "protocol of large messages between ranks of a node",
+        long: "`auto` times each protocol for each peer and size class and uses the best one; now and \
+               then it tries another, since ranks move. `slots` copies through ping-pong windows of shared \
+               memory, which both ranks write in turn; `copy` through shared memory in the cache, `copy_nt` \
+               through shared memory past it (non-temporal stores); with `cma` the receiver copies \
+               from the sender's memory (process_vm_readv), with `cma_both` each side copies a part; \
+               `mapped` copies from memory of `World::alloc`; `buffers` uses the buffers of shorter \
+               messages. `copy` replaces a protocol that is not available, say by the ptrace scope.",
+        check: |text| protocol(text).map(drop),
     },
     Setting {
         name: "shm_chunk",
@@ -112,9 +114,9 @@ pub const SETTINGS: &[Setting] = &[
         kind: "auto or bytes",
         level: Level::Expert,
         short: "piece of a large message in shared memory",
-        long: "While one side copies a piece in, the other copies the one before out. `auto` \
-               begins with 4 KiB and goes up to an eighth of the message, 8 KiB to 64 KiB. 4 KiB to \
-               128 KiB.",
+        long: "While the sender copies a piece in, the receiver copies the piece before out. `auto` \
+               begins with 4 KiB and grows to an eighth of the message, at least 8 KiB and at most 64 KiB. \
+               Values from 4 KiB to 128 KiB.",
         check: |text| chunk(text).map(drop),
     },
     Setting {
@@ -127,47 +129,47 @@ pub const SETTINGS: &[Setting] = &[
         default: "on",
         kind: "switch",
         level: Level::Tuning,
-        short: "whether ranks of one node have flags and buffers for collectives",
-        long: "A communicator whose ranks are all on one node, up to 64, then runs its collectives \
-               without messages: those of one length for all ranks, unless an algorithm is asked for; \
-               but not reductions of two ranks from 256 KiB on. Where its ranks are on several nodes, in \
-               blocks or in turn, those of each may begin and end bcast, reduce, allreduce, gather and scatter so. \
-               The first 8 communicators of a rank have them. Their buffers cost memory once they \
-               are used: up to 2.6 MiB for each rank and communicator. Every rank must be told the same.",
+        short: "whether collectives of one node use shared flags and buffers",
+        long: "A communicator whose ranks, at most 64, are all on one node then runs its collectives \
+               without messages, if all ranks have the same length and no algorithm is set; \
+               reductions of two ranks from 256 KiB on still use messages. A communicator on several nodes, with ranks \
+               in blocks or round-robin, may use them for the intra-node phase of bcast, reduce, allreduce, gather and \
+               scatter. The first 8 communicators of a rank have them. Their buffers cost memory once they \
+               are used: up to 2.6 MiB for each rank and communicator. All ranks must have the same value.",
         check: |text| switch(text).map(drop),
     },
 ];
 
-/// What Open MPI calls ways to copy between address spaces.
+/// Open MPI's names of ways to copy between address spaces, and ours.
 const COPIES: &[(&str, &str)] = &[
-    ("none", "turn"),
-    ("emulated", "turn"),
-    ("cma", "single"),
-    ("knem", "single"),
-    ("xpmem", "single"),
+    ("none", "slots"),
+    ("emulated", "slots"),
+    ("cma", "cma"),
+    ("knem", "cma"),
+    ("xpmem", "cma"),
 ];
 
 const AUTO: Words = Words(&["auto"]);
-const ROADS: Words = Words(&[
-    "auto", "buffers", "turn", "cache", "stream", "single", "both", "direct",
+const PROTOCOLS: Words = Words(&[
+    "auto", "buffers", "slots", "copy", "copy_nt", "cma", "cma_both", "mapped",
 ]);
 
-/// The value of `shm_road`; `None` is `auto`.
+/// The value of `shm_protocol`; `None` is `auto`.
 ///
 /// # Errors
-/// What is none of the words.
-pub fn road(text: &str) -> Result<Option<Road>, Error> {
-    Ok(match ROADS.find(text)? {
+/// The text is none of the words.
+pub fn protocol(text: &str) -> Result<Option<BulkProtocol>, Error> {
+    Ok(match PROTOCOLS.find(text)? {
         0 => None,
-        1 => Some(Road::Buffers),
-        claimed => Some(Road::CLAIMED[claimed - 2]),
+        1 => Some(BulkProtocol::Buffers),
+        claimable => Some(BulkProtocol::CLAIMABLE[claimable - 2]),
     })
 }
 
 /// The value of `shm_chunk`, in bytes; `None` is `auto`.
 ///
 /// # Errors
-/// What is neither `auto` nor a size that a pipe can have.
+/// The text is neither `auto` nor a size from 4 KiB to 128 KiB.
 pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
     if AUTO.find(text).is_ok() {
         return Ok(None);
@@ -177,7 +179,7 @@ pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
         ..error
     };
     match size(text).map_err(wrong)? {
-        bytes if (4 << 10..=WINDOW as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
+        bytes if (4 << 10..=FIFO_LEN as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
         _ => Err(wrong(Error {
             span: Span::whole(text),
             expected: Expected::Text(""),
@@ -186,17 +188,17 @@ pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
     }
 }
 
-const PAGES: Words = Words(&["auto", "pool", "small"]);
+const PAGE_KINDS: Words = Words(&["auto", "pool", "small"]);
 
 /// The value of `shm_heap`.
 ///
 /// # Errors
-/// What is neither `auto` nor a size.
-pub fn heap(text: &str) -> Result<Size, Error> {
+/// The text is neither `auto` nor a size.
+pub fn heap(text: &str) -> Result<HeapSize, Error> {
     if AUTO.find(text).is_ok() {
-        return Ok(Size::Auto);
+        return Ok(HeapSize::Auto);
     }
-    size(text).map(Size::Bytes).map_err(|error| Error {
+    size(text).map(HeapSize::Bytes).map_err(|error| Error {
         expected: Expected::Text("`auto` or a size"),
         ..error
     })
@@ -205,28 +207,28 @@ pub fn heap(text: &str) -> Result<Size, Error> {
 /// The value of `shm_heap_pages`.
 ///
 /// # Errors
-/// What is none of the words.
-pub fn heap_pages(text: &str) -> Result<PagesWish, Error> {
-    Ok(match PAGES.find(text)? {
-        0 => PagesWish::Auto,
-        1 => PagesWish::Pool,
-        _ => PagesWish::Small,
+/// The text is none of the words.
+pub fn heap_pages(text: &str) -> Result<PagePreference, Error> {
+    Ok(match PAGE_KINDS.find(text)? {
+        0 => PagePreference::Auto,
+        1 => PagePreference::Pool,
+        _ => PagePreference::Small,
     })
 }
 
 /// The value of `shm_slots`.
 ///
 /// # Errors
-/// What no ring can have.
+/// The text is no power of two from 4 to 65536.
 pub fn slots(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a power of two from 4 to 65536";
     let slots = whole(text, 4..=1 << 16, EXPECTED)? as u32;
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             slots,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.slots)
@@ -235,16 +237,16 @@ pub fn slots(text: &str) -> Result<u32, Error> {
 /// The value of `shm_buffer`, in bytes.
 ///
 /// # Errors
-/// What no buffer can have.
+/// The text is no multiple of 64 from 128 to 65472.
 pub fn buffer(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a size from 128 to 65472, a multiple of 64";
     let buffer = u32::try_from(size(text)?).unwrap_or(u32::MAX);
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             buffer,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.buffer)
@@ -253,22 +255,26 @@ pub fn buffer(text: &str) -> Result<u32, Error> {
 /// The value of `shm_buffers`.
 ///
 /// # Errors
-/// What no link can have.
+/// The text is no power of two from 4 to 4096.
 pub fn buffers(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a power of two from 4 to 4096";
     let buffers = whole(text, 4..=1 << 12, EXPECTED)? as u32;
     fitting(
         text,
         EXPECTED,
-        Layout {
+        SegmentLayout {
             buffers,
-            ..Layout::new(1)
+            ..SegmentLayout::new(1)
         },
     )
     .map(|l| l.buffers)
 }
 
-fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout, Error> {
+fn fitting(
+    text: &str,
+    expected: &'static str,
+    layout: SegmentLayout,
+) -> Result<SegmentLayout, Error> {
     match layout.check() {
         Ok(()) => Ok(layout),
         Err(_) => Err(Error {
@@ -282,28 +288,31 @@ fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::RoadWish;
+    use crate::transport::BulkPreference;
 
     #[test]
     fn defaults_are_those_of_the_layout() {
-        let usual = Layout::new(1);
+        let usual = SegmentLayout::new(1);
         for row in SETTINGS {
             (row.check)(row.default).unwrap();
             let value = match row.name {
                 "shm_heap" => {
-                    assert_eq!(heap(row.default), Ok(Size::default()));
+                    assert_eq!(heap(row.default), Ok(HeapSize::default()));
                     continue;
                 }
                 "shm_heap_pages" => {
-                    assert_eq!(heap_pages(row.default), Ok(PagesWish::default()));
+                    assert_eq!(heap_pages(row.default), Ok(PagePreference::default()));
                     continue;
                 }
-                "shm_road" => {
-                    assert_eq!(road(row.default), Ok(RoadWish::default().road));
+                "shm_protocol" => {
+                    assert_eq!(
+                        protocol(row.default),
+                        Ok(BulkPreference::default().protocol)
+                    );
                     continue;
                 }
                 "shm_chunk" => {
-                    assert_eq!(chunk(row.default), Ok(RoadWish::default().chunk));
+                    assert_eq!(chunk(row.default), Ok(BulkPreference::default().chunk));
                     continue;
                 }
                 "shm_collectives" => {
@@ -321,10 +330,10 @@ mod tests {
 
     #[test]
     fn words_and_sizes_of_the_heap() {
-        assert_eq!(heap("0"), Ok(Size::Bytes(0)));
-        assert_eq!(heap("3GiB"), Ok(Size::Bytes(3 << 30)));
-        assert_eq!(heap_pages("pool"), Ok(PagesWish::Pool));
-        assert_eq!(heap_pages("small"), Ok(PagesWish::Small));
+        assert_eq!(heap("0"), Ok(HeapSize::Bytes(0)));
+        assert_eq!(heap("3GiB"), Ok(HeapSize::Bytes(3 << 30)));
+        assert_eq!(heap_pages("pool"), Ok(PagePreference::Pool));
+        assert_eq!(heap_pages("small"), Ok(PagePreference::Small));
         for bad in ["", "full", "-1", "3Gx", "99999999999999T"] {
             let error = heap(bad).unwrap_err();
             assert_eq!(
@@ -337,20 +346,20 @@ mod tests {
     }
 
     #[test]
-    fn roads_have_their_names() {
-        assert_eq!(road("buffers"), Ok(Some(Road::Buffers)));
-        for claimed in Road::CLAIMED {
-            assert_eq!(road(claimed.name()), Ok(Some(claimed)));
+    fn protocols_have_their_names() {
+        assert_eq!(protocol("buffers"), Ok(Some(BulkProtocol::Buffers)));
+        for claimed in BulkProtocol::CLAIMABLE {
+            assert_eq!(protocol(claimed.name()), Ok(Some(claimed)));
         }
-        let row = SETTINGS.iter().find(|row| row.name == "shm_road");
+        let row = SETTINGS.iter().find(|row| row.name == "shm_protocol");
         let aliases = row.expect("a row").aliases.iter();
         for (_, ours) in aliases.flat_map(|alias| alias.values) {
-            assert!(road(ours).is_ok(), "{ours}");
+            assert!(protocol(ours).is_ok(), "{ours}");
         }
         assert_eq!(chunk("16KiB"), Ok(Some(16 << 10)));
         for bad in ["", "0", "1K", "129KiB", "1M", "x"] {
             assert!(chunk(bad).is_err(), "{bad:?}");
-            assert!(road(bad).is_err(), "{bad:?}");
+            assert!(protocol(bad).is_err(), "{bad:?}");
         }
     }
 

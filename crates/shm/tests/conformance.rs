@@ -1,4 +1,4 @@
-//! The suite that every transport passes.
+//! The conformance suite of transports, over small and usual sizes and by each bulk protocol.
 
 mod common;
 
@@ -6,26 +6,26 @@ use std::thread;
 
 use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Host, Layout, Node, Road, RoadWish, ShmRx, ShmTx};
+use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_testkit::conformance::{End, Subject};
 use oxmpi_wire::Peer;
 
-/// Two ranks of a node.
+/// The sizes of a node of two ranks.
 trait Sizes {
-    const LAYOUT: Layout;
+    const LAYOUT: SegmentLayout;
 }
 
 struct Usual;
 
 impl Sizes for Usual {
-    const LAYOUT: Layout = Layout::new(2);
+    const LAYOUT: SegmentLayout = SegmentLayout::new(2);
 }
 
-/// As small as can be, so that everything runs out of room often.
+/// The smallest sizes, so that everything runs out of room often.
 struct Tight;
 
 impl Sizes for Tight {
-    const LAYOUT: Layout = Layout {
+    const LAYOUT: SegmentLayout = SegmentLayout {
         ranks: 2,
         slots: 4,
         buffer: 128,
@@ -41,7 +41,7 @@ impl<S: Sizes> Subject for OnNode<S> {
     type Memory = Box<[u8]>;
 
     fn join() -> [End<Self>; 2] {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let other = thread::spawn(move || Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
         let nodes = [
@@ -75,23 +75,26 @@ impl<S: Sizes> Subject for OnNode<S> {
     }
 }
 
-/// Two ranks of a node whose gets go by one road, where it is open.
-struct ByRoad<const ROAD: usize>;
+/// Two ranks of a node whose gets use one protocol, where it is available: number `PROTOCOL` of `buffers` and the
+/// claimable ones.
+struct ByProtocol<const PROTOCOL: usize>;
 
-impl<const ROAD: usize> Subject for ByRoad<ROAD> {
+impl<const PROTOCOL: usize> Subject for ByProtocol<PROTOCOL> {
     type Tx = ShmTx;
     type Rx = ShmRx;
     type Memory = Box<[u8]>;
 
     fn join() -> [End<Self>; 2] {
-        let roads = [Road::Buffers].into_iter().chain(Road::CLAIMED);
-        let wish = RoadWish {
-            road: roads.clone().nth(ROAD),
+        let protocols = [BulkProtocol::Buffers]
+            .into_iter()
+            .chain(BulkProtocol::CLAIMABLE);
+        let preference = BulkPreference {
+            protocol: protocols.clone().nth(PROTOCOL),
             chunk: Some(4096),
         };
         OnNode::<Usual>::join().map(|end| {
             let End { mut tx, rx, peer } = end;
-            tx.set_roads(wish);
+            tx.set_bulk_preference(preference);
             End { tx, rx, peer }
         })
     }
@@ -109,10 +112,10 @@ impl<const ROAD: usize> Subject for ByRoad<ROAD> {
     }
 }
 
-oxmpi_testkit::conformance!(buffers, ByRoad<0>);
-oxmpi_testkit::conformance!(cache, ByRoad<1>);
-oxmpi_testkit::conformance!(stream, ByRoad<2>);
-oxmpi_testkit::conformance!(single, ByRoad<3>);
-oxmpi_testkit::conformance!(both, ByRoad<4>);
+oxmpi_testkit::conformance!(buffers, ByProtocol<0>);
+oxmpi_testkit::conformance!(slots, ByProtocol<1>);
+oxmpi_testkit::conformance!(copy, ByProtocol<2>);
+oxmpi_testkit::conformance!(copy_nt, ByProtocol<3>);
+oxmpi_testkit::conformance!(cma, ByProtocol<4>);
 oxmpi_testkit::conformance!(usual, OnNode<Usual>);
 oxmpi_testkit::conformance!(tight, OnNode<Tight>);

@@ -1,4 +1,4 @@
-//! Ranks that sleep beside descriptors: a doorbell ends the sleep.
+//! Ranks that sleep beside other descriptors and are woken by doorbells.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::thread;
 
 use common::{KEY, Rank, WATCHDOG};
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
-use oxmpi_shm::{Host, Layout, Node};
+use oxmpi_shm::{Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::Sleeper;
 
 const ROUNDS: u32 = 300;
@@ -15,13 +15,13 @@ fn rank(node: Node) -> Rank {
     Rank::new(node.with_doorbells().expect("a socket"))
 }
 
-/// Sleeps until `rank` has got a message, by its own means or as one that waits for descriptors.
-fn receive(rank: &mut Rank, by_itself: bool) {
+/// Sleeps until `rank` has received a message: in its own sleep, or in `poll` with its doorbell.
+fn receive(rank: &mut Rank, in_own_sleep: bool) {
     while rank.log.0.is_empty() {
         if rank.poll() > 0 || !rank.rx.arm() {
             continue;
         }
-        if by_itself {
+        if in_own_sleep {
             rank.rx.nap(WATCHDOG);
             continue;
         }
@@ -29,17 +29,17 @@ fn receive(rank: &mut Rank, by_itself: bool) {
         let doorbell = rank.rx.doorbell().expect("it has one");
         let mut watched = [PollFd::from_borrowed_fd(doorbell, PollFlags::IN)];
         let rung = poll(&mut watched, Some(limit)).expect("it waits");
-        assert!(rung > 0 || limit < WATCHDOG, "nobody rang");
+        assert!(rung > 0 || limit < WATCHDOG, "no doorbell rang");
         rank.rx.disarm();
     }
     rank.log.0.clear();
 }
 
 #[test]
-fn whoever_sends_rings() {
-    let host = Host::bind().expect("a door");
+fn a_sender_rings_the_doorbell() {
+    let host = NodeLeader::bind().expect("a socket");
     let name = host.name().to_owned();
-    let (layout, start) = (Layout::new(2), std::time::Instant::now());
+    let (layout, start) = (SegmentLayout::new(2), std::time::Instant::now());
     thread::scope(|s| {
         s.spawn(|| {
             let mut one = rank(Node::join(&name, 1, 2, KEY, WATCHDOG).expect("it joins"));
@@ -57,10 +57,10 @@ fn whoever_sends_rings() {
     assert!(start.elapsed() < WATCHDOG, "a ring was missed");
 }
 
-/// Who is alone has nobody to ring.
+/// A rank alone has no doorbell.
 #[test]
-fn a_rank_alone_has_none() {
-    let node = Node::alone(Layout::new(1)).expect("memory");
+fn a_rank_alone_has_no_doorbell() {
+    let node = Node::alone(SegmentLayout::new(1)).expect("memory");
     let alone = rank(node);
     assert!(alone.rx.doorbell().is_none());
 }

@@ -1,4 +1,4 @@
-//! Models of the steps of collectives, as those of rings in `loom.rs`.
+//! Models of the steps of collectives; see `loom_rings.rs` for how models work.
 #![cfg(oxmpi_loom)]
 
 mod model;
@@ -7,16 +7,16 @@ use std::sync::atomic::Ordering;
 
 use loom::thread;
 use model::{Fences, Model};
-use oxmpi_shm::ring::{Bell, Miss, STRIDE, Steps, Words};
+use oxmpi_shm::ring::{STRIDE, SharedWords, SleepFlag, StepMiss, StepSlots};
 
-/// Slots of a model: the fewest.
+/// Slots of a rank in the models: the fewest.
 const SLOTS: usize = 2;
 
-type Slots = Steps<Model, SLOTS>;
+type Slots = StepSlots<Model, SLOTS>;
 
 const MARK: u16 = 77;
 
-/// One rank's slots, with one word of payload each.
+/// The slots of one rank, with one word of payload each.
 fn slots() -> Slots {
     Slots::new(Model::new(Slots::WORDS, |at| {
         at % STRIDE < 2 && at <= SLOTS * STRIDE
@@ -28,7 +28,7 @@ fn write(slots: &Slots, step: u64) {
     write_in(slots, Slots::slot(step), step);
 }
 
-/// The same in another slot.
+/// Writes and publishes a step in this slot.
 fn write_in(slots: &Slots, slot: usize, step: u64) {
     // SAFETY: the model has this word, and the checker reports a race.
     unsafe { slots.words().set(Slots::payload(slot), step + 10) };
@@ -41,7 +41,7 @@ fn publish(slots: &Slots, step: u64) {
 }
 
 /// Looks for a step.
-fn look(slots: &Slots, step: u64) -> Result<(), Miss> {
+fn look(slots: &Slots, step: u64) -> Result<(), StepMiss> {
     slots.look(Slots::slot(step), step, MARK)
 }
 
@@ -50,7 +50,7 @@ fn read(slots: &Slots, step: u64) -> bool {
     read_in(slots, Slots::slot(step), step)
 }
 
-/// The same in another slot.
+/// Reads a step in this slot, if it is there.
 fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
     let come = slots.look(slot, step, MARK);
     if come.is_ok() {
@@ -58,13 +58,13 @@ fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
         let payload = unsafe { slots.words().get(Slots::payload(slot)) };
         assert_eq!(payload, step + 10);
     }
-    assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
+    assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
     come.is_ok()
 }
 
 /// A slot is read whole, and written again only when all have read it.
 #[test]
-fn a_slot_is_written_when_it_was_read() {
+fn a_slot_is_written_after_it_was_read() {
     loom::model(|| {
         let (writer, reader) = (slots(), slots());
         let reading = {
@@ -74,7 +74,7 @@ fn a_slot_is_written_when_it_was_read() {
                     if !read(&writer, step) {
                         return;
                     }
-                    assert!(reader.finish(step), "a small ring tells every step");
+                    assert!(reader.finish(step), "a small ring reports every step");
                 }
             })
         };
@@ -88,9 +88,9 @@ fn a_slot_is_written_when_it_was_read() {
     });
 }
 
-/// What each of two ranks writes in a step is there for who sees it published, on both sides.
+/// A rank that sees the other's step published sees what it wrote.
 #[test]
-fn an_exchange_parts_before_from_after() {
+fn an_exchange_orders_writes_before_reads() {
     loom::model(|| {
         let both = [slots(), slots()];
         let other = thread::spawn({
@@ -107,9 +107,9 @@ fn an_exchange_parts_before_from_after() {
     });
 }
 
-/// Two ranks write two slots in turn: each one that it has read.
+/// Two ranks write two slots alternately: each the one that it has read.
 #[test]
-fn what_was_read_is_written_next() {
+fn a_read_slot_is_written_next() {
     const STEPS: u64 = 3;
     let run = |slots: &Slots, me: u64| {
         for step in 1..=STEPS {
@@ -153,10 +153,10 @@ fn an_answer_is_written_where_the_question_was() {
     });
 }
 
-/// Who writes in turn, far ahead or until it fails, is in the call that the other one waits in.
+/// A peer that writes alternately, far ahead or until it fails, is not mistaken for one in another call.
 #[test]
-fn who_writes_in_turn_is_in_no_other_call() {
-    let mark = Slots::mark_in_turn(MARK, 1);
+fn an_alternating_writer_is_in_the_same_call() {
+    let mark = Slots::ping_pong_mark(MARK, 1);
     let run = |fails| {
         loom::model(move || {
             let both = [slots(), slots()];
@@ -171,17 +171,17 @@ fn who_writes_in_turn_is_in_no_other_call() {
                 }
             });
             let [first, second] = &both;
-            let come = Slots::look_in_turn([first, second], (1, 1), 1, mark);
-            assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
+            let come = Slots::look_ping_pong([first, second], (1, 1), 1, mark);
+            assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
             writing.join().unwrap();
         });
     };
     [false, true].into_iter().for_each(run);
 }
 
-/// What is read elsewhere counts only if the step that told of it was not taken back.
+/// A read of shown memory counts only if the step that showed it was not withdrawn.
 #[test]
-fn what_is_written_over_was_withdrawn() {
+fn a_read_of_withdrawn_memory_does_not_count() {
     loom::model(|| {
         let (owner, memory) = (slots(), Model::new(1, |_| true));
         // SAFETY: the model has this word.
@@ -204,10 +204,9 @@ fn what_is_written_over_was_withdrawn() {
     });
 }
 
-/// What others write counts no more once the step that told of it was taken back, and who had entered before is
-/// done.
+/// Others write no more after the withdrawal, once those that entered before are done.
 #[test]
-fn nobody_writes_what_was_withdrawn() {
+fn no_rank_writes_withdrawn_memory() {
     loom::model(|| {
         let (owner, writer, memory) = (slots(), slots(), Model::new(1, |_| true));
         publish(&owner, 1);
@@ -232,9 +231,9 @@ fn nobody_writes_what_was_withdrawn() {
     });
 }
 
-/// The same where the writer tells that it is done in the slot that told it where to write.
+/// The same where the writer reports in the slot that showed it where to write.
 #[test]
-fn what_was_written_in_turn_is_not_withdrawn() {
+fn a_later_step_is_not_withdrawn() {
     const SHOWN: usize = 0;
     const ENTERED: usize = 1;
     loom::model(|| {
@@ -257,44 +256,44 @@ fn what_was_written_in_turn_is_not_withdrawn() {
             // SAFETY: as above.
             unsafe { memory.set(0, 11) };
         }
-        // That the exchange in `withdraw` leaves what came meanwhile the checker does not know.
+        // The checker does not know that the exchange in `withdraw` leaves a later step alone.
         writing.join().unwrap();
     });
 }
 
-/// A rank that sleeps until another one publishes has been rung by that one.
+/// A rank that sleeps until another one publishes a step has been woken by it.
 #[test]
 fn no_step_is_slept_over() {
     loom::model(|| {
         let root = slots();
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
         let publishing = thread::spawn({
-            let (root, bell) = (root.clone(), bell.clone());
+            let (root, flag) = (root.clone(), flag.clone());
             move || {
                 publish(&root, 1);
-                bell.asleep(&Fences)
+                flag.asleep(&Fences)
             }
         });
-        bell.announce(&Fences);
+        flag.announce(&Fences);
         let sleeps = look(&root, 1).is_err();
-        let rang = publishing.join().unwrap();
-        assert!(!sleeps || rang);
+        let woken = publishing.join().unwrap();
+        assert!(!sleeps || woken);
     });
 }
 
-/// A rank that sleeps until another one has finished a step has been rung by that one.
+/// A rank that sleeps until another one has finished a step has been woken by it.
 #[test]
 fn no_room_is_slept_over() {
     loom::model(|| {
         let reader = slots();
-        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
         let finishing = thread::spawn({
-            let (reader, bell) = (reader.clone(), bell.clone());
-            move || reader.finish(1) && bell.asleep(&Fences)
+            let (reader, flag) = (reader.clone(), flag.clone());
+            move || reader.finish(1) && flag.asleep(&Fences)
         });
-        bell.announce(&Fences);
+        flag.announce(&Fences);
         let sleeps = reader.finished(0) != Ok(1);
-        let rang = finishing.join().unwrap();
-        assert!(!sleeps || rang);
+        let woken = finishing.join().unwrap();
+        assert!(!sleeps || woken);
     });
 }

@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish};
+use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
 const PART: &str = "OXMPI_TEST_PART";
-/// What the part "die" sends, and what it prints then.
+/// The number of messages that the part "die" sends, and what it then prints.
 const SENT: u32 = 60;
 const SAID: &str = "all sent";
 const NAME: &str = "OXMPI_TEST_NAME";
@@ -31,16 +31,16 @@ fn start(part: &str, name: &str) -> Child {
         .unwrap()
 }
 
-/// Meets rank 1, which plays `part`.
+/// Joins rank 1, which plays `part`.
 fn meet(part: &str) -> (Rank, Child) {
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
-    let node = host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+    let node = host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
     assert_eq!(node.pid(1), child.id());
     (Rank::new(node), child)
 }
 
-/// What the other tests start; by itself it has no part and ends at once.
+/// The process that other tests start; without a part it ends at once.
 #[test]
 fn rank_one() {
     let Ok(part) = env::var(PART) else { return };
@@ -65,7 +65,7 @@ fn rank_one() {
             let key = rank.tx.key(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
-                // Without a poll, by which it may move bytes: all could be there before the word.
+                // Without a poll, which may move bytes: else all might be there before the line is printed.
                 std::io::stdin().read_exact(&mut [0]).unwrap();
                 let error = Command::new("sleep").arg("20").exec();
                 panic!("{error}");
@@ -76,7 +76,7 @@ fn rank_one() {
     }
 }
 
-/// Sends back what comes, until an empty message comes.
+/// Sends every message back, until an empty one comes.
 fn echo(mut rank: Rank) {
     loop {
         rank.until("frames", |log| !log.is_empty());
@@ -95,7 +95,7 @@ fn echo(mut rank: Rank) {
     }
 }
 
-/// Polls until it has moved `most` pieces, and is there until killed, or until the watchdog is surely over.
+/// Polls until it has moved `most` pieces, then waits to be killed, at most until the watchdog is over.
 fn stay(rank: &mut Rank, most: u32) {
     let (start, mut moved) = (std::time::Instant::now(), 0);
     while start.elapsed() < 2 * WATCHDOG {
@@ -121,7 +121,7 @@ fn two_processes_exchange_messages() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Waits until rank 1 has sent all, without looking at the ring, and kills it.
+/// Waits until rank 1 has sent all, without a poll, and kills it.
 fn kill_after_sending(child: &mut Child) {
     let output = BufReader::new(child.stdout.take().unwrap());
     output
@@ -134,7 +134,7 @@ fn kill_after_sending(child: &mut Child) {
 }
 
 #[test]
-fn what_a_killed_peer_sent_comes_before_its_loss() {
+fn messages_of_a_killed_peer_come_before_its_loss() {
     let (mut rank, mut child) = meet("die");
     kill_after_sending(&mut child);
     rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
@@ -143,7 +143,7 @@ fn what_a_killed_peer_sent_comes_before_its_loss() {
     for _ in 0..100_000 {
         rank.poll();
     }
-    assert_eq!(rank.log.0.len() as u32, SENT + 1, "told once");
+    assert_eq!(rank.log.0.len() as u32, SENT + 1, "reported once");
 }
 
 #[test]
@@ -161,10 +161,13 @@ fn a_sleeper_notices_that_its_peer_was_killed() {
 
 #[test]
 fn a_get_from_a_killed_peer_ends() {
-    for road in Road::CLAIMED.into_iter().chain([Road::Buffers]) {
+    for protocol in BulkProtocol::CLAIMABLE
+        .into_iter()
+        .chain([BulkProtocol::Buffers])
+    {
         let (mut rank, mut child) = meet("half-way");
         let mut copy = vec![0; HALF_WAY];
-        let region = start_half_way(&mut rank, &mut copy, road);
+        let region = start_half_way(&mut rank, &mut copy, protocol);
         child.kill().unwrap();
         child.wait().unwrap();
         rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
@@ -174,13 +177,13 @@ fn a_get_from_a_killed_peer_ends() {
     }
 }
 
-/// Another program in the peer's process is not the peer: its bytes are not read.
+/// A peer's process that runs another program is not the peer: its bytes are not read.
 #[test]
 fn a_get_from_a_peer_that_became_another_program_ends() {
-    for road in [Road::Single, Road::Both] {
+    for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
         let (mut rank, mut child) = meet("another-program");
         let mut copy = vec![0; HALF_WAY];
-        let region = start_half_way(&mut rank, &mut copy, road);
+        let region = start_half_way(&mut rank, &mut copy, protocol);
         // Only now, so that the get is half-way.
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         let proc = format!("/proc/{}/comm", child.id());
@@ -202,14 +205,14 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
 /// Bytes of the region that rank 1 offers half-way.
 const HALF_WAY: usize = 64 << 20;
 
-/// Its pieces by the road on which both ranks move some, as long as the transport's `BATCH`. Rank 1 stops before the last: then it is killed half-way,
-/// however late that is.
+/// Its pieces by `CmaBoth`, as long as the transport's `BATCH`. Rank 1 stops before the last piece, so that
+/// it is killed half-way, however late that is.
 const PIECES: u32 = (HALF_WAY / (256 << 10)) as u32;
 
-/// Begins to get what rank 1 offers.
-fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> Region {
-    rank.tx.set_roads(RoadWish {
-        road: Some(road),
+/// Starts to get the region of rank 1.
+fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> Region {
+    rank.tx.set_bulk_preference(BulkPreference {
+        protocol: Some(protocol),
         chunk: None,
     });
     rank.until("key", |log| !log.is_empty());
@@ -254,14 +257,14 @@ fn a_sleeper_is_woken() {
 }
 
 #[test]
-fn who_is_missing_is_named() {
+fn a_missing_rank_is_named() {
     let short = Duration::from_millis(50);
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     let error = std::thread::scope(|s| {
-        // Who joins is more patient than its leader, or it would be missed as well.
+        // The joining rank waits longer than its leader, or it would report a missing rank, too.
         s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
-        host.serve(Layout::new(4), KEY, short).unwrap_err()
+        host.serve(SegmentLayout::new(4), KEY, short).unwrap_err()
     });
     let text = error.to_string();
     assert!(
@@ -278,44 +281,45 @@ fn who_is_missing_is_named() {
 }
 
 #[test]
-fn strangers_and_misfits_are_refused() {
-    let host = Host::bind().unwrap();
+fn strangers_and_mismatched_ranks_are_refused() {
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     std::thread::scope(|s| {
         s.spawn(|| {
             let stranger = Node::join(&name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
             assert!(
-                stranger.to_string().contains("turned this rank away"),
+                stranger.to_string().contains("refused this rank"),
                 "{stranger}"
             );
             Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();
         });
-        host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+        host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
     });
     for (rank, ranks, says) in [
         (1, 3, "has 3 ranks"),
         (5, 2, "not one of"),
         (0, 2, "not one of"),
     ] {
-        let host = Host::bind().unwrap();
+        let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let error = std::thread::scope(|s| {
             s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
-            host.serve(Layout::new(2), KEY, WATCHDOG).unwrap_err()
+            host.serve(SegmentLayout::new(2), KEY, WATCHDOG)
+                .unwrap_err()
         });
         assert!(error.to_string().contains(says), "{error}");
     }
 }
 
 #[test]
-fn more_memory_than_there_is_is_refused_with_numbers() {
-    let layout = Layout {
+fn more_memory_than_the_machine_has_is_refused() {
+    let layout = SegmentLayout {
         ranks: 256,
         slots: 65_536,
         buffer: 65_472,
         buffers: 4096,
     };
-    let host = Host::bind().unwrap();
+    let host = NodeLeader::bind().unwrap();
     let error = host.serve(layout, KEY, WATCHDOG).unwrap_err();
     assert!(
         matches!(error, JoinError::Memory(_) | JoinError::Layout(_)),

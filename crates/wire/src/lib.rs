@@ -24,6 +24,7 @@ pub mod regions;
 pub mod slab;
 pub mod transport;
 pub mod transports;
+pub mod trials;
 
 #[cfg(feature = "alloc")]
 pub use engine::{

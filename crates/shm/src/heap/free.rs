@@ -1,4 +1,4 @@
-//! Which pages of an area are free: first fit, neighbours joined.
+//! The free pages of an area, by first fit: [`FreePages`].
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// First fit keeps the low pages in use, so that what was once touched is touched again.
 #[derive(Debug)]
 pub(super) struct FreePages {
-    /// Runs of free pages: first page and how many. No two touch.
-    runs: BTreeMap<u64, u64>,
+    /// Stretches of free pages: first page and number. No two are adjacent.
+    stretches: BTreeMap<u64, u64>,
     left: u64,
 }
 
@@ -16,49 +16,49 @@ impl FreePages {
     /// An area of `pages` free pages.
     pub(super) fn new(pages: u64) -> Self {
         Self {
-            runs: (pages > 0).then_some((0, pages)).into_iter().collect(),
+            stretches: (pages > 0).then_some((0, pages)).into_iter().collect(),
             left: pages,
         }
     }
 
-    /// Free pages, side by side or not.
+    /// Number of free pages.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// The most pages that are free side by side.
+    /// Number of pages of the longest free stretch.
     pub(super) fn longest(&self) -> u64 {
-        self.runs.values().copied().max().unwrap_or(0)
+        self.stretches.values().copied().max().unwrap_or(0)
     }
 
-    /// Takes `pages` pages side by side, at least one, and gives the first.
+    /// Takes `pages` adjacent pages, at least one, and returns the first.
     ///
     /// # Cost
     /// A look at each free run before the one that fits.
     pub(super) fn take(&mut self, pages: u64) -> Option<u64> {
-        let (&first, &len) = self.runs.iter().find(|(_, len)| **len >= pages)?;
-        self.runs.remove(&first);
+        let (&first, &len) = self.stretches.iter().find(|(_, len)| **len >= pages)?;
+        self.stretches.remove(&first);
         if len > pages {
-            self.runs.insert(first + pages, len - pages);
+            self.stretches.insert(first + pages, len - pages);
         }
         self.left -= pages;
         Some(first)
     }
 
-    /// Gives back the `pages` pages from `first` on, which [`FreePages::take`] gave.
+    /// Gives back the `pages` pages from `first` on, which [`FreePages::take`] returned.
     pub(super) fn give(&mut self, first: u64, pages: u64) {
         let (mut start, mut len) = (first, pages);
-        if let Some((&before, &run)) = self.runs.range(..first).next_back() {
+        if let Some((&before, &run)) = self.stretches.range(..first).next_back() {
             debug_assert!(before + run <= first, "pages given back twice");
             if before + run == first {
-                self.runs.remove(&before);
+                self.stretches.remove(&before);
                 (start, len) = (before, run + len);
             }
         }
-        if let Some(after) = self.runs.remove(&(first + pages)) {
+        if let Some(after) = self.stretches.remove(&(first + pages)) {
             len += after;
         }
-        self.runs.insert(start, len);
+        self.stretches.insert(start, len);
         self.left += pages;
     }
 }
@@ -74,15 +74,15 @@ mod tests {
 
     const PAGES: u64 = 64;
 
-    /// The longest run of free pages.
+    /// The longest stretch of free pages.
     fn longest(used: &[bool]) -> u64 {
         let runs = used.split(|used| *used);
         runs.map(|run| run.len() as u64).max().unwrap_or(0)
     }
 
     proptest! {
-        /// Against a map of single pages: what is taken was free and is the first place that fits,
-        /// a refusal means that no run is long enough, and all of it comes back as one run.
+        /// Compared with a map of single pages: taken pages were free and the first that fit, a refusal means
+        /// that no stretch is long enough, and all of it comes back as one stretch.
         #[test]
         fn as_a_map_of_pages(steps in vec((any::<bool>(), 1..=24u64, any::<usize>()), 0..200)) {
             let mut free = FreePages::new(PAGES);

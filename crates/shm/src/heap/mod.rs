@@ -1,19 +1,18 @@
-//! Memory that a program allocates where its peers can reach it: one area for each rank.
+//! Memory that a program allocates where its peers reach it: [`Heap`], with one area for each rank.
 //!
-//! A message between two such buffers, or from one, is one plain copy by whoever has the time. The
-//! areas are mapped at once, by each rank when it first needs one. They are sparse: an area costs
-//! addresses until a page of it is touched, and a page that is given back costs nothing again.
+//! A message from such a buffer, or between two of them, is one plain copy by either side. Each rank maps all areas when
+//! it first needs one. They are sparse: an area costs addresses until a page of it is touched, and pages that are given
+//! back cost nothing again.
 //!
-//! Bytes of an area are their owner's as those of any private buffer are. A peer touches those that
-//! a request under way has granted it, and no others: exactly what it could do to a private buffer
-//! by process_vm_readv and process_vm_writev. Every such access goes through the opaque copy.
+//! The bytes of an area belong to its owner like those of a private buffer. A peer touches only those that a request
+//! under way grants it, as it could do to a private buffer by process_vm_readv and process_vm_writev. Every such access
+//! goes through the opaque copy.
 //!
-//! The areas are a memfd of their own: its size may be refused, or its pages be huge, and the rings
-//! stay what they are.
+//! The areas have a memfd of their own: its size may be refused, or its pages be huge, without effect on the rings.
 
 mod free;
 mod plan;
-mod reach;
+mod rank_areas;
 
 use std::fmt;
 use std::io;
@@ -28,43 +27,45 @@ use oxmpi_os::memory::{Mapping, Memfd};
 
 use self::free::FreePages;
 
-pub use self::plan::{Facts, Pages, PagesWish, Plan, Size, Why, Wish};
-pub use self::reach::Reach;
+pub use self::plan::{
+    HeapLimits, HeapPlan, HeapPreference, HeapSize, PageKind, PagePreference, PlanReason,
+};
+pub use self::rank_areas::RankAreas;
 
-/// What an area's size is a multiple of, in bytes: a huge page.
+/// The unit of an area's size, in bytes: a huge page.
 pub const UNIT: u64 = 2 << 20;
 
-/// What the memory is called in `/proc/PID/maps`.
+/// Name of the memory in `/proc/PID/maps`.
 const NAME: &str = "oxmpi-heap";
 
-/// The areas of all ranks of a node, and the allocator of this rank's own.
+/// The areas of all ranks of a node, and the allocator of this rank's area.
 #[derive(Debug)]
 pub struct Heap {
-    areas: Areas,
+    areas: HeapMemory,
     /// Bytes of one page.
     page: u64,
     ranks: u32,
     me: u32,
     free: Mutex<FreePages>,
-    /// `None` inside: the system refuses to map them.
-    mapped: OnceLock<Option<Mapped>>,
+    /// `None` inside: the system refused to map them.
+    mapped: OnceLock<Option<MappedHeap>>,
 }
 
-/// The areas as this process has them.
+/// The areas as this process has mapped them.
 #[derive(Debug)]
-struct Mapped {
+struct MappedHeap {
     mapping: Mapping,
     fork: ForkGuard,
 }
 
-/// Why memory was refused.
+/// Why an allocation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum AllocError {
     /// The area has no room.
     #[error(
-        "{wanted} B wanted, {longest} B are free in one piece, {left} B of the {area} B of this \
-         rank's area in all; shm_heap sets its size"
+        "{wanted} B wanted, {longest} B are free in one piece, {left} B in all of the {area} B of this \
+         rank's area; shm_heap sets its size"
     )]
     Full {
         /// Bytes asked for.
@@ -76,16 +77,16 @@ pub enum Refusal {
         /// Bytes of the area.
         area: u64,
     },
-    /// The machine or a control group has not so much memory.
+    /// The machine or a control group has not enough memory.
     #[error(transparent)]
     Memory(#[from] TooMuch),
-    /// This process has not the addresses for so many bytes: all areas of the node.
-    #[error("{0} B of shared memory cannot be mapped; a smaller shm_heap would do")]
+    /// This process has not enough addresses for so many bytes: the areas of all ranks.
+    #[error("{0} B of shared memory cannot be mapped; set a smaller shm_heap")]
     Unreachable(u64),
-    /// The pool of huge pages has not so many.
+    /// The pool of huge pages has not enough pages.
     #[error(
-        "{wanted} B of huge pages wanted, which the system refuses: {why}; nr_hugepages sets how \
-         many there are, shm_heap_pages=auto does without"
+        "{wanted} B of huge pages wanted, the system refuses: {why}; raise nr_hugepages or set \
+         shm_heap_pages=auto"
     )]
     Pool {
         /// Bytes asked for.
@@ -97,24 +98,24 @@ pub enum Refusal {
 
 /// The memory of all areas of a node, as one rank hands it to the others.
 #[derive(Debug)]
-pub(crate) struct Areas {
+pub(crate) struct HeapMemory {
     pub(crate) memory: Memfd,
     /// Bytes of one area.
     pub(crate) area: u64,
-    pub(crate) pages: Pages,
+    pub(crate) pages: PageKind,
 }
 
-impl Areas {
-    /// Makes what `plan` says for `ranks` ranks. `None`: there is to be none, or the system refuses.
-    pub(crate) fn create(ranks: u32, plan: &Plan) -> Option<Self> {
+impl HeapMemory {
+    /// Creates the areas of `ranks` ranks as `plan` says. `None`: the plan has none, or the system refuses.
+    pub(crate) fn create(ranks: u32, plan: &HeapPlan) -> Option<Self> {
         let len = usize::try_from(u64::from(ranks) * plan.area).ok()?;
         if len == 0 {
             return None;
         }
-        let pool = (plan.pages == Pages::Pool).then(|| Memfd::create_pooled(NAME, len));
+        let pool = (plan.pages == PageKind::Pool).then(|| Memfd::create_pooled(NAME, len));
         let (memory, pages) = match pool {
-            Some(Ok(memory)) => (memory, Pages::Pool),
-            Some(Err(_)) => (Memfd::create(NAME, len).ok()?, Pages::Asked),
+            Some(Ok(memory)) => (memory, PageKind::Pool),
+            Some(Err(_)) => (Memfd::create(NAME, len).ok()?, PageKind::Asked),
             None => (Memfd::create(NAME, len).ok()?, plan.pages),
         };
         Some(Self {
@@ -126,19 +127,21 @@ impl Areas {
 }
 
 impl Heap {
-    /// The areas of `ranks` ranks, of which this is rank `me`.
-    pub(crate) fn new(areas: Areas, ranks: u32, me: u32) -> io::Result<Self> {
+    /// The heap of rank `me` of `ranks` in these areas.
+    pub(crate) fn new(areas: HeapMemory, ranks: u32, me: u32) -> io::Result<Self> {
         let (has, area) = (areas.memory.len(), areas.area);
         let len = u64::from(ranks).checked_mul(area);
         if len != Some(has as u64) || area == 0 || !area.is_multiple_of(UNIT) || me >= ranks {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("areas of {area} B for {ranks} ranks, of which one is {me}, in {has} B"),
+                format!(
+                    "the heap has {has} B, which is not {ranks} areas of {area} B, or there is no rank {me}"
+                ),
             ));
         }
         let page = match areas.pages {
-            Pages::Pool => UNIT,
-            Pages::Asked | Pages::Small => oxmpi_os::memory::page_size(),
+            PageKind::Pool => UNIT,
+            PageKind::Asked | PageKind::Small => oxmpi_os::memory::page_size(),
         };
         Ok(Self {
             areas,
@@ -155,39 +158,39 @@ impl Heap {
         self.areas.memory.as_fd()
     }
 
-    /// The areas as this process has them; maps them the first time.
-    fn mapped(&self) -> Option<&Mapped> {
+    /// The mapped areas; maps them at the first call.
+    fn mapped(&self) -> Option<&MappedHeap> {
         let map = || {
             let mapping = self.areas.memory.map().ok()?;
-            if self.areas.pages == Pages::Asked {
-                // Where the wish is refused, small pages do.
+            if self.areas.pages == PageKind::Asked {
+                // If the kernel refuses huge pages, small ones do.
                 let _ = mapping.ask_huge_pages();
             }
             let fork = ForkGuard::new().ok()?;
-            Some(Mapped { mapping, fork })
+            Some(MappedHeap { mapping, fork })
         };
         self.mapped.get_or_init(map).as_ref()
     }
 
-    /// Whether this process can reach the areas: it has the addresses for them.
+    /// Whether this process can map the areas: it has the addresses for them.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.mapped().is_some()
     }
 
-    /// Bytes of this rank's area, which all ranks have alike.
+    /// Bytes of an area; all ranks have the same.
     #[must_use]
     pub fn area(&self) -> u64 {
         self.areas.area
     }
 
-    /// Of which pages the areas are.
+    /// The pages of the areas.
     #[must_use]
-    pub fn pages(&self) -> Pages {
+    pub fn pages(&self) -> PageKind {
         self.areas.pages
     }
 
-    /// Bytes of one page: what blocks are aligned to.
+    /// Bytes of one page, to which blocks are aligned.
     #[must_use]
     pub fn page(&self) -> u64 {
         self.page
@@ -199,23 +202,23 @@ impl Heap {
         self.free().left() * self.page
     }
 
-    /// Takes `bytes` zero bytes, at least one, of this rank's area.
+    /// Allocates `bytes` zero bytes, at least one, in this rank's area.
     ///
     /// # Errors
-    /// [`Refusal`] with numbers.
+    /// [`AllocError`], with the bytes that are wanted and free.
     ///
     /// # Cost
-    /// Reads what memory the system has left. Whole pages are taken, and each costs a page fault at
-    /// its first touch: this is for buffers that live long.
-    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Block, Refusal> {
+    /// Reads how much memory is left. Takes whole pages, each of which costs a page fault at its first touch:
+    /// for buffers that live long.
+    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<HeapBlock, AllocError> {
         limit::check(bytes)?;
-        let Some(Mapped { mapping, .. }) = self.mapped() else {
-            return Err(Refusal::Unreachable(u64::from(self.ranks) * self.area()));
+        let Some(MappedHeap { mapping, .. }) = self.mapped() else {
+            return Err(AllocError::Unreachable(u64::from(self.ranks) * self.area()));
         };
         let pages = bytes.max(1).div_ceil(self.page);
         let first = {
             let mut free = self.free();
-            free.take(pages).ok_or_else(|| Refusal::Full {
+            free.take(pages).ok_or_else(|| AllocError::Full {
                 wanted: bytes,
                 longest: free.longest() * self.page,
                 left: free.left() * self.page,
@@ -224,37 +227,36 @@ impl Heap {
         };
         let at = u64::from(self.me) * self.area() + first * self.page;
         let start = mapping.base().wrapping_add(at as usize);
-        let block = Block {
+        let block = HeapBlock {
             start: NonNull::new(start).expect("mapped memory"),
             first,
             pages,
             heap: Arc::clone(self),
         };
-        if self.pages() == Pages::Pool {
-            // A touch of a page that the pool lacks would kill.
+        if self.pages() == PageKind::Pool {
+            // The kernel kills a process that touches a page that the pool lacks.
             mapping
                 .populate(at as usize, block.len() as usize)
-                .map_err(|why| Refusal::Pool { wanted: bytes, why })?;
+                .map_err(|why| AllocError::Pool { wanted: bytes, why })?;
         }
         Ok(block)
     }
 
-    /// How far into the area of rank `rank` the `len` bytes from `address` on begin, if they lie
-    /// within it.
+    /// Offset in the area of `rank` of the `len` bytes from `address` on, if they lie in it.
     ///
     /// # Cost
     /// A load and some compares.
     #[inline]
     pub(crate) fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        // Where nothing was mapped, no address is in it.
+        // An area that is not mapped has no address.
         let base = self.mapped.get()?.as_ref()?.mapping.base();
         let start = base.addr() as u64 + self.start(rank)?;
         let offset = (address.addr() as u64).checked_sub(start)?;
         self.has(offset, len).then_some(offset)
     }
 
-    /// Where the `len` bytes from byte `offset` of the area of rank `rank` on are, if it has them
-    /// and this process can reach them.
+    /// The address in this process of the `len` bytes from byte `offset` of the area of `rank` on, if the
+    /// area has them and this process can map it.
     ///
     /// # Cost
     /// A load and some compares; the first time, mapping all areas. With a pool a system call.
@@ -265,8 +267,8 @@ impl Heap {
             return None;
         }
         let mapping = &self.mapped()?.mapping;
-        if self.pages() == Pages::Pool {
-            // A wrong offset may name pages that its owner never took, and the pool lacks.
+        if self.pages() == PageKind::Pool {
+            // A wrong offset may name pages that the pool lacks.
             let first = offset / self.page * self.page;
             let bytes = (offset + len - first).next_multiple_of(self.page);
             let at = (start + first) as usize;
@@ -281,7 +283,7 @@ impl Heap {
         offset <= self.area() && len <= self.area() - offset
     }
 
-    /// First byte of an area.
+    /// Offset of an area in the memory of all.
     #[inline]
     fn start(&self, rank: u32) -> Option<u64> {
         (rank < self.ranks).then(|| u64::from(rank) * self.area())
@@ -293,8 +295,8 @@ impl Heap {
     }
 }
 
-/// Pages of this rank's area that are its holder's alone, given back when it is dropped.
-pub struct Block {
+/// Pages of this rank's area that belong to the holder; dropping the block frees them.
+pub struct HeapBlock {
     start: NonNull<u8>,
     first: u64,
     pages: u64,
@@ -303,20 +305,20 @@ pub struct Block {
 
 // SAFETY: the address of pages that belong to no thread; the block never dereferences it, and its
 // heap, which keeps them mapped, is `Send`.
-unsafe impl Send for Block {}
+unsafe impl Send for HeapBlock {}
 // SAFETY: as above; shared use gives copies of the address only.
-unsafe impl Sync for Block {}
+unsafe impl Sync for HeapBlock {}
 
-impl Block {
-    /// First byte, aligned to a page. Mapped and writable as long as the block lives, in the
-    /// process that allocated it: see [`Block::is_here`].
+impl HeapBlock {
+    /// First byte, aligned to a page. The block's memory is mapped and writable while the block lives, in the
+    /// process that allocated it: see [`HeapBlock::is_here`].
     #[inline]
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Bytes from [`Block::start`] on: whole pages.
+    /// Bytes from [`HeapBlock::start`] on: whole pages.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.pages * self.heap.page
@@ -328,7 +330,7 @@ impl Block {
         self.pages == 0
     }
 
-    /// Whether this is the process that allocated it. A forked child has nothing there.
+    /// Whether this is the process that allocated the block. A forked child has no memory there.
     ///
     /// # Cost
     /// Some loads and compares.
@@ -339,26 +341,26 @@ impl Block {
     }
 
     #[inline]
-    fn mapped(&self) -> Option<&Mapped> {
+    fn mapped(&self) -> Option<&MappedHeap> {
         self.heap.mapped.get()?.as_ref()
     }
 }
 
-impl fmt::Debug for Block {
+impl fmt::Debug for HeapBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Block({} B at {:?})", self.len(), self.start)
+        write!(f, "HeapBlock({} B at {:?})", self.len(), self.start)
     }
 }
 
-impl Drop for Block {
+impl Drop for HeapBlock {
     fn drop(&mut self) {
-        // The pages are the parent's, and a child has not got them.
+        // The pages are the parent's; a child has not mapped them.
         let Some(mapped) = self.mapped().filter(|_| self.is_here()) else {
             return;
         };
         let base = mapped.mapping.base();
         let (at, len) = (self.start.addr().get() - base.addr(), self.len() as usize);
-        // SAFETY: the pages are this block's alone, and nobody has it any more.
+        // SAFETY: the pages are this block's alone, and nothing refers to them any more.
         let given = unsafe { mapped.mapping.give_back(at, len) };
         if given.is_err() {
             let zeroes: Vec<u8> = std::vec![0; self.heap.page as usize];

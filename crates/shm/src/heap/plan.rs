@@ -1,4 +1,4 @@
-//! How large the areas are and of which pages: what is wished, and what the machine allows.
+//! Size and pages of the heap's areas, by the settings and the limits of the machine: [`HeapPlan`].
 
 use std::fmt;
 
@@ -7,13 +7,12 @@ use oxmpi_os::limit::{self, Available};
 
 use super::UNIT;
 
-/// Most bytes that the areas of a node have together: an eighth of what a process of four-level
-/// page tables can address.
+/// Greatest size of all areas of a node, in bytes: an eighth of the addresses of four-level page tables.
 const MOST: u64 = 1 << 44;
 
-/// How large an area is wished to be.
+/// The preferred size of an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Size {
+pub enum HeapSize {
     /// Half of the memory that is left.
     #[default]
     Auto,
@@ -21,33 +20,33 @@ pub enum Size {
     Bytes(u64),
 }
 
-/// Of which pages the areas are wished to be.
+/// The preferred pages of the areas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PagesWish {
-    /// Huge ones, where the kernel gives them to who asks.
+pub enum PagePreference {
+    /// Huge pages, where the kernel grants them on request.
     #[default]
     Auto,
-    /// Huge ones that the administrator has set aside.
+    /// Huge pages that the administrator has set aside.
     Pool,
-    /// Small ones.
+    /// Small pages.
     Small,
 }
 
-/// What is wished: the settings.
+/// The user's preference: the settings `shm_heap` and `shm_heap_pages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
-    /// How large an area.
-    pub size: Size,
-    /// Of which pages.
-    pub pages: PagesWish,
+pub struct HeapPreference {
+    /// Size of an area.
+    pub size: HeapSize,
+    /// The pages.
+    pub pages: PagePreference,
 }
 
 /// What the machine and the limits of this process allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct HeapLimits {
     /// The memory that is left.
     pub memory: Option<Available>,
-    /// The largest file.
+    /// Bytes that a file may have.
     pub file: Option<Available>,
     /// The addresses that are left.
     pub addresses: Option<Available>,
@@ -57,10 +56,10 @@ pub struct Facts {
     pub pool: u64,
 }
 
-impl Facts {
-    /// Those of this process.
+impl HeapLimits {
+    /// The limits of this process.
     #[must_use]
-    pub fn of_process() -> Self {
+    pub fn of_this_process() -> Self {
         Self {
             memory: limit::available(),
             file: limit::file_size(),
@@ -71,98 +70,103 @@ impl Facts {
     }
 }
 
-/// Of which pages the areas are.
+/// The pages of the areas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pages {
-    /// Huge ones that are set aside.
+pub enum PageKind {
+    /// Huge pages that are set aside.
     Pool,
-    /// Huge ones by the kernel's grace.
+    /// Huge pages, if the kernel grants them.
     Asked,
-    /// Small ones.
+    /// Small pages.
     Small,
 }
 
-impl Pages {
+impl PageKind {
     pub(crate) const ALL: [Self; 3] = [Self::Pool, Self::Asked, Self::Small];
 }
 
-/// Why something is as it is.
+/// The reason of a plan's size or pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// As was wished.
-    Wished,
+pub enum PlanReason {
+    /// The preference.
+    Preference,
     /// Half of the memory that is left.
     Half(Available),
-    /// This limit leaves no more.
+    /// This limit allows no more.
     Limit(Available),
-    /// The addresses that all areas of a node may take.
+    /// The addresses that all areas of a node may take together.
     Ranks,
-    /// The huge pages set aside: so many bytes.
+    /// The huge pages set aside, in bytes.
     Pool(u64),
-    /// What the kernel gives.
+    /// What the kernel grants.
     Shmem(Shmem),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for PlanReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wished => f.write_str("as set"),
+            Self::Preference => f.write_str("as set"),
             Self::Half(of) => write!(f, "half of {} MiB {}", of.bytes >> 20, of.source),
             Self::Limit(of) => write!(f, "{} MiB {}", of.bytes >> 20, of.source),
-            Self::Ranks => write!(f, "all areas of a node have {} TiB", MOST >> 40),
+            Self::Ranks => write!(f, "all areas of a node have {} TiB together", MOST >> 40),
             Self::Pool(bytes) => write!(f, "{} MiB of huge pages are set aside", bytes >> 20),
             Self::Shmem(says) => write!(f, "{} says `{says}`", huge::SHMEM_ENABLED),
         }
     }
 }
 
-/// What the areas of a node are, and why.
+/// Size and pages of the areas of a node, and the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Bytes of one rank's area, a multiple of [`UNIT`]; 0: there is none, and what is allocated is
-    /// private memory.
+pub struct HeapPlan {
+    /// Bytes of one rank's area, a multiple of [`UNIT`]; 0: there is no area, and allocations are private
+    /// memory.
     pub area: u64,
-    /// Why so many.
-    pub why_area: Why,
-    /// Of which pages.
-    pub pages: Pages,
-    /// Why of those.
-    pub why_pages: Why,
+    /// The reason of the size.
+    pub why_area: PlanReason,
+    /// The pages.
+    pub pages: PageKind,
+    /// The reason of the pages.
+    pub why_pages: PlanReason,
 }
 
-impl Plan {
-    /// The areas of `ranks` ranks, by what is wished and allowed: never more than allowed, and
-    /// silently less.
+impl HeapPlan {
+    /// The areas of `ranks` ranks: as preferred, but silently never more than allowed.
     #[must_use]
-    pub fn new(ranks: u32, wish: Wish, facts: &Facts) -> Self {
+    pub fn new(ranks: u32, preference: HeapPreference, facts: &HeapLimits) -> Self {
         let ranks = u64::from(ranks.max(1));
-        let (pages, why_pages) = match wish.pages {
-            PagesWish::Small => (Pages::Small, Why::Wished),
-            PagesWish::Pool if facts.pool >= ranks * UNIT => (Pages::Pool, Why::Wished),
-            PagesWish::Pool => (grace(facts.shmem), Why::Pool(facts.pool)),
-            PagesWish::Auto => (grace(facts.shmem), Why::Shmem(facts.shmem)),
+        let (pages, why_pages) = match preference.pages {
+            PagePreference::Small => (PageKind::Small, PlanReason::Preference),
+            PagePreference::Pool if facts.pool >= ranks * UNIT => {
+                (PageKind::Pool, PlanReason::Preference)
+            }
+            PagePreference::Pool => (requested(facts.shmem), PlanReason::Pool(facts.pool)),
+            PagePreference::Auto => (requested(facts.shmem), PlanReason::Shmem(facts.shmem)),
         };
-        let (mut area, mut why_area) = match (wish.size, &facts.memory) {
-            (Size::Bytes(bytes), _) => (bytes.checked_next_multiple_of(UNIT), Why::Wished),
-            (Size::Auto, Some(memory)) => (Some(memory.bytes / 2), Why::Half(memory.clone())),
-            (Size::Auto, None) => (None, Why::Ranks),
+        let (mut area, mut why_area) = match (preference.size, &facts.memory) {
+            (HeapSize::Bytes(bytes), _) => {
+                (bytes.checked_next_multiple_of(UNIT), PlanReason::Preference)
+            }
+            (HeapSize::Auto, Some(memory)) => {
+                (Some(memory.bytes / 2), PlanReason::Half(memory.clone()))
+            }
+            (HeapSize::Auto, None) => (None, PlanReason::Ranks),
         };
-        let mut bound = |together: u64, why: Why| {
+        let mut bound = |together: u64, why: PlanReason| {
             let most = together / ranks;
             if area.is_none_or(|area| area > most) {
                 (area, why_area) = (Some(most), why);
             }
         };
-        bound(MOST, Why::Ranks);
+        bound(MOST, PlanReason::Ranks);
         if let Some(file) = &facts.file {
-            bound(file.bytes, Why::Limit(file.clone()));
+            bound(file.bytes, PlanReason::Limit(file.clone()));
         }
         if let Some(addresses) = &facts.addresses {
-            // The rings, the program and its libraries need addresses too.
-            bound(addresses.bytes / 4, Why::Limit(addresses.clone()));
+            // The rings, the program and its libraries need addresses, too.
+            bound(addresses.bytes / 4, PlanReason::Limit(addresses.clone()));
         }
-        if pages == Pages::Pool {
-            bound(facts.pool, Why::Pool(facts.pool));
+        if pages == PageKind::Pool {
+            bound(facts.pool, PlanReason::Pool(facts.pool));
         }
         let area = area.unwrap_or(0);
         Self {
@@ -174,12 +178,12 @@ impl Plan {
     }
 }
 
-/// What who asks for huge pages gets.
-const fn grace(shmem: Shmem) -> Pages {
+/// The pages of an area for which huge pages are requested.
+const fn requested(shmem: Shmem) -> PageKind {
     if shmem.follows() {
-        Pages::Asked
+        PageKind::Asked
     } else {
-        Pages::Small
+        PageKind::Small
     }
 }
 
@@ -199,8 +203,8 @@ mod tests {
     }
 
     /// A machine with 64 GiB left, and no limits.
-    fn machine() -> Facts {
-        Facts {
+    fn machine() -> HeapLimits {
+        HeapLimits {
             memory: limit(64 * GIB, Source::Machine),
             file: None,
             addresses: None,
@@ -209,99 +213,108 @@ mod tests {
         }
     }
 
-    fn pages(pages: PagesWish) -> Wish {
-        Wish {
+    fn pages(pages: PagePreference) -> HeapPreference {
+        HeapPreference {
             pages,
-            ..Wish::default()
+            ..HeapPreference::default()
         }
     }
 
-    fn size(bytes: u64) -> Wish {
-        Wish {
-            size: Size::Bytes(bytes),
-            ..Wish::default()
+    fn size(bytes: u64) -> HeapPreference {
+        HeapPreference {
+            size: HeapSize::Bytes(bytes),
+            ..HeapPreference::default()
         }
     }
 
     #[test]
-    fn half_of_what_is_left_or_what_is_wished_in_whole_units() {
-        let plan = Plan::new(8, Wish::default(), &machine());
+    fn an_area_has_half_of_the_memory_or_the_preferred_size_in_whole_units() {
+        let plan = HeapPlan::new(8, HeapPreference::default(), &machine());
         assert_eq!(plan.area, 32 * GIB);
         assert_eq!(
             plan.why_area.to_string(),
             "half of 65536 MiB left on this machine (MemAvailable)"
         );
-        for (wished, area) in [(0, 0), (1, UNIT), (UNIT, UNIT), (UNIT + 1, 2 * UNIT)] {
-            let plan = Plan::new(8, size(wished), &machine());
-            assert_eq!((plan.area, plan.why_area), (area, Why::Wished));
+        for (preferred, area) in [(0, 0), (1, UNIT), (UNIT, UNIT), (UNIT + 1, 2 * UNIT)] {
+            let plan = HeapPlan::new(8, size(preferred), &machine());
+            assert_eq!((plan.area, plan.why_area), (area, PlanReason::Preference));
         }
     }
 
     #[test]
-    fn limits_make_it_smaller_or_nothing() {
-        let facts = Facts {
+    fn limits_make_areas_smaller_or_none() {
+        let facts = HeapLimits {
             file: limit(GIB, Source::FileSize),
             ..machine()
         };
-        let plan = Plan::new(4, Wish::default(), &facts);
-        assert_eq!(plan.area, GIB / 4, "one file has all areas");
+        let plan = HeapPlan::new(4, HeapPreference::default(), &facts);
+        assert_eq!(plan.area, GIB / 4, "one file holds all areas");
         assert_eq!(
             plan.why_area.to_string(),
             "1024 MiB allowed in a file (RLIMIT_FSIZE, `ulimit -f`)"
         );
-        assert_eq!(Plan::new(1024, Wish::default(), &facts).area, 0);
+        assert_eq!(
+            HeapPlan::new(1024, HeapPreference::default(), &facts).area,
+            0
+        );
 
-        let facts = Facts {
+        let facts = HeapLimits {
             addresses: limit(GIB, Source::AddressSpace),
             ..machine()
         };
-        let plan = Plan::new(4, size(GIB), &facts);
+        let plan = HeapPlan::new(4, size(GIB), &facts);
         assert_eq!(plan.area, GIB / 16, "a quarter of the addresses");
-        assert!(matches!(plan.why_area, Why::Limit(_)));
+        assert!(matches!(plan.why_area, PlanReason::Limit(_)));
 
-        let plan = Plan::new(1024, size(u64::MAX), &machine());
-        assert_eq!((plan.area, plan.why_area), (MOST / 1024, Why::Ranks));
+        let plan = HeapPlan::new(1024, size(u64::MAX), &machine());
+        assert_eq!((plan.area, plan.why_area), (MOST / 1024, PlanReason::Ranks));
     }
 
     #[test]
-    fn huge_pages_where_they_are_given_and_small_ones_silently() {
+    fn huge_pages_where_the_kernel_grants_them_else_small_ones() {
         for (shmem, gives) in [
-            (Shmem::Always, Pages::Asked),
-            (Shmem::WithinSize, Pages::Asked),
-            (Shmem::Advise, Pages::Asked),
-            (Shmem::Force, Pages::Asked),
-            (Shmem::Never, Pages::Small),
-            (Shmem::Deny, Pages::Small),
-            (Shmem::Unknown, Pages::Small),
+            (Shmem::Always, PageKind::Asked),
+            (Shmem::WithinSize, PageKind::Asked),
+            (Shmem::Advise, PageKind::Asked),
+            (Shmem::Force, PageKind::Asked),
+            (Shmem::Never, PageKind::Small),
+            (Shmem::Deny, PageKind::Small),
+            (Shmem::Unknown, PageKind::Small),
         ] {
-            let facts = Facts { shmem, ..machine() };
-            let plan = Plan::new(2, pages(PagesWish::Auto), &facts);
+            let facts = HeapLimits { shmem, ..machine() };
+            let plan = HeapPlan::new(2, pages(PagePreference::Auto), &facts);
             assert_eq!(
                 (plan.pages, plan.why_pages.clone()),
-                (gives, Why::Shmem(shmem))
+                (gives, PlanReason::Shmem(shmem))
             );
             assert!(plan.why_pages.to_string().contains(&shmem.to_string()));
-            let plan = Plan::new(2, pages(PagesWish::Small), &facts);
-            assert_eq!((plan.pages, plan.why_pages), (Pages::Small, Why::Wished));
+            let plan = HeapPlan::new(2, pages(PagePreference::Small), &facts);
+            assert_eq!(
+                (plan.pages, plan.why_pages),
+                (PageKind::Small, PlanReason::Preference)
+            );
             // A pool without a page for each rank.
-            let facts = Facts {
+            let facts = HeapLimits {
                 pool: UNIT,
                 ..facts
             };
-            let plan = Plan::new(2, pages(PagesWish::Pool), &facts);
-            assert_eq!((plan.pages, plan.why_pages), (gives, Why::Pool(UNIT)));
+            let plan = HeapPlan::new(2, pages(PagePreference::Pool), &facts);
+            assert_eq!(
+                (plan.pages, plan.why_pages),
+                (gives, PlanReason::Pool(UNIT))
+            );
         }
-        let facts = Facts {
+        let facts = HeapLimits {
             pool: 9 * UNIT,
             ..machine()
         };
-        let plan = Plan::new(4, pages(PagesWish::Pool), &facts);
-        assert_eq!((plan.pages, plan.area), (Pages::Pool, 2 * UNIT));
-        assert_eq!(plan.why_area, Why::Pool(9 * UNIT));
+        let plan = HeapPlan::new(4, pages(PagePreference::Pool), &facts);
+        assert_eq!((plan.pages, plan.area), (PageKind::Pool, 2 * UNIT));
+        assert_eq!(plan.why_area, PlanReason::Pool(9 * UNIT));
     }
 
     proptest! {
-        /// Whatever is wished, all areas together stay within every limit.
+        /// Whatever is preferred, all areas together stay within every limit.
         #[test]
         fn never_more_than_allowed(
             ranks in 0..100_000u32,
@@ -310,25 +323,25 @@ mod tests {
             file in proptest::option::of(any::<u64>()),
             addresses in proptest::option::of(any::<u64>()),
             pool in any::<u64>(),
-            wish in prop_oneof![
-                Just(PagesWish::Auto), Just(PagesWish::Pool), Just(PagesWish::Small)
+            preference in prop_oneof![
+                Just(PagePreference::Auto), Just(PagePreference::Pool), Just(PagePreference::Small)
             ],
         ) {
             let available = |bytes: u64| Available { bytes, source: Source::Machine };
-            let facts = Facts {
+            let facts = HeapLimits {
                 memory: memory.map(available),
                 file: file.map(available),
                 addresses: addresses.map(available),
                 shmem: Shmem::Advise,
                 pool,
             };
-            let wish = Wish { size: bytes.map_or(Size::Auto, Size::Bytes), pages: wish };
-            let plan = Plan::new(ranks, wish, &facts);
+            let preference = HeapPreference { size: bytes.map_or(HeapSize::Auto, HeapSize::Bytes), pages: preference };
+            let plan = HeapPlan::new(ranks, preference, &facts);
             prop_assert!(plan.area.is_multiple_of(UNIT));
             let all = u128::from(plan.area) * u128::from(ranks.max(1));
             let within = |limit: Option<u64>| limit.is_none_or(|limit| all <= limit.into());
             prop_assert!(within(Some(MOST)) && within(file) && within(addresses));
-            prop_assert!(plan.pages != Pages::Pool || within(Some(pool)));
+            prop_assert!(plan.pages != PageKind::Pool || within(Some(pool)));
         }
     }
 }

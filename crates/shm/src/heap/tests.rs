@@ -4,37 +4,37 @@ use super::*;
 
 const RANKS: u32 = 3;
 
-/// Areas of `area` bytes for `ranks` ranks in `len` bytes.
-fn areas(area: u64, len: u64) -> Areas {
-    Areas {
+/// Areas of `area` bytes in a memory of `len` bytes.
+fn areas(area: u64, len: u64) -> HeapMemory {
+    HeapMemory {
         memory: Memfd::create("oxmpi-test", len as usize).unwrap(),
         area,
-        pages: Pages::Small,
+        pages: PageKind::Small,
     }
 }
 
-/// The same areas as two ranks have them.
+/// The same areas as two ranks have mapped them.
 fn two() -> [Arc<Heap>; 2] {
     let memory = areas(UNIT, u64::from(RANKS) * UNIT).memory;
     [1, 2].map(|me| {
         let again = memory.as_fd().try_clone_to_owned().unwrap();
-        let areas = Areas {
+        let areas = HeapMemory {
             memory: Memfd::adopt(again).unwrap(),
             area: UNIT,
-            pages: Pages::Small,
+            pages: PageKind::Small,
         };
         Arc::new(Heap::new(areas, RANKS, me).unwrap())
     })
 }
 
 /// Byte `at` of a block of this process.
-fn byte(block: &Block, at: u64) -> *mut u8 {
+fn byte(block: &HeapBlock, at: u64) -> *mut u8 {
     assert!(at < block.len());
     block.start().as_ptr().wrapping_add(at as usize)
 }
 
 #[test]
-fn one_rank_names_a_place_and_the_other_finds_it() {
+fn one_rank_names_an_offset_and_the_other_finds_its_address() {
     let [one, two] = two();
     let block = one.allocate(10_000).unwrap();
     assert!(block.len() >= 10_000 && block.is_here());
@@ -49,7 +49,7 @@ fn one_rank_names_a_place_and_the_other_finds_it() {
 }
 
 #[test]
-fn what_is_beyond_an_area_is_nowhere() {
+fn bytes_beyond_an_area_have_no_address() {
     let [one, _] = two();
     assert_eq!(
         one.offset(1, std::ptr::dangling(), 0),
@@ -83,18 +83,18 @@ fn what_is_beyond_an_area_is_nowhere() {
     }
 }
 
-/// Of set-aside huge pages that nobody has taken there may be none left, and a touch of one would end
-/// the process: a wrong offset of a peer's leads nowhere instead.
+/// The pool may have no page left for a wrong offset of a peer, and touching one would end the process:
+/// `place` refuses.
 #[test]
-fn pages_that_the_pool_lacks_are_nowhere() {
+fn pages_that_the_pool_lacks_have_no_address() {
     let len = u64::from(RANKS) * UNIT;
     let Ok(memory) = Memfd::create_pooled("oxmpi-test", len as usize) else {
         return; // this kernel has no such pages
     };
-    let areas = Areas {
+    let areas = HeapMemory {
         memory,
         area: UNIT,
-        pages: Pages::Pool,
+        pages: PageKind::Pool,
     };
     let heap = Heap::new(areas, RANKS, 1).unwrap();
     let mut seen = [1];
@@ -103,12 +103,12 @@ fn pages_that_the_pool_lacks_are_nowhere() {
         unsafe { oxmpi_os::copy::from_foreign(place, &mut seen) };
         assert_eq!(seen, [0], "the pool had a page");
     } else if let Err(refused) = Arc::new(heap).allocate(1) {
-        assert!(matches!(refused, Refusal::Pool { .. }), "{refused}");
+        assert!(matches!(refused, AllocError::Pool { .. }), "{refused}");
     }
 }
 
 #[test]
-fn pages_come_back_zero_and_are_taken_again() {
+fn freed_pages_are_zero_and_reused() {
     let [one, _] = two();
     let block = one.allocate(UNIT).unwrap();
     let start = block.start();
@@ -128,10 +128,10 @@ fn pages_come_back_zero_and_are_taken_again() {
 }
 
 #[test]
-fn more_than_the_machine_has_is_refused_with_numbers() {
+fn more_memory_than_the_machine_has_is_refused() {
     let [one, _] = two();
     let refused = one.allocate(u64::MAX).unwrap_err();
-    assert!(matches!(refused, Refusal::Memory(_)), "{refused}");
+    assert!(matches!(refused, AllocError::Memory(_)), "{refused}");
     assert_eq!(one.left(), UNIT);
 }
 

@@ -1,28 +1,28 @@
-//! The processes of a node's ranks, as the leader learned them from the system.
+//! The process ids of a node's ranks, as the leader learned them from the system.
 //!
-//! The leader's word goes to every rank with the permission to go on. What a rank writes into the
-//! segment later cannot make others watch, or read, another process than its own.
+//! They travel with the leader's release. What a rank writes into the segment later cannot make others watch,
+//! or read, another process than its own.
 
 use std::vec::Vec;
 
-/// The processes of `ranks` ranks, of which the leader knows these guests beside itself.
-pub(super) fn gather(ranks: u32, guests: impl Iterator<Item = (Option<u32>, u32)>) -> Vec<u32> {
+/// The process ids of `ranks` ranks: of the leader, and of the others that have connected.
+pub(super) fn gather(ranks: u32, others: impl Iterator<Item = (Option<u32>, u32)>) -> Vec<u32> {
     let mut pids = vec![0; ranks as usize];
     pids[0] = std::process::id();
-    for (rank, pid) in guests {
-        if let Some(place) = rank.and_then(|rank| pids.get_mut(rank as usize)) {
-            *place = pid;
+    for (rank, pid) in others {
+        if let Some(known) = rank.and_then(|rank| pids.get_mut(rank as usize)) {
+            *known = pid;
         }
     }
     pids
 }
 
-/// Bytes of the message for `ranks` ranks.
+/// Bytes of the message about `ranks` ranks.
 pub(super) const fn len(ranks: u32) -> usize {
     ranks as usize * 4
 }
 
-/// The message.
+/// The message about these process ids.
 pub(super) fn bytes(pids: &[u32]) -> Vec<u8> {
     pids.iter().flat_map(|pid| pid.to_ne_bytes()).collect()
 }
@@ -34,8 +34,8 @@ pub(super) fn parse(message: &[u8], ranks: u32) -> Option<Vec<u32>> {
     whole.then(|| words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
 }
 
-/// Whether the leader's numbers mean the same here: `rank` is this process, and the leader the one
-/// that the system calls `leader`. In another namespace of numbers they do not.
+/// Whether process ids mean the same here as for the leader: `rank` is this process, and the system calls the
+/// leader `leader`. In another PID namespace they do not.
 pub(super) fn are_ours(pids: &[u32], rank: u32, leader: u32) -> bool {
     pids.get(rank as usize) == Some(&std::process::id()) && pids.first() == Some(&leader)
 }
@@ -43,13 +43,13 @@ pub(super) fn are_ours(pids: &[u32], rank: u32, leader: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::{Host, Node};
-    use crate::segment::Layout;
+    use crate::node::{Node, NodeLeader};
+    use crate::segment::SegmentLayout;
     use std::borrow::ToOwned;
     use std::time::Duration;
 
     #[test]
-    fn there_and_back() {
+    fn a_message_survives_the_way() {
         let pids = gather(3, [(Some(2), 7), (None, 8), (Some(9), 9)].into_iter());
         assert_eq!(pids, [std::process::id(), 0, 7]);
         assert_eq!(parse(&bytes(&pids), 3), Some(pids.clone()));
@@ -60,22 +60,22 @@ mod tests {
     }
 
     #[test]
-    fn another_namespace_is_noticed() {
+    fn another_pid_namespace_is_noticed() {
         let own = std::process::id();
         assert!(are_ours(&[5, own], 1, 5));
         assert!(!are_ours(&[5, own], 1, 6), "another leader");
         assert!(!are_ours(&[5, own + 1], 1, 5), "another self");
-        assert!(!are_ours(&[5], 1, 5), "nobody");
+        assert!(!are_ours(&[5], 1, 5), "no such rank");
     }
 
     #[test]
-    fn a_number_that_is_written_over_misleads_nobody() {
-        let host = Host::bind().unwrap();
+    fn a_forged_pid_misleads_no_rank() {
+        let host = NodeLeader::bind().unwrap();
         let (name, key) = (host.name().to_owned(), [1; 16]);
         let limit = Duration::from_secs(120);
         let nodes = std::thread::scope(|s| {
             let one = s.spawn(|| Node::join(&name, 1, 2, key, limit).unwrap());
-            let zero = host.serve(Layout::new(2), key, limit).unwrap();
+            let zero = host.serve(SegmentLayout::new(2), key, limit).unwrap();
             [zero, one.join().unwrap()]
         });
         nodes[1].segment.set_pid(0, 1);

@@ -1,24 +1,24 @@
-//! Credits: how a receiver gives room back without touching the sender's lines.
+//! Credits: how a receiver gives slots and buffers back without touching the sender's lines.
 //!
-//! Each resource (slots, larger buffers) has a word of its own in a line that only the receiver
-//! writes: how many it has freed since the start, modulo 2^32. It tells once a quarter has come
-//! together, so that at most a quarter is withheld; the sender looks only when it has run out.
+//! Each resource (slots, larger buffers) has a word in a line that only the receiver writes: how many it has
+//! freed since the start, modulo 2^32. The receiver reports once a quarter is freed, so at most a quarter is
+//! withheld; the sender reads the word only when it has run out.
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, Words};
+use super::{Corrupt, SharedWords};
 
-/// The sender's side of one resource: what it may still use.
+/// The sender's credits for one resource: what it may still use.
 #[derive(Debug)]
-pub struct Granted {
+pub struct SenderCredits {
     used: u32,
     limit: u32,
     total: u32,
     at: u32,
 }
 
-impl Granted {
-    /// `total` of a resource, all free, whose credits are told in word `at`.
+impl SenderCredits {
+    /// `total` of a resource, all free, whose credits are reported in word `at`.
     ///
     /// # Panics
     /// If `total` is 0 or above 2^31: counts are compared modulo 2^32.
@@ -33,12 +33,12 @@ impl Granted {
         }
     }
 
-    /// Takes all that is granted away until [`Granted::unfreeze`].
+    /// Sets the credits to 0 until [`SenderCredits::unfreeze`].
     pub const fn freeze(&mut self) {
         self.limit = self.used;
     }
 
-    /// Undoes [`Granted::freeze`] before the first use.
+    /// Undoes [`SenderCredits::freeze`] before the first use.
     pub const fn unfreeze(&mut self) {
         self.limit = self.used.wrapping_add(self.total);
     }
@@ -50,35 +50,33 @@ impl Granted {
         self.used
     }
 
-    /// How many may be used without looking at the credits.
+    /// How many may be used without reading the credits again.
     #[inline]
     #[must_use]
     pub const fn left(&self) -> u32 {
         self.limit.wrapping_sub(self.used)
     }
 
-    /// The word that the credits were when last looked at, and its index: when it changes, there
-    /// is more.
+    /// The index of the credit word and its value when last read: when it changes, there is more.
     #[must_use]
     pub const fn seen(&self) -> (u32, u32) {
         (self.at, self.limit.wrapping_sub(self.total))
     }
 
-    /// Uses `n`, which [`Granted::left`] has.
+    /// Uses `n`; the caller has seen them in [`SenderCredits::left`].
     #[inline]
     pub const fn take(&mut self, n: u32) {
         debug_assert!(n <= self.left());
         self.used = self.used.wrapping_add(n);
     }
 
-    /// Looks at the credits, and returns what is left now.
+    /// Reads the credits again, and returns what is left now.
     ///
     /// # Errors
     /// [`Corrupt`] if the receiver claims to have freed more than was used.
-    pub fn look<W: Words>(&mut self, words: &W) -> Result<u32, Corrupt> {
+    pub fn refresh<W: SharedWords>(&mut self, words: &W) -> Result<u32, Corrupt> {
         assert!((self.at as usize) < words.len());
-        // The acquire pairs with `Freed::tell`: the receiver has read what it gives back.
-        // SAFETY: in bounds by the assertion.
+        // The acquire pairs with `ReceiverCredits::report`: the receiver has read what it gives back.
         let freed = unsafe { words.load(self.at as usize, Ordering::Acquire) } as u32;
         let limit = freed.wrapping_add(self.total);
         if limit.wrapping_sub(self.used) > self.total {
@@ -89,20 +87,20 @@ impl Granted {
     }
 }
 
-/// The receiver's side of one resource: what it has freed and told.
+/// The receiver's credits for one resource: what it has freed and reported.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Freed {
+pub struct ReceiverCredits {
     freed: u32,
     at: u32,
-    /// How many more, from one on, until the sender is told. Apart from `freed`: counted side by side
-    /// they would become vectors.
+    /// How many more to free until the next report. Not derived from `freed`: two counters side by side would
+    /// become vector code.
     left: u32,
     every: u32,
 }
 
-impl Freed {
-    /// Of `total`, none used yet; credits are told in word `at`.
+impl ReceiverCredits {
+    /// Credits for `total` of a resource, none used yet, reported in word `at`.
     #[must_use]
     pub const fn new(total: u32, at: u32) -> Self {
         let quarter = total / 4;
@@ -122,40 +120,39 @@ impl Freed {
         self.freed
     }
 
-    /// Frees `n`. True if the sender was told: it may be waiting for that.
+    /// Frees `n`. True if this reported to the sender, which may be waiting.
     #[inline]
-    pub fn free<W: Words>(&mut self, n: u32, words: &W) -> bool {
+    pub fn free<W: SharedWords>(&mut self, n: u32, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(n);
         let due = n >= self.left;
         if due {
-            self.tell(words);
+            self.report(words);
         } else {
             self.left -= n;
         }
         due
     }
 
-    /// Frees one, as [`Freed::free`] does.
+    /// Frees one, as [`ReceiverCredits::free`] does.
     ///
     /// # Cost
-    /// An addition and a count, where it is not yet time to tell.
+    /// An addition and a count, where no report is due.
     #[inline(always)]
-    pub fn free_one<W: Words>(&mut self, words: &W) -> bool {
+    pub fn free_one<W: SharedWords>(&mut self, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(1);
         self.left -= 1;
         let due = self.left == 0;
         if due {
-            self.tell(words);
+            self.report(words);
         }
         due
     }
 
     #[inline(never)]
-    fn tell<W: Words>(&mut self, words: &W) {
+    fn report<W: SharedWords>(&mut self, words: &W) {
         assert!((self.at as usize) < words.len());
         self.left = self.every;
-        // The release keeps our reads of what is freed before the sender's next writes there.
-        // SAFETY: in bounds by the assertion.
+        // The release keeps the reads of what is freed before the sender's next writes there.
         unsafe {
             words.store(self.at as usize, u64::from(self.freed), Ordering::Release);
         }

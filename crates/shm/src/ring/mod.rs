@@ -1,66 +1,62 @@
-//! Rings of cache-line slots between one sender and one receiver.
+//! Rings of cache-line slots between one sender and one receiver, and the other shared words of a node.
 //!
-//! A slot is a pair of lines of eight words each: the first word holds the message's sequence number
-//! and 32 bits of the user's, the others are free. The sequence is stored last. A message of up to
-//! seven words touches the first line only, so one line moves between two processors; processors
-//! fetch lines in pairs, so a wider one comes nearly as fast.
+//! A slot is a pair of cache lines of eight words each. The first word holds the message's sequence number and 32 bits of
+//! the user's; it is stored last. A message of up to seven words touches the first line only, so one line moves between
+//! two processors; processors fetch lines in pairs, so a wider message is nearly as fast.
 //!
-//! Nothing is cleared. The receiver knows which sequence comes next, and writes only the count of
-//! slots it has freed, once every quarter of the ring, to a line of its own: while messages flow
-//! it writes nothing that the sender reads.
+//! Nothing is cleared: the receiver knows the next sequence number. It writes only the count of slots that it has freed,
+//! once every quarter of the ring, to a line of its own, so while messages flow it writes nothing that the sender reads.
 //!
-//! Two rings that lead to and fro may have one slot between them that both sides write in turn
-//! ([`Dialogue`]): an answer then moves one line and not two.
+//! | for | types |
+//! |---|---|
+//! | messages | [`Sender`], [`Receiver`], [`Storage`]; [`PingPongSlot`]: one line for both directions of a pair |
+//! | larger messages | [`PingPongBuffers`]: buffers that the two ranks of a pair write alternately |
+//! | bulk bytes | [`BulkOffer`]: bytes that one peer may claim; [`FifoWriter`], [`FifoReader`]: a window with two counters |
+//! | collectives | [`StepSlots`]: slots of one rank that all ranks read; [`BarrierCount`] |
+//! | waiting | [`SleepFlag`], [`CpuBoard`], [`RunnableHint`], [`OpenedLinks`], [`ExitFlag`] |
 //!
-//! Beside the rings, for bulk bytes: an [`Offer`] of one rank's bytes that one other may claim, and
-//! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side. For collectives:
-//! [`Steps`], the slots of one rank that all others read.
-//!
-//! And hints for who shares a processor: who is awake and where, the [`Board`], and when a rank worked (`stint.rs`).
-//!
-//! Everything is generic over [`Words`], so the code that a model checker explores is the code that
-//! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
-//! turn.
+//! Everything is generic over [`SharedWords`], so the code that the model checker explores is the code that runs. Atomic
+//! orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in turn.
 
-mod board;
+mod barrier_count;
+mod cpu_board;
 mod credit;
-mod dialogue;
-mod exit;
-mod gate;
+mod exit_flag;
+mod fifo;
 mod offer;
-mod opened;
-mod pipe;
+mod opened_links;
+mod ping_pong_buffers;
+mod ping_pong_slot;
 mod queue;
-mod sleep;
+mod runnable_hint;
+mod sleep_flag;
+mod slot;
 mod steps;
-mod stint;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod turn;
 mod words;
 
-pub use board::Board;
-pub use credit::{Freed, Granted};
-pub use dialogue::Dialogue;
-pub use exit::Exit;
-pub use gate::Gate;
-pub use offer::{OFFER, Offer, Share, Stage, Void};
-pub use opened::{Doors, Knock};
-pub use pipe::{Counters, Drain, Fill};
-pub use queue::{
-    BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, dialogue_at, words_for,
-};
-pub use sleep::{Barrier, Bell, Full};
-pub use steps::{Miss, Steps};
-pub use stint::Stint;
+pub use barrier_count::BarrierCount;
+pub use cpu_board::CpuBoard;
+pub use credit::{ReceiverCredits, SenderCredits};
+pub use exit_flag::ExitFlag;
+pub use fifo::{FifoCounters, FifoReader, FifoWriter};
+pub use offer::{BulkOffer, ClaimLost, OFFER_WORDS, OfferStage, OwnerProgress};
+pub use opened_links::{LinkAnnouncer, OpenedLinks};
+pub use ping_pong_buffers::{PING_PONG_BUFFERS, PingPongBuffers};
+pub use ping_pong_slot::PingPongSlot;
+pub use queue::{Message, Receiver, SendError, Sender};
+pub use runnable_hint::RunnableHint;
+pub use sleep_flag::{AsymmetricFence, FullFence, SleepFlag};
+pub use slot::{BODY, CREDITS, RingSlot, STRIDE, WIDE, ping_pong_slot_at, words_for};
+pub use steps::{StepMiss, StepSlots};
 pub use storage::Storage;
-pub use turn::{TURNS, Turns};
-pub use words::{Mapped, Words};
+pub use words::{MappedWords, SharedWords};
 
-/// What the other side wrote cannot be: it is broken or hostile.
+/// The peer wrote what the protocol does not allow: it is broken or hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt(
-    /// Which rule was broken.
+    /// The rule that was broken.
     pub &'static str,
 );

@@ -1,42 +1,42 @@
-//! Bytes of one rank that one other may claim.
+//! Bytes of one rank that one peer may claim: [`BulkOffer`].
 //!
-//! The owner opens an offer and tells its place and turn to a peer. The peer claims it and says by
-//! which road it takes the bytes; meanwhile the owner cannot withdraw it. When the peer has all, it
-//! says done, and the offer is the owner's again. A claim with an old turn fails, so a key that was
-//! kept too long reaches nothing. An owner that has lost the peer revokes the offer at any stage; a
-//! claimer that does not know yet finds out at the end, and takes nothing for the message.
+//! The owner opens an offer and sends its index and generation to a peer. The peer claims it and names the
+//! protocol by which it takes the bytes; from then on the owner cannot withdraw it. When the peer has all
+//! bytes it finishes the claim, and the offer is the owner's again. A claim with an old generation fails, so
+//! an old key reaches nothing. An owner that has lost the peer revokes the offer at any stage; a claimer that
+//! does not know yet finds out when it finishes, and does not count on what it has read.
 //!
-//! What lies in a buffer that goes over with the message which tells of the offer needs no claim: the
-//! state stays open, and the claimer says at its end that it took it ([`Offer::took`]).
+//! What lies in a buffer that goes over with the message about the offer needs no claim: the state stays
+//! open, and the claimer reports at its end that it took the bytes ([`BulkOffer::took`]).
 //!
 //! ```text
 //!           open            claim                finish
 //! Closed  ------->  Open  ---------> Claimed  ----------->  Done
 //!    ^---- withdraw --'                                        |
-//!    ^-------------------- the owner's next turn --------------'
+//!    ^-------------- the owner's next generation --------------'
 //! ```
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, Counters, STRIDE, Words};
+use super::{Corrupt, FifoCounters, STRIDE, SharedWords};
 
-/// Words that an offer takes: two lines. A place is for one owner and one claimer.
-pub const OFFER: usize = STRIDE;
+/// Words of an offer: two lines. An offer has one owner and one claimer.
+pub const OFFER_WORDS: usize = STRIDE;
 
-// The owner's line, but that the claimer changes the state.
+// The owner's line; the claimer changes the state there.
 const STATE: usize = 0;
 const GRANT: usize = 1;
 const FILLED: usize = 2;
 const SHARE: usize = 3;
-// The claimer's line, but that both take pieces.
+// The claimer's line; both sides take pieces there.
 const JOIN: usize = STRIDE / 2;
 const JOINED: usize = JOIN + 1;
 const DRAINED: usize = JOIN + 2;
 const NEXT: usize = JOIN + 3;
 const TOOK: usize = JOIN + 4;
 
-/// Attempts to take a piece. Each that fails is a piece that the other side took, some ten
-/// microseconds of work.
+/// Attempts to take a piece. Each that fails is a piece that the other side took, some ten microseconds of
+/// work.
 const ATTEMPTS: u32 = 8;
 
 const CLOSED: u64 = 0;
@@ -44,177 +44,176 @@ const OPEN: u64 = 1;
 const DONE: u64 = 2;
 const CLAIMED: u64 = 3;
 
-/// How far an offer has come.
+/// The stage of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum OfferStage {
     /// Not offered.
     Closed,
     /// Offered, and not yet claimed.
     Open,
-    /// The claimer takes it by road `how`.
+    /// The claimer takes the bytes by this protocol.
     Claimed {
-        /// The claimer's road.
-        how: u8,
+        /// The code of the claimer's protocol.
+        protocol: u8,
     },
-    /// The claimer has it all.
+    /// The claimer has all bytes.
     Done {
-        /// The claimer's road.
-        how: u8,
+        /// The code of the claimer's protocol.
+        protocol: u8,
     },
 }
 
-/// What the owner has done of a transfer that both sides share.
+/// The owner's progress in a transfer whose pieces both sides move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// So many pieces.
+pub enum OwnerProgress {
+    /// Pieces that it has moved.
     Pieces(u64),
-    /// It could not do what it took.
+    /// It could not move a piece that it took.
     Failed,
 }
 
-/// Why a claim holds no more.
+/// Why a claim is void.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Void {
+pub enum ClaimLost {
     /// The owner has revoked the offer.
     Revoked,
-    /// The offer is what neither side makes of it.
+    /// The offer's state is one that neither side writes.
     Corrupt(Corrupt),
 }
 
-/// One offer, as both sides see it.
+/// An offer, as both sides see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer<W> {
+pub struct BulkOffer<W> {
     words: W,
     at: usize,
 }
 
-impl Stage {
-    /// What the word of a `turn` is at this stage.
+impl OfferStage {
+    /// The state word of this stage in `generation`.
     #[must_use]
-    pub const fn word(self, turn: u32) -> u64 {
+    pub const fn word(self, generation: u32) -> u64 {
         let low = match self {
             Self::Closed => CLOSED,
             Self::Open => OPEN,
-            Self::Done { how } => DONE | (how as u64) << 4,
-            Self::Claimed { how } => CLAIMED | (how as u64) << 4,
+            Self::Done { protocol } => DONE | (protocol as u64) << 4,
+            Self::Claimed { protocol } => CLAIMED | (protocol as u64) << 4,
         };
-        (turn as u64) << 32 | low
+        (generation as u64) << 32 | low
     }
 }
 
-impl<W: Words> Offer<W> {
-    /// The offer in the [`OFFER`] words from `at` on.
+impl<W: SharedWords> BulkOffer<W> {
+    /// The offer in the [`OFFER_WORDS`] words from `at` on.
     ///
     /// # Panics
     /// If `words` has no such words.
     #[must_use]
     pub fn new(words: W, at: usize) -> Self {
-        assert!(words.holds(at, OFFER));
+        assert!(words.holds(at, OFFER_WORDS));
         Self { words, at }
     }
 
-    /// The words under it.
+    /// The words in which the offer lies.
     pub const fn words(&self) -> &W {
         &self.words
     }
 
-    /// The index of the word that says how far it has come.
+    /// The index of the state word.
     pub const fn state_word(&self) -> usize {
         self.at + STATE
     }
 
-    /// The index of the word that tells what was granted.
+    /// The index of the word that holds the grant.
     pub const fn grant_word(&self) -> usize {
         self.at + GRANT
     }
 
-    /// The index of the word that tells the owner's share.
+    /// The index of the word that holds the owner's progress.
     pub const fn share_word(&self) -> usize {
         self.at + SHARE
     }
 
-    /// The counters of the pipe that the bytes go through, if they do.
-    pub const fn counters(&self) -> Counters {
-        Counters {
+    /// The counters of the FIFO that the bytes go through, if they do.
+    pub const fn counters(&self) -> FifoCounters {
+        FifoCounters {
             filled: self.at + FILLED,
             drained: self.at + DRAINED,
         }
     }
 
-    /// Owner: offers something as `turn`, which no earlier offer in this place had; `grant` as for
-    /// [`Offer::grant`], or 0.
-    pub fn open(&self, turn: u32, grant: u64) {
+    /// Owner: opens the offer as `generation`, which no earlier offer here had; `grant` as for
+    /// [`BulkOffer::grant`], or 0.
+    pub fn open(&self, generation: u32, grant: u64) {
         for (word, value) in [(GRANT, grant), (JOIN, 0), (NEXT, 0), (SHARE, 0)] {
             // SAFETY: `new` checked the index.
             unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
         }
-        let open = Stage::Open.word(turn);
-        // Who claims it sees all that was prepared.
-        // SAFETY: `new` checked the index.
+        let open = OfferStage::Open.word(generation);
+        // A claimer sees all that was prepared.
         unsafe {
             self.words.store(self.at + STATE, open, Ordering::Release);
         }
     }
 
-    /// Owner: how far the offer has come. [`Stage::Closed`] if it is not `turn`'s.
+    /// Owner: the stage of the offer; [`OfferStage::Closed`] if it is of another generation.
     ///
     /// # Cost
     /// One load.
     #[must_use]
-    pub fn look(&self, turn: u32) -> Stage {
-        // The acquire pairs with `finish`: what the claimer read may be written again.
-        // SAFETY: `new` checked the index.
+    pub fn look(&self, generation: u32) -> OfferStage {
+        // The acquire pairs with `finish`: what the claimer has read may be written again.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Acquire) };
         match word & 15 {
-            _ if (word >> 32) as u32 != turn => Stage::Closed,
-            OPEN => Stage::Open,
-            DONE => Stage::Done {
-                how: (word >> 4) as u8,
+            _ if (word >> 32) as u32 != generation => OfferStage::Closed,
+            OPEN => OfferStage::Open,
+            DONE => OfferStage::Done {
+                protocol: (word >> 4) as u8,
             },
-            CLAIMED => Stage::Claimed {
-                how: (word >> 4) as u8,
+            CLAIMED => OfferStage::Claimed {
+                protocol: (word >> 4) as u8,
             },
-            _ => Stage::Closed,
+            _ => OfferStage::Closed,
         }
     }
 
     /// Owner: takes the offer back. False if it was claimed before.
-    pub fn withdraw(&self, turn: u32) -> bool {
-        let (open, closed) = (Stage::Open.word(turn), Stage::Closed.word(turn));
-        // Nobody else had it, so there is nothing to see.
-        // SAFETY: `new` checked the index.
+    pub fn withdraw(&self, generation: u32) -> bool {
+        let (open, closed) = (
+            OfferStage::Open.word(generation),
+            OfferStage::Closed.word(generation),
+        );
+        // No peer claimed it, so there is nothing to acquire.
         unsafe {
             self.words
                 .exchange(self.at + STATE, open, closed, Ordering::Relaxed)
         }
     }
 
-    /// Owner: tells the claimer something, not 0, such as which pipe it uses.
+    /// Owner: grants the claimer something, not 0, such as the number of a FIFO.
     pub fn grant(&self, what: u64) {
-        // Who sees it sees what was prepared for it.
-        // SAFETY: `new` checked the index.
+        // A claimer that sees the grant sees what was prepared for it.
         unsafe {
             self.words.store(self.at + GRANT, what, Ordering::Release);
         }
     }
 
-    /// Claimer: takes the offer, which is `turn`'s. False if it is no longer open.
+    /// Claimer: claims the offer of `generation`. False if it is no longer open.
     #[must_use]
-    pub fn claim(&self, turn: u32, how: u8) -> bool {
-        let claimed = Stage::Claimed { how }.word(turn);
+    pub fn claim(&self, generation: u32, protocol: u8) -> bool {
+        let claimed = OfferStage::Claimed { protocol }.word(generation);
         // The acquire pairs with `open`.
         // SAFETY: `new` checked the index.
         unsafe {
             self.words.exchange(
                 self.at + STATE,
-                Stage::Open.word(turn),
+                OfferStage::Open.word(generation),
                 claimed,
                 Ordering::Acquire,
             )
         }
     }
 
-    /// Claimer: what was granted, 0 if nothing yet.
+    /// Claimer: the grant; 0 if there is none yet.
     #[must_use]
     pub fn granted(&self) -> u64 {
         // The acquire pairs with `grant`.
@@ -222,12 +221,12 @@ impl<W: Words> Offer<W> {
         unsafe { self.words.load(self.at + GRANT, Ordering::Acquire) }
     }
 
-    /// Owner: takes the offer back whether it was claimed or not: its peer is lost, which the peer may
-    /// not know. What it names may be written again: a claimer that still reads is told by
-    /// [`Offer::holds`] and [`Offer::finish`].
-    pub fn revoke(&self, turn: u32) {
-        let closed = Stage::Closed.word(turn);
-        // A claimer moves it on twice at most.
+    /// Owner: revokes the offer, claimed or not: its peer is lost, which the peer may not know. The bytes may
+    /// be written again: a claimer that still reads finds out by [`BulkOffer::holds`] and
+    /// [`BulkOffer::finish`].
+    pub fn revoke(&self, generation: u32) {
+        let closed = OfferStage::Closed.word(generation);
+        // The claimer changes the state twice at most.
         for _ in 0..3 {
             // SAFETY: `new` checked the index.
             let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
@@ -240,42 +239,43 @@ impl<W: Words> Offer<W> {
                 break;
             }
         }
-        // Pairs with the fence of `finish`: who reads what is written after this sees the word.
+        // Pairs with the fence of `finish`: a claimer that reads what is written after this sees the state.
         self.words.fence(Ordering::Release);
     }
 
-    /// Claimer: whether the offer is still at the stage where it uses it: claimed, or open where it
-    /// needs no claim.
+    /// Claimer: checks that the offer is at the stage at which it uses it: claimed, or open where it needs no
+    /// claim.
     ///
     /// # Cost
     /// One load.
     ///
     /// # Errors
-    /// [`Void`]: nothing more comes.
-    pub fn holds(&self, turn: u32, stage: Stage) -> Result<(), Void> {
+    /// [`ClaimLost`]: no more bytes arrive.
+    pub fn holds(&self, generation: u32, stage: OfferStage) -> Result<(), ClaimLost> {
         // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
-        let closed = Stage::Closed.word(turn);
-        if word == stage.word(turn) {
+        let closed = OfferStage::Closed.word(generation);
+        if word == stage.word(generation) {
             Ok(())
         } else if word == closed {
-            Err(Void::Revoked)
+            Err(ClaimLost::Revoked)
         } else {
-            Err(Void::Corrupt(Corrupt("an offer changed under its claimer")))
+            Err(ClaimLost::Corrupt(Corrupt(
+                "an offer changed under its claimer",
+            )))
         }
     }
 
-    /// Claimer: it has all, and uses nothing of the offer any more, which it claimed by road `how`.
+    /// Claimer: ends its claim by `protocol`; it has all bytes and uses nothing of the offer any more.
     ///
     /// # Errors
-    /// [`Void`]: what was read may be anything.
-    pub fn finish(&self, turn: u32, how: u8) -> Result<(), Void> {
-        let claimed = Stage::Claimed { how }.word(turn);
-        let done = Stage::Done { how }.word(turn);
-        // Our reads come before the look at the word.
+    /// [`ClaimLost`]: the bytes that were read are arbitrary.
+    pub fn finish(&self, generation: u32, protocol: u8) -> Result<(), ClaimLost> {
+        let claimed = OfferStage::Claimed { protocol }.word(generation);
+        let done = OfferStage::Done { protocol }.word(generation);
+        // The reads come before the look at the state.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
-        // SAFETY: `new` checked the index.
         let finished = unsafe {
             self.words
                 .exchange(self.at + STATE, claimed, done, Ordering::Release)
@@ -283,48 +283,46 @@ impl<W: Words> Offer<W> {
         if finished {
             return Ok(());
         }
-        // A word that was put back since is no better.
-        let changed = Void::Corrupt(Corrupt("an offer changed under its claimer"));
+        // A state that was put back since is no better.
+        let changed = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
         Err(self
-            .holds(turn, Stage::Claimed { how })
+            .holds(generation, OfferStage::Claimed { protocol })
             .err()
             .unwrap_or(changed))
     }
 
-    /// Claimer: it took all without a claim, and uses nothing of the offer any more. A message to the
-    /// owner follows, and says so.
-    pub fn took(&self, turn: u32) {
+    /// Claimer: took all bytes without a claim, and uses nothing of the offer any more. A message to the
+    /// owner follows and says so.
+    pub fn took(&self, generation: u32) {
         // That message carries the order.
-        // SAFETY: `new` checked the index.
         unsafe {
             self.words
-                .store(self.at + TOOK, u64::from(turn), Ordering::Relaxed);
+                .store(self.at + TOOK, u64::from(generation), Ordering::Relaxed);
         }
     }
 
-    /// Owner, once that message has come: whether the claimer said [`Offer::took`].
+    /// Owner, once that message has arrived: whether the claimer called [`BulkOffer::took`].
     #[must_use]
-    pub fn is_taken(&self, turn: u32) -> bool {
+    pub fn is_taken(&self, generation: u32) -> bool {
         // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + TOOK, Ordering::Relaxed) };
-        word == u64::from(turn)
+        word == u64::from(generation)
     }
 
-    /// Claimer: lets the owner take part: two words that it must know, the first not 0.
+    /// Claimer: asks the owner to move pieces as well; two words that it must know, the first not 0.
     pub fn join(&self, what: [u64; 2]) {
         // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at + JOINED, what[1], Ordering::Relaxed);
         }
-        // Who sees the first word sees the second.
-        // SAFETY: `new` checked the index.
+        // An owner that sees the first word sees the second.
         unsafe {
             self.words.store(self.at + JOIN, what[0], Ordering::Release);
         }
     }
 
-    /// Owner: what the claimer said in [`Offer::join`].
+    /// Owner: the words of [`BulkOffer::join`], if the claimer has asked.
     #[must_use]
     pub fn joined(&self) -> Option<[u64; 2]> {
         // The acquire pairs with `join`.
@@ -335,10 +333,8 @@ impl<W: Words> Offer<W> {
         (first != 0).then_some([first, second])
     }
 
-    /// Either side of a shared transfer: the number of the next piece that nobody has taken yet,
-    /// if it is below `pieces`.
-    /// Nothing also after some attempts that failed: one side has few rivals unless the other one
-    /// plays tricks.
+    /// Either side of a shared transfer: takes the next free piece, if its number is below `pieces`. `None`
+    /// also after some attempts that failed: a side has few rivals unless its peer is hostile.
     #[must_use]
     pub fn take(&self, pieces: u64) -> Option<u64> {
         for _ in 0..ATTEMPTS {
@@ -347,8 +343,7 @@ impl<W: Words> Offer<W> {
             if next >= pieces {
                 return None;
             }
-            // Pieces are disjoint, and what came of them is told by `shared` alone.
-            // SAFETY: `new` checked the index.
+            // Pieces are disjoint, and `shared` alone reports what came of them.
             let won = unsafe {
                 self.words
                     .exchange(self.at + NEXT, next, next + 1, Ordering::Relaxed)
@@ -360,37 +355,35 @@ impl<W: Words> Offer<W> {
         None
     }
 
-    /// Claimer: leaves a shared transfer, of which nobody takes a piece any more.
+    /// Claimer: leaves a shared transfer: no piece is taken any more.
     pub fn leave(&self) {
         // An owner that is about to take one finds another number.
-        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at + NEXT, u64::MAX, Ordering::Relaxed);
         }
     }
 
-    /// Owner: what it has done by now of a shared transfer.
-    pub fn share(&self, share: Share) {
+    /// Owner: reports its progress in a shared transfer.
+    pub fn share(&self, share: OwnerProgress) {
         let word = match share {
-            Share::Pieces(n) => n,
-            Share::Failed => u64::MAX,
+            OwnerProgress::Pieces(n) => n,
+            OwnerProgress::Failed => u64::MAX,
         };
-        // The claimer sees the bytes of the pieces.
-        // SAFETY: `new` checked the index.
+        // The claimer then sees the bytes of the pieces.
         unsafe {
             self.words.store(self.at + SHARE, word, Ordering::Release);
         }
     }
 
-    /// Claimer: what the owner has done.
+    /// Claimer: the owner's progress.
     #[must_use]
-    pub fn shared(&self) -> Share {
+    pub fn shared(&self) -> OwnerProgress {
         // The acquire pairs with `share`.
         // SAFETY: `new` checked the index.
         match unsafe { self.words.load(self.at + SHARE, Ordering::Acquire) } {
-            u64::MAX => Share::Failed,
-            n => Share::Pieces(n),
+            u64::MAX => OwnerProgress::Failed,
+            n => OwnerProgress::Pieces(n),
         }
     }
 }

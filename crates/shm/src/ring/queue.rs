@@ -1,183 +1,103 @@
-//! The two ends of a ring.
+//! The two ends of a ring: [`Sender`] and [`Receiver`].
 
 use core::sync::atomic::Ordering;
 
-use super::dialogue::{Dialogue, STEP, Turn};
-use super::{Corrupt, Freed, Granted, Words};
-
-/// Words from one slot to the next: 128 B.
-pub const STRIDE: usize = 16;
-
-/// Words of a message's body in its slot's first line: 64 B less the first word.
-pub const BODY: usize = 7;
-
-/// Words of a body that takes the slot's second line too.
-pub const WIDE: usize = STRIDE - 1;
-
-/// Words behind the slots that hold credits, in a line of their own. The first is the ring's, the
-/// others are free for resources that travel with it.
-pub const CREDITS: usize = STRIDE;
-
-/// Words that a ring of `slots` slots takes, with its credits and a slot for a [`Dialogue`].
-#[must_use]
-pub const fn words_for(slots: u32) -> usize {
-    dialogue_at(slots) + STRIDE
-}
-
-/// The first word of the slot for a [`Dialogue`] among those of a ring of `slots` slots.
-#[must_use]
-pub const fn dialogue_at(slots: u32) -> usize {
-    slots as usize * STRIDE + CREDITS
-}
+use super::ping_pong_slot::{PingPongSlot, STEP, SlotTurn};
+use super::slot::{BODY, RingSlot, STRIDE, ping_pong_slot_at, words_for};
+use super::{Corrupt, ReceiverCredits, SenderCredits, SharedWords};
 
 /// A message as [`Receiver::try_recv`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The user's 32 bits beside the sequence.
+    /// The user's 32 bits beside the sequence number.
     pub head: u32,
-    /// The body; words that the sender did not give are arbitrary.
+    /// The body; words that the sender did not write are arbitrary.
     pub body: [u64; BODY],
 }
 
 /// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum SendError {
     /// The ring is full.
     Full,
     /// The receiver broke the protocol.
     Corrupt(Corrupt),
 }
 
-/// A slot of a ring, or that of its dialogue: where one message is written, or read. Found once for all
-/// of its words.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<W> {
-    /// The slot's words, [`STRIDE`] of them.
-    words: W,
-    in_turn: bool,
-}
-
-impl<W: Words> Place<W> {
-    /// # Safety
-    /// `words` has slot `number`.
-    #[inline(always)]
-    unsafe fn new(words: &W, number: u32) -> Self {
-        Self {
-            // SAFETY: a slot's words, by the caller's word.
-            words: unsafe { words.part(number as usize * STRIDE, STRIDE) },
-            in_turn: false,
-        }
-    }
-
-    /// The slot of a dialogue, which has these words.
-    #[inline(always)]
-    fn of_dialogue(words: &W) -> Self {
-        Self {
-            // SAFETY: the ends of a ring have taken the words of one slot.
-            words: unsafe { words.part(0, STRIDE) },
-            in_turn: true,
-        }
-    }
-
-    /// Whether it is the dialogue's: who has read it may write it next.
-    #[inline(always)]
-    #[must_use]
-    pub const fn in_turn(&self) -> bool {
-        self.in_turn
-    }
-
-    /// The index among [`Place::words`] of body word `i`.
-    ///
-    /// # Panics
-    /// If `i` is not below [`WIDE`].
-    #[inline(always)]
-    #[must_use]
-    pub const fn body(i: usize) -> usize {
-        assert!(i < WIDE);
-        1 + i
-    }
-
-    /// The slot's words.
-    #[inline(always)]
-    #[must_use]
-    pub const fn words(&self) -> &W {
-        &self.words
-    }
-}
-
-/// The sending end. There is one for a ring.
+/// The sending end of a ring. A ring has one.
 #[derive(Debug)]
 pub struct Sender<W> {
     words: W,
     mask: u32,
     /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
-    slots: Granted,
-    turn: Turn,
-    dialogue: W,
+    slots: SenderCredits,
+    turn: SlotTurn,
+    ping_pong: W,
 }
 
-/// The receiving end. There is one for a ring.
+/// The receiving end of a ring. A ring has one.
 #[derive(Debug)]
 pub struct Receiver<W> {
     words: W,
     mask: u32,
     /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
-    slots: Freed,
-    dialogue: W,
+    slots: ReceiverCredits,
+    ping_pong: W,
 }
 
-fn check<W: Words>(words: &W, slots: u32) {
+fn check<W: SharedWords>(words: &W, slots: u32) {
     assert!(slots.is_power_of_two(), "a ring has 2^k slots");
     assert!(words.len() >= words_for(slots), "too few words for a ring");
 }
 
-impl<W: Words> Sender<W> {
-    /// The sending end of a ring of `slots` slots in `words`, which are zero.
+impl<W: SharedWords> Sender<W> {
+    /// Makes the sending end of a ring of `slots` slots in `words`, which are zero.
     ///
     /// # Panics
-    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] returns.
     #[must_use]
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);
         Self {
             mask: slots - 1,
-            number: Dialogue::<W>::NONE,
-            slots: Granted::new(slots, slots * STRIDE as u32),
-            turn: Turn::new(false, slots),
+            number: PingPongSlot::<W>::NONE,
+            slots: SenderCredits::new(slots, slots * STRIDE as u32),
+            turn: SlotTurn::new(false, slots),
             // SAFETY: `check` has counted these words.
-            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            ping_pong: unsafe { words.part(ping_pong_slot_at(slots), STRIDE) },
             words,
         }
     }
 
-    /// This end, from which nothing was sent, with `dialogue`. The receiving end gets the same.
+    /// Adds the ping-pong slot of the pair to this end, before the first message. The receiving end gets the
+    /// same slot.
     #[must_use]
-    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+    pub fn with_ping_pong(self, ping_pong: PingPongSlot<W>) -> Self {
         Self {
-            number: dialogue.number(),
-            turn: Turn::new(dialogue.begins(), self.mask + 1),
-            dialogue: dialogue.into_words(),
+            number: ping_pong.number(),
+            turn: SlotTurn::new(ping_pong.begins(), self.mask + 1),
+            ping_pong: ping_pong.into_words(),
             ..self
         }
     }
 
-    /// What the other side wrote into the dialogue's slot is read: it is this side's turn.
+    /// This side has read the peer's message in the ping-pong slot, and may write there next.
     #[inline(always)]
-    pub const fn take_turn(&mut self) {
+    pub const fn gain_ping_pong(&mut self) {
         self.turn.take(self.slots.used());
     }
 
-    /// After a quarter of a ring has come this side tries again whether there is a dialogue. What the other
-    /// side wrote last into its slot is read, and goes.
-    pub fn try_turn(&mut self) {
+    /// Tries the ping-pong slot again, after a quarter of a ring was freed. Clears a message of the peer
+    /// there that has been read.
+    pub fn retry_ping_pong(&mut self) {
         if self.turn.retry(self.slots.used()) {
-            // SAFETY: a dialogue's words are those of a slot.
-            let word = unsafe { self.dialogue.load(0, Ordering::Relaxed) };
+            // SAFETY: these are the words of a slot.
+            let word = unsafe { self.ping_pong.load(0, Ordering::Relaxed) };
             if word != 0 {
                 // SAFETY: as above.
-                unsafe { self.dialogue.store(0, 0, Ordering::Relaxed) };
+                unsafe { self.ping_pong.store(0, 0, Ordering::Relaxed) };
             }
         }
     }
@@ -188,67 +108,67 @@ impl<W: Words> Sender<W> {
         &self.words
     }
 
-    /// The ring's slots: how many are free, and the like.
-    pub const fn slots(&mut self) -> &mut Granted {
+    /// The credits for slots: how many are free.
+    pub const fn slots(&mut self) -> &mut SenderCredits {
         &mut self.slots
     }
 
-    /// Whether a slot is free without looking at the credits.
+    /// Whether a slot is free by the credits that are known.
     #[inline(always)]
     #[must_use]
     pub const fn ready(&self) -> bool {
         self.slots.left() != 0
     }
 
-    /// Whether a slot is free, looking at the credits if need be.
+    /// Whether a slot is free; reads the credits again if need be.
     ///
     /// # Errors
     /// [`Corrupt`] if the credits cannot be.
     pub fn room(&mut self) -> Result<bool, Corrupt> {
-        Ok(self.ready() || self.slots.look(&self.words)? != 0)
+        Ok(self.ready() || self.slots.refresh(&self.words)? != 0)
     }
 
-    /// Whether the next message may go into the dialogue's slot.
+    /// Whether the next message should go into the ping-pong slot.
     #[inline(always)]
     #[must_use]
-    pub const fn is_in_turn(&self) -> bool {
-        self.turn.is_ours()
+    pub const fn may_ping_pong(&self) -> bool {
+        self.turn.is_own()
     }
 
-    /// The dialogue's slot, for a message of [`BODY`] words at most: two lines that go to and fro are slower
-    /// than two rings. The caller has seen [`Sender::is_in_turn`].
+    /// The ping-pong slot, for a message of at most [`BODY`] words: two lines that go back and forth are
+    /// slower than two rings. The caller has seen [`Sender::may_ping_pong`].
     #[inline(always)]
     #[must_use]
-    pub fn place_in_turn(&self) -> Place<W> {
-        debug_assert!(self.is_in_turn());
-        Place::of_dialogue(&self.dialogue)
+    pub fn ping_pong_slot(&self) -> RingSlot<W> {
+        debug_assert!(self.may_ping_pong());
+        RingSlot::of_ping_pong(&self.ping_pong)
     }
 
-    /// The ring's slot under construction. The caller has seen [`Sender::ready`].
+    /// The next free slot of the ring. The caller has seen [`Sender::ready`].
     #[inline(always)]
     #[must_use]
-    pub fn place(&self) -> Place<W> {
+    pub fn slot(&self) -> RingSlot<W> {
         // SAFETY: `new` checked that there are as many slots as the mask lets through.
-        unsafe { Place::new(&self.words, self.slots.used() & self.mask) }
+        unsafe { RingSlot::new(&self.words, self.slots.used() & self.mask) }
     }
 
-    /// Writes word `i` of the body of the message under construction, whose slot is `place`.
+    /// Writes body word `i` of the message in `slot`, which is not published yet.
     ///
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
-    pub fn set(&mut self, place: &Place<W>, i: usize, word: u64) {
+    pub fn set(&mut self, slot: &RingSlot<W>, i: usize, word: u64) {
         // SAFETY: a place has a slot's words; `i` is checked.
-        unsafe { place.words.set(Place::<W>::body(i), word) };
+        unsafe { slot.words().set(RingSlot::<W>::body(i), word) };
     }
 
-    /// Publishes the message under construction, whose slot is `place`.
+    /// Publishes the message in `slot`.
     ///
     /// # Cost
     /// One store. No atomic read-modify-write, no fence.
     #[inline(always)]
-    pub fn publish(&mut self, place: &Place<W>, head: u32) {
-        if place.in_turn {
+    pub fn publish(&mut self, slot: &RingSlot<W>, head: u32) {
+        if slot.is_ping_pong() {
             self.turn.give(self.slots.used());
         } else {
             self.slots.take(1);
@@ -257,55 +177,55 @@ impl<W: Words> Sender<W> {
         self.number = self.number.wrapping_add(STEP);
         // SAFETY: a place has a slot's words.
         unsafe {
-            place.words.store(0, word, Ordering::Release);
+            slot.words().store(0, word, Ordering::Release);
         }
     }
 
     /// Sends one message.
     ///
     /// # Errors
-    /// [`Refused::Full`] when the receiver has given no slot back yet.
+    /// [`SendError::Full`] when the receiver has given no slot back yet.
     ///
     /// # Panics
     /// If `body` has more than [`WIDE`] words.
     #[inline]
-    pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), Refused> {
-        if !self.room().map_err(Refused::Corrupt)? {
-            return Err(Refused::Full);
+    pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), SendError> {
+        if !self.room().map_err(SendError::Corrupt)? {
+            return Err(SendError::Full);
         }
-        let place = self.place();
+        let slot = self.slot();
         for (i, &word) in body.iter().enumerate() {
-            self.set(&place, i, word);
+            self.set(&slot, i, word);
         }
-        self.publish(&place, head);
+        self.publish(&slot, head);
         Ok(())
     }
 }
 
-impl<W: Words> Receiver<W> {
-    /// The receiving end of a ring of `slots` slots in `words`, from which nothing was received.
+impl<W: SharedWords> Receiver<W> {
+    /// Makes the receiving end of a ring of `slots` slots in `words`, before the first message.
     ///
     /// # Panics
-    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] returns.
     #[must_use]
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);
         Self {
             mask: slots - 1,
-            number: Dialogue::<W>::NONE,
-            slots: Freed::new(slots, slots * STRIDE as u32),
+            number: PingPongSlot::<W>::NONE,
+            slots: ReceiverCredits::new(slots, slots * STRIDE as u32),
             // SAFETY: `check` has counted these words.
-            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            ping_pong: unsafe { words.part(ping_pong_slot_at(slots), STRIDE) },
             words,
         }
     }
 
-    /// This end, from which nothing was received, with `dialogue`: that of the sending end.
+    /// Adds the ping-pong slot of the pair, the same as the sending end's, before the first message.
     #[must_use]
-    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+    pub fn with_ping_pong(self, ping_pong: PingPongSlot<W>) -> Self {
         Self {
-            number: dialogue.number(),
-            dialogue: dialogue.into_words(),
+            number: ping_pong.number(),
+            ping_pong: ping_pong.into_words(),
             ..self
         }
     }
@@ -316,88 +236,88 @@ impl<W: Words> Receiver<W> {
         &self.words
     }
 
-    /// The ring's slot that comes next.
+    /// The slot of the ring in which the next message would be.
     #[inline(always)]
     #[must_use]
-    pub fn place(&self) -> Place<W> {
+    pub fn slot(&self) -> RingSlot<W> {
         // SAFETY: `new` checked that there are as many slots as the mask lets through.
-        unsafe { Place::new(&self.words, self.slots.freed() & self.mask) }
+        unsafe { RingSlot::new(&self.words, self.slots.freed() & self.mask) }
     }
 
-    /// The next message's slot and its 32 bits, if it has come.
+    /// The slot and the 32 bits of the next message, if it has arrived.
     ///
     /// # Cost
-    /// Two loads, each with a compare: of the ring's slot, and if it is not there of the dialogue's.
+    /// Two loads, each with a compare: the ring's slot, then the ping-pong slot.
     #[inline(always)]
     #[must_use]
-    pub fn next(&self) -> Option<(Place<W>, u32)> {
-        let place = self.place();
-        if let Some(head) = self.head_at(&place) {
-            return Some((place, head));
+    pub fn next(&self) -> Option<(RingSlot<W>, u32)> {
+        let slot = self.slot();
+        if let Some(head) = self.head_at(&slot) {
+            return Some((slot, head));
         }
-        let place = Place::of_dialogue(&self.dialogue);
-        let head = self.head_at(&place)?;
-        Some((place, head))
+        let slot = RingSlot::of_ping_pong(&self.ping_pong);
+        let head = self.head_at(&slot)?;
+        Some((slot, head))
     }
 
-    /// The 32 bits of the next message, if it is in slot `place`.
+    /// The 32 bits of the next message, if it is in `slot`.
     #[inline(always)]
-    fn head_at(&self, place: &Place<W>) -> Option<u32> {
-        u32::try_from(self.ahead_at(place)).ok()
+    fn head_at(&self, slot: &RingSlot<W>) -> Option<u32> {
+        u32::try_from(self.ahead_at(slot)).ok()
     }
 
-    /// The 32 bits of the next message, if it is in slot `place`; something beyond 32 bits otherwise. So
-    /// one compare tells sequence and meaning.
+    /// The 32 bits of the next message, if it is in `slot`; a value above 32 bits otherwise. So one compare
+    /// checks the sequence number and the value.
     ///
     /// # Cost
     /// One load and a subtraction.
     #[inline(always)]
     #[must_use]
-    pub fn ahead_at(&self, place: &Place<W>) -> u64 {
-        Self::first_at(place).wrapping_sub(self.number)
+    pub fn ahead_at(&self, slot: &RingSlot<W>) -> u64 {
+        Self::first_at(slot).wrapping_sub(self.number)
     }
 
-    /// The first word of slot `place`: sequence above, the user's bits below.
+    /// The first word of `slot`: the sequence number above, the user's bits below.
     #[inline(always)]
-    fn first_at(place: &Place<W>) -> u64 {
+    fn first_at(slot: &RingSlot<W>) -> u64 {
         // SAFETY: a place has a slot's words.
-        unsafe { place.words.load(0, Ordering::Acquire) }
+        unsafe { slot.words().load(0, Ordering::Acquire) }
     }
 
-    /// Word `i` of the body of the next message, which is in slot `place`.
+    /// Body word `i` of the next message, which is in `slot`.
     ///
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
     #[must_use]
-    pub fn get(&self, place: &Place<W>, i: usize) -> u64 {
+    pub fn get(&self, slot: &RingSlot<W>, i: usize) -> u64 {
         // SAFETY: a place has a slot's words; `i` is checked.
-        unsafe { place.words.get(Place::<W>::body(i)) }
+        unsafe { slot.words().get(RingSlot::<W>::body(i)) }
     }
 
-    /// A hint that the message `ahead` slots from here is looked at soon.
+    /// Prefetches the slot `ahead` slots after the next message.
     #[inline(always)]
     pub fn prefetch(&self, ahead: u32) {
         let slot = self.slots.freed().wrapping_add(ahead) & self.mask;
         self.words.prefetch(slot as usize * STRIDE);
     }
 
-    /// Drops the next message, which is in slot `place`. True if the sender was told that slots are free:
-    /// it may be waiting for that. Where the slot is the dialogue's, it is this side's turn.
+    /// Drops the next message, which is in `slot`. True if this reported freed slots: the sender may be
+    /// waiting for them. After the ping-pong slot this side may write there.
     #[inline(always)]
-    pub fn advance(&mut self, place: &Place<W>) -> bool {
+    pub fn advance(&mut self, slot: &RingSlot<W>) -> bool {
         self.number = self.number.wrapping_add(STEP);
-        !place.in_turn && self.slots.free_one(&self.words)
+        !slot.is_ping_pong() && self.slots.free_one(&self.words)
     }
 
-    /// Looks whether the ring's next slot holds what it can hold: a message that came before, the next
-    /// one, or the one after it, where the next one is in the dialogue's slot.
+    /// Checks the sequence number in the ring's next slot: it can be that of an earlier message, of the next
+    /// one, or of the one after it while the next one is in the ping-pong slot.
     ///
     /// # Errors
     /// [`Corrupt`] otherwise.
     pub fn check(&self) -> Result<(), Corrupt> {
         // SAFETY: a place has a slot's words.
-        let word = unsafe { self.place().words.load(0, Ordering::Relaxed) };
+        let word = unsafe { self.slot().words().load(0, Ordering::Relaxed) };
         let number = word >> 32 << 32;
         let ago = self.number.wrapping_add(STEP).wrapping_sub(number);
         let untouched = word == 0 && self.slots.freed() <= self.mask;
@@ -408,12 +328,12 @@ impl<W: Words> Receiver<W> {
         }
     }
 
-    /// Receives one message.
+    /// Receives the next message, if it has arrived.
     #[inline]
     pub fn try_recv(&mut self) -> Option<Message> {
-        let (place, head) = self.next()?;
-        let body = core::array::from_fn(|i| self.get(&place, i));
-        self.advance(&place);
+        let (slot, head) = self.next()?;
+        let body = core::array::from_fn(|i| self.get(&slot, i));
+        self.advance(&slot);
         Some(Message { head, body })
     }
 }

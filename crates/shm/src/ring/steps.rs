@@ -1,77 +1,78 @@
-//! Collectives of a group by numbered steps.
+//! The slots of one rank in the collectives of a group: [`StepSlots`].
 //!
-//! Every rank has a few slots. In a step some ranks write a slot each, publish it, and others read it.
-//! All count the steps alike, and know which slot is written in each, so a slot's number says whether what one
-//! waits for is there; nothing is cleared. A number carries a mark of the call: ranks whose calls differ find
-//! out instead of reading each other's bytes.
+//! Every rank has a few slots. In a step some ranks write a slot each and publish it, and others read it. All
+//! ranks count the steps alike and know which slot is written in each, so the number in a slot says whether a
+//! step is there; nothing is cleared. A number carries a mark of the call: ranks whose calls differ find out
+//! instead of reading each other's bytes.
 //!
-//! Where many read it, a rank writes its own slots [one after the other](Steps::slot), each again `SLOTS` steps
-//! later. Until then all must have read it: each rank tells, every half of the ring, up to which step it has
-//! finished. So nobody writes what its writer reads for each step, and a rank may be that many steps ahead of
-//! the slowest. Two ranks may write all slots of both in turn: whoever has read one may write it next. Ranks whose
-//! calls differ may then write where the other does not look; who waits long [finds that](Steps::look_in_turn).
+//! Where many ranks read, a rank writes its own slots [one after the other](StepSlots::slot), each again
+//! `SLOTS` steps later. By then all must have read it: each rank reports, every half of the ring, up to which
+//! step it has finished. So no rank reads a line of the writer that changes every step, and a rank may be
+//! `SLOTS` steps ahead of the slowest. Two ranks may write all slots of both alternately: the rank that has
+//! read one may write it next. If their calls differ they may then write where the other does not look; a
+//! rank that waits long [finds out](StepSlots::look_ping_pong).
 //!
-//! A rank that rests tells for which step, so that others on its processor know whether it could go on.
+//! A rank that waits publishes for which step, so that others on its processor know whether it could go on.
 
 use core::sync::atomic::Ordering;
 
-use super::{Corrupt, STRIDE, Words};
+use super::{Corrupt, STRIDE, SharedWords};
 
-/// One rank's slots, as everybody sees them, and what it has finished.
+/// The slots of one rank, and the steps it has finished and waits for, as all ranks see them.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps<W, const SLOTS: usize> {
+pub struct StepSlots<W, const SLOTS: usize> {
     words: W,
 }
 
-/// Why a slot is not the one that is waited for.
+/// Why a slot does not hold the step that was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Miss {
+pub enum StepMiss {
     /// It is not published yet.
     Early,
-    /// It is, by a rank that is in another call.
+    /// It is published by a rank in another call.
     Differs,
-    /// It cannot be.
+    /// Its number is one that cannot be there.
     Corrupt(Corrupt),
 }
 
-/// Bits of a slot's number that are the mark of the call. The rest suffice for years of steps.
+/// Bits of a slot's number that are the mark of the call. The others suffice for years of steps.
 const MARK: u32 = u16::BITS;
 
-/// The number of a slot whose step was taken back: no step's, since they count from 1.
+/// The number of a slot whose step was withdrawn: no step, since they count from 1.
 const WITHDRAWN: u64 = u16::MAX as u64;
 
-/// The number of a slot is no step's that could be there.
+/// The error for a number that no step can have at this time.
 const NO_STEP: Corrupt = Corrupt("the number of a collective's step");
 
-/// The bit of a mark that tells two ranks that write in turn apart.
+/// The bit of a mark that tells apart two ranks that write alternately.
 const WRITER: u16 = 1;
 
-impl<W, const SLOTS: usize> Steps<W, SLOTS> {
-    /// Words of one rank: its slots, each of which has a line of eight words, the first being its
-    /// number; then the line of what it has finished and waits for.
+impl<W, const SLOTS: usize> StepSlots<W, SLOTS> {
+    /// Words of one rank: its slots, each with a line of eight words whose first is the number; then the line
+    /// of what it has finished and waits for.
     pub const WORDS: usize = (SLOTS + 1) * STRIDE;
 
-    /// Words of payload in a slot.
+    /// Payload words of a slot.
     pub const PAYLOAD: usize = STRIDE / 2 - 1;
 
-    /// How many steps a rank finishes before it tells.
-    const TOLD: u64 = SLOTS as u64 / 2;
+    /// Steps that a rank finishes between two reports.
+    const REPORT_EVERY: u64 = SLOTS as u64 / 2;
 
-    /// The mark of a call as the first or the second of two ranks publishes it, who write their slots in turn.
+    /// The mark of a call as published by rank `writer` (0 or 1) of two that write their slots alternately.
     #[inline(always)]
     #[must_use]
-    pub const fn mark_in_turn(mark: u16, writer: usize) -> u16 {
+    pub const fn ping_pong_mark(mark: u16, writer: usize) -> u16 {
         mark & !WRITER | writer as u16 & WRITER
     }
 
-    /// The slot of `step` where a rank's slots are written by itself, one after the other.
+    /// The slot of `step` where each rank writes its own slots in order.
     #[inline(always)]
     #[must_use]
     pub const fn slot(step: u64) -> usize {
         step as usize % SLOTS
     }
 
-    /// The word of a slot's number; its payload comes next.
+    /// The word of a slot's number; the payload follows.
     #[inline(always)]
     const fn number(slot: usize) -> usize {
         slot % SLOTS * STRIDE
@@ -79,11 +80,11 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
 
     const FINISHED: usize = SLOTS * STRIDE;
 
-    /// The word beside it: the step for which the rank rested last.
-    const RESTED: usize = Self::FINISHED + 1;
+    /// The word beside it: the step for which the rank last waited.
+    const AWAITED: usize = Self::FINISHED + 1;
 
-    /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`,
-    /// as [`Steps::finished`] tells.
+    /// Whether the slot of `step` may be written when all ranks have finished the steps up to `finished`, as
+    /// [`StepSlots::finished`] returns.
     #[inline(always)]
     #[must_use]
     pub const fn is_free(step: u64, finished: u64) -> bool {
@@ -91,8 +92,8 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     }
 }
 
-impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
-    /// The rank's words.
+impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
+    /// The slots in these words of a rank.
     ///
     /// # Panics
     /// If they are too few.
@@ -102,7 +103,7 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         Self { words }
     }
 
-    /// The first word of the payload of `slot`.
+    /// The first payload word of `slot`.
     #[inline(always)]
     pub const fn payload(slot: usize) -> usize {
         Self::number(slot) + 1
@@ -114,7 +115,7 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         &self.words
     }
 
-    /// What this rank wrote in `step`, from 1 on, is there: in this slot, and wherever else.
+    /// Publishes `step`, from 1 on: what this rank wrote in this slot, and elsewhere before.
     #[inline(always)]
     pub fn publish(&self, slot: usize, step: u64, mark: u16) {
         let number = step << MARK | u64::from(mark);
@@ -125,12 +126,12 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         };
     }
 
-    /// Whether `step` is published in this slot. What was written before is seen from then on.
+    /// Looks whether `step` is published in this slot. What was written before is visible then.
     ///
     /// # Errors
-    /// [`Miss`] says how not.
+    /// [`StepMiss`] if it is not.
     #[inline(always)]
-    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), Miss> {
+    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepMiss> {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Acquire) };
         if number == step << MARK | u64::from(mark) {
@@ -140,39 +141,40 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         }
     }
 
-    /// As [`Steps::look`], in the slot of this number of the rank `both[owner]`, where both write the slots of both
-    /// in turn: a rank that has published this step or a later one, but not here, is in another call, too.
+    /// Looks for `step` as [`StepSlots::look`] does, in slot `slot` of rank `both[owner]`, where two ranks
+    /// write the slots of both alternately: a peer that has published this step or a later one, but not here,
+    /// is in another call.
     ///
     /// # Errors
-    /// As there. `mark` is the [other's](Steps::mark_in_turn).
+    /// As [`StepSlots::look`]. `mark` is the peer's [mark](StepSlots::ping_pong_mark).
     ///
     /// # Cost
-    /// Looks at all slots while it is early, so it is for who has waited for a while.
-    pub fn look_in_turn(
+    /// Reads all slots while the step is early: for a rank that has waited for a while.
+    pub fn look_ping_pong(
         both: [&Self; 2],
         (owner, slot): (usize, usize),
         step: u64,
         mark: u16,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), StepMiss> {
         let look = || both[owner].look(slot, step, mark);
         let found = match look() {
-            Err(Miss::Early) => 0,
-            Err(Miss::Corrupt(_)) => both[owner].step_in(slot),
+            Err(StepMiss::Early) => 0,
+            Err(StepMiss::Corrupt(_)) => both[owner].step_in(slot),
             come => return come,
         };
         let published = both.map(|slots| slots.last_of(mark));
         let published = published.into_iter().fold(found, u64::max);
         if published > step + 2 * SLOTS as u64 {
-            // Whatever it calls, it waits until this rank has finished what it writes over.
-            return Err(Miss::Corrupt(NO_STEP));
+            // In any call the peer waits until this rank has finished what it writes over.
+            return Err(StepMiss::Corrupt(NO_STEP));
         }
         if published < step {
-            return Err(Miss::Early);
+            return Err(StepMiss::Early);
         }
-        // What the other one published before that is seen now; and it is written again only once it was read.
+        // What the peer published before that is visible now; and it is written again only once it was read.
         match look() {
-            Err(Miss::Early) if both[owner].is_withdrawn(slot) => Err(Miss::Early),
-            Err(_) => Err(Miss::Differs),
+            Err(StepMiss::Early) if both[owner].is_withdrawn(slot) => Err(StepMiss::Early),
+            Err(_) => Err(StepMiss::Differs),
             Ok(()) => Ok(()),
         }
     }
@@ -184,7 +186,7 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         number >> MARK
     }
 
-    /// The last step that is published here by whom this mark is of.
+    /// The last step published here by the rank of this mark.
     fn last_of(&self, mark: u16) -> u64 {
         let numbers = (0..SLOTS).map(|slot| {
             // SAFETY: a slot's word; `new` checked that there are as many.
@@ -194,33 +196,35 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         of_writer.max().unwrap_or(0) >> MARK
     }
 
-    /// Whether what was published in this slot was [taken back](Steps::withdraw).
+    /// Whether the step in this slot was [withdrawn](StepSlots::withdraw).
     fn is_withdrawn(&self, slot: usize) -> bool {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Relaxed) };
         number == WITHDRAWN
     }
 
-    /// As [`Steps::publish`], before this rank writes what another one told of, if that is still
-    /// [kept](Steps::is_kept). If not, that rank finds this step published after it took its own back.
+    /// Publishes as [`StepSlots::publish`] does, before this rank writes memory that a peer has shown, if
+    /// that is still [kept](StepSlots::is_kept). If it is not, the peer finds this step published after its
+    /// withdrawal.
     pub fn enter(&self, slot: usize, step: u64, mark: u16) {
         self.publish(slot, step, mark);
         self.words.fence(Ordering::SeqCst);
     }
 
-    /// Takes `step` back, before what it told of is written over: others may be reading that. Who is writing it
-    /// has [entered](Steps::enter). Where a slot is written in turn and has been since, nobody is.
+    /// Withdraws `step`, before the memory that it shows is written over: peers may be reading it. A peer
+    /// that is writing it has [entered](StepSlots::enter). A ping-pong slot that was written since has no
+    /// such writer.
     pub fn withdraw(&self, slot: usize, step: u64, mark: u16) {
-        let (number, told) = (Self::number(slot), step << MARK | u64::from(mark));
+        let (number, published) = (Self::number(slot), step << MARK | u64::from(mark));
         // SAFETY: as above.
         unsafe {
             self.words
-                .exchange(number, told, WITHDRAWN, Ordering::Relaxed)
+                .exchange(number, published, WITHDRAWN, Ordering::Relaxed)
         };
         self.words.fence(Ordering::SeqCst);
     }
 
-    /// Whether the rank had not yet [taken `step` back](Steps::withdraw) when what it told of was read, just
+    /// Whether the rank had not [withdrawn](StepSlots::withdraw) `step` by the time its memory was read, just
     /// before.
     pub fn is_kept(&self, slot: usize, step: u64, mark: u16) -> bool {
         self.words.fence(Ordering::Acquire);
@@ -228,34 +232,34 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
     }
 
     #[inline]
-    const fn miss(number: u64, step: u64) -> Miss {
+    const fn miss(number: u64, step: u64) -> StepMiss {
         let there = number >> MARK;
         if there < step {
-            Miss::Early
+            StepMiss::Early
         } else if there == step {
-            Miss::Differs
+            StepMiss::Differs
         } else {
-            Miss::Corrupt(NO_STEP)
+            StepMiss::Corrupt(NO_STEP)
         }
     }
 
-    /// This rank, which goes from step to step, reads nothing of `step` any more, nor of those
-    /// before. True: that was told, and who waits for it may sleep.
+    /// Finishes `step` and all before: this rank reads nothing of them any more. True if this was reported:
+    /// ranks that wait for it may sleep.
     #[inline(always)]
     pub fn finish(&self, step: u64) -> bool {
-        let tells = step.is_multiple_of(Self::TOLD);
-        if tells {
+        let reports = step.is_multiple_of(Self::REPORT_EVERY);
+        if reports {
             // SAFETY: the last line's word; `new` checked that it is there.
             unsafe { self.words.store(Self::FINISHED, step, Ordering::Release) };
         }
-        tells
+        reports
     }
 
-    /// Up to which step the rank has finished, as far as it told, `own` being the last step that the
-    /// one who asks has finished.
+    /// The last step that the rank has reported finished. `own` is the last step that the calling rank has
+    /// finished.
     ///
     /// # Errors
-    /// When it cannot be so far: nobody writes a slot that the asking rank may still read.
+    /// If it is too large: no rank may write a slot that the calling rank still reads.
     #[inline]
     pub fn finished(&self, own: u64) -> Result<u64, Corrupt> {
         // SAFETY: as above.
@@ -266,35 +270,35 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         Ok(finished)
     }
 
-    /// This rank rests until `step`, or its slot, is there. It is a hint.
+    /// Records that this rank waits for `step`, or for its slot. It is a hint.
     ///
     /// # Cost
-    /// A load; a store where it is another step than before.
+    /// A load; a store if the step is another.
     #[inline]
-    pub fn rest(&self, step: u64) {
-        if self.rested() != step {
+    pub fn set_awaited(&self, step: u64) {
+        if self.awaited() != step {
             // SAFETY: the second word of the last line; `new` checked that it is there.
-            unsafe { self.words.store(Self::RESTED, step, Ordering::Relaxed) };
+            unsafe { self.words.store(Self::AWAITED, step, Ordering::Relaxed) };
         }
     }
 
-    /// For which step the rank rested last; it may have gone on since.
+    /// The step for which the rank last waited; it may have gone on since.
     #[inline]
     #[must_use]
-    pub fn rested(&self) -> u64 {
+    pub fn awaited(&self) -> u64 {
         // SAFETY: as above.
-        unsafe { self.words.load(Self::RESTED, Ordering::Relaxed) }
+        unsafe { self.words.load(Self::AWAITED, Ordering::Relaxed) }
     }
 }
 
-impl<const SLOTS: usize> Steps<super::Mapped<'_>, SLOTS> {
+impl<const SLOTS: usize> StepSlots<super::MappedWords<'_>, SLOTS> {
     /// The same slots without a lifetime.
     ///
     /// # Safety
-    /// As [`Mapped::detach`](super::Mapped::detach).
+    /// As [`MappedWords::detach`](super::MappedWords::detach).
     #[must_use]
-    pub const unsafe fn detach(self) -> Steps<super::Mapped<'static>, SLOTS> {
-        Steps {
+    pub const unsafe fn detach(self) -> StepSlots<super::MappedWords<'static>, SLOTS> {
+        StepSlots {
             // SAFETY: by the caller's word.
             words: unsafe { self.words.detach() },
         }
@@ -310,11 +314,11 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::ring::Mapped;
+    use crate::ring::MappedWords;
 
     const SLOTS: usize = 2;
 
-    type Slots<'a> = Steps<Mapped<'a>, SLOTS>;
+    type Slots<'a> = StepSlots<MappedWords<'a>, SLOTS>;
 
     /// Memory for one rank's slots.
     fn memory() -> Vec<AtomicU64> {
@@ -324,13 +328,13 @@ mod tests {
     fn slots(memory: &[AtomicU64]) -> Slots<'_> {
         let first = NonNull::from(memory).cast();
         // SAFETY: atomics that live as long as the words do.
-        Slots::new(unsafe { Mapped::new(first, memory.len()) })
+        Slots::new(unsafe { MappedWords::new(first, memory.len()) })
     }
 
     const MARK: u16 = 76;
 
     #[test]
-    fn what_came_in_turn_meanwhile_is_not_taken_back() {
+    fn a_later_step_is_not_withdrawn() {
         let memory = memory();
         let slots = slots(&memory);
         slots.publish(1, 1, MARK);
@@ -338,34 +342,37 @@ mod tests {
         slots.withdraw(1, 1, MARK);
         assert_eq!(slots.look(1, 2, MARK), Ok(()));
         slots.withdraw(1, 2, MARK);
-        assert_eq!(slots.look(1, 2, MARK), Err(Miss::Early));
+        assert_eq!(slots.look(1, 2, MARK), Err(StepMiss::Early));
     }
 
     #[test]
-    fn who_publishes_elsewhere_is_in_another_call() {
+    fn a_peer_that_publishes_elsewhere_is_in_another_call() {
         let memory = [memory(), memory()];
         let [first, second] = [0, 1].map(|rank| slots(&memory[rank]));
-        let [mine, other] = [0, 1].map(|writer| Slots::mark_in_turn(MARK, writer));
-        let look = |step| Slots::look_in_turn([&first, &second], (0, 1), step, other);
-        first.publish(0, 3, mine);
-        second.publish(0, 2, other);
+        let [own_mark, peer_mark] = [0, 1].map(|writer| Slots::ping_pong_mark(MARK, writer));
+        let look = |step| Slots::look_ping_pong([&first, &second], (0, 1), step, peer_mark);
+        first.publish(0, 3, own_mark);
+        second.publish(0, 2, peer_mark);
         assert_eq!(
             look(3),
-            Err(Miss::Early),
-            "what one wrote oneself, and what was before"
+            Err(StepMiss::Early),
+            "own steps and earlier ones do not count"
         );
-        second.publish(1, 4, other);
-        assert_eq!(look(3), Err(Miss::Differs), "the other one is further");
-        first.publish(1, 3, other);
+        second.publish(1, 4, peer_mark);
+        assert_eq!(look(3), Err(StepMiss::Differs), "the peer is further");
+        first.publish(1, 3, peer_mark);
         assert_eq!(look(3), Ok(()));
-        first.withdraw(1, 3, other);
-        assert_eq!(look(3), Err(Miss::Early), "it has failed in this call");
-        first.publish(1, 5, other);
-        assert_eq!(look(3), Err(Miss::Differs), "it has not waited");
+        first.withdraw(1, 3, peer_mark);
+        assert_eq!(look(3), Err(StepMiss::Early), "it has failed in this call");
+        first.publish(1, 5, peer_mark);
+        assert_eq!(look(3), Err(StepMiss::Differs), "it has not waited");
         for (slots, slot) in [(&first, 1), (&second, 0)] {
-            slots.publish(slot, 1000, other);
-            assert!(matches!(look(3), Err(Miss::Corrupt(_))), "nobody is so far");
-            slots.publish(slot, 1, other);
+            slots.publish(slot, 1000, peer_mark);
+            assert!(
+                matches!(look(3), Err(StepMiss::Corrupt(_))),
+                "no rank is so far"
+            );
+            slots.publish(slot, 1, peer_mark);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A ring's memory where no shared segment is needed: in a static, on the stack, in a box.
+//! Memory of a ring without a shared segment: in a static, on the stack, in a box: [`Storage`].
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{CREDITS, Mapped, Receiver, STRIDE, Sender, words_for};
+use super::{CREDITS, MappedWords, Receiver, STRIDE, Sender, words_for};
 
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -23,7 +23,7 @@ const _: () = assert!(size_of::<Line>() == 8 * STRIDE && CREDITS == STRIDE);
 pub struct Storage<const SLOTS: usize> {
     slots: [Line; SLOTS],
     credits: Line,
-    dialogue: Line,
+    ping_pong: Line,
     taken: AtomicBool,
 }
 
@@ -35,22 +35,22 @@ impl<const SLOTS: usize> Storage<SLOTS> {
         Self {
             slots: [const { Line::new() }; SLOTS],
             credits: Line::new(),
-            dialogue: Line::new(),
+            ping_pong: Line::new(),
             taken: AtomicBool::new(false),
         }
     }
 
-    /// The two ends of the ring, once: `None` when they were taken before.
+    /// The two ends of the ring; `None` when they were taken before.
     #[must_use]
-    pub fn pair(&self) -> Option<(Sender<Mapped<'_>>, Receiver<Mapped<'_>>)> {
+    pub fn pair(&self) -> Option<(Sender<MappedWords<'_>>, Receiver<MappedWords<'_>>)> {
         if self.taken.swap(true, Ordering::Relaxed) {
             return None;
         }
         let slots = SLOTS as u32;
         let base = NonNull::from(self).cast();
-        // SAFETY: the slots, the credits and the dialogue's slot stand at the start of `self` without a
+        // SAFETY: the slots, the credits and the ping-pong slot stand at the start of `self` without a
         // gap (`repr(C)`, equal alignment), hold atomics only, and outlive the borrow.
-        let words = unsafe { Mapped::new(base, words_for(slots)) };
+        let words = unsafe { MappedWords::new(base, words_for(slots)) };
         Some((Sender::new(words, slots), Receiver::new(words, slots)))
     }
 }

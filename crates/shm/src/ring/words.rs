@@ -1,4 +1,4 @@
-//! The words that both sides of a ring see.
+//! Shared 64-bit words that several ranks read and write: [`SharedWords`], [`MappedWords`].
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -6,9 +6,9 @@ use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Shared words of 64 bits, indexed from 0.
 ///
-/// In life they are [`Mapped`]; in the model they are a checker's atomics, and the plain accesses
+/// In programs they are [`MappedWords`]; in models they are atomics of the model checker, and plain accesses
 /// are cells whose races it reports.
-pub trait Words: Sized {
+pub trait SharedWords: Sized {
     /// Number of words.
     fn len(&self) -> usize;
 
@@ -22,78 +22,78 @@ pub trait Words: Sized {
         self.len().checked_sub(len).is_some_and(|last| at <= last)
     }
 
-    /// The `len` words from `at` on, as words of their own.
+    /// The `len` words from `at` on, as a part of their own.
     ///
     /// # Safety
     /// `at + len <= self.len()`.
     #[must_use]
     unsafe fn part(&self, at: usize, len: usize) -> Self;
 
-    /// Reads a word that both sides touch at any time.
+    /// Loads a word that both sides access at any time.
     ///
     /// # Safety
     /// `at < self.len()`.
     unsafe fn load(&self, at: usize, order: Ordering) -> u64;
 
-    /// Writes a word that both sides touch at any time.
+    /// Stores a word that both sides access at any time.
     ///
     /// # Safety
     /// `at < self.len()`.
     unsafe fn store(&self, at: usize, value: u64, order: Ordering);
 
-    /// Adds to a word that several write.
+    /// Adds to a word that several ranks write.
     ///
     /// # Safety
     /// `at < self.len()`.
     unsafe fn add(&self, at: usize, value: u64, order: Ordering);
 
-    /// Replaces a word that several write by `new` if it is `old`. True if it was.
+    /// Compares and exchanges a word that several ranks write: `new` if it is `old`. True if it was.
     ///
     /// # Safety
     /// `at < self.len()`.
     unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool;
 
-    /// A fence between accesses to these words and to memory that they tell of.
+    /// A fence between accesses to these words and to memory that they describe.
     fn fence(&self, order: Ordering);
 
-    /// Reads a word that, by the protocol, nobody writes meanwhile.
+    /// Reads a word that nobody writes meanwhile, by the protocol.
     ///
     /// # Safety
     /// `at < self.len()`. A peer that breaks the protocol makes the value arbitrary, nothing else.
     unsafe fn get(&self, at: usize) -> u64;
 
-    /// Writes a word that, by the protocol, nobody touches meanwhile.
+    /// Writes a word that nobody accesses meanwhile, by the protocol.
     ///
     /// # Safety
     /// `at < self.len()`. A peer that breaks the protocol makes the value arbitrary, nothing else.
     unsafe fn set(&self, at: usize, value: u64);
 
-    /// A hint that the line of word `at`, wherever it is, is read soon.
+    /// Prefetches the line of word `at`.
     #[inline(always)]
     fn prefetch(&self, at: usize) {
         let _ = at;
     }
 }
 
-/// Words at an address, for as long as `'a`: shared memory, or a [`super::Storage`].
+/// Words at an address, valid for `'a`: shared memory, or a [`super::Storage`].
 #[derive(Clone, Copy, Debug)]
-pub struct Mapped<'a> {
+pub struct MappedWords<'a> {
     base: NonNull<u64>,
     len: usize,
     life: PhantomData<&'a AtomicU64>,
 }
 
 // SAFETY: all access is atomic, from whatever thread.
-unsafe impl Send for Mapped<'_> {}
+unsafe impl Send for MappedWords<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Mapped<'_> {}
+unsafe impl Sync for MappedWords<'_> {}
 
-impl Mapped<'_> {
-    /// `len` words from `base`.
+impl MappedWords<'_> {
+    /// The `len` words from `base` on.
     ///
     /// # Safety
     /// `base` is aligned to 8 and valid for reads and writes of `len` words during `'a`, and
-    /// whoever else touches them in this process does so by atomics or opaque copies.
+    /// all other accesses in this process are atomics or opaque copies.
     #[must_use]
     pub const unsafe fn new(base: NonNull<u64>, len: usize) -> Self {
         Self {
@@ -108,8 +108,8 @@ impl Mapped<'_> {
     /// # Safety
     /// The caller keeps the memory alive for as long as the result or a copy of it is used.
     #[must_use]
-    pub const unsafe fn detach(self) -> Mapped<'static> {
-        Mapped {
+    pub const unsafe fn detach(self) -> MappedWords<'static> {
+        MappedWords {
             base: self.base,
             len: self.len,
             life: PhantomData,
@@ -137,7 +137,7 @@ impl Mapped<'_> {
     }
 }
 
-impl Words for Mapped<'_> {
+impl SharedWords for MappedWords<'_> {
     #[inline]
     fn len(&self) -> usize {
         self.len
@@ -176,7 +176,7 @@ impl Words for Mapped<'_> {
     unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool {
         // SAFETY: in bounds by the caller's word.
         let word = unsafe { self.word(at) };
-        // Who did not win learns nothing from the word.
+        // A caller that lost learns nothing from the word.
         word.compare_exchange(old, new, order, Ordering::Relaxed)
             .is_ok()
     }

@@ -1,42 +1,46 @@
-//! The transport's own frames: streams of bulk data and their ends.
+//! Control frames of the transport: pulls, chunks of bulk data, and their ends.
 
 use oxmpi_wire::regions::Name;
 
 use crate::ring::BODY;
 
-/// Names one operation of the rank that started it.
+/// Number of an operation at the rank that started it: index above, generation below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Id(pub(super) u64);
+pub(super) struct OperationId(pub(super) u64);
 
-/// A frame of the transport's own.
+/// A control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// Stream me these bytes of your region.
+    /// Asks the receiver of the frame to stream these bytes of its region.
     Pull {
-        id: Id,
+        id: OperationId,
         from: Name,
         at: u64,
         len: u64,
     },
-    /// A chunk of what you pulled; `first` is its first buffer.
-    Data { id: Id, first: u32, len: u32 },
-    /// What you pulled cannot be had.
-    Refused { id: Id },
-    /// A chunk for your region; the first buffer, and whether it is the last chunk.
+    /// A chunk of pulled bytes; `first` is its first buffer.
+    Data {
+        id: OperationId,
+        first: u32,
+        len: u32,
+    },
+    /// The pull is refused.
+    Refused { id: OperationId },
+    /// A chunk of a put; `first` is its first buffer, `last` marks the last chunk.
     Push {
-        id: Id,
+        id: OperationId,
         to: Name,
         at: u64,
         first: u32,
         len: u32,
         last: bool,
     },
-    /// All that you pushed has arrived, or cannot.
-    Pushed { id: Id, ok: bool },
+    /// The put has arrived (`ok`) or is refused.
+    Pushed { id: OperationId, ok: bool },
 }
 
 impl Control {
-    /// The frame as a slot's body.
+    /// The frame as the body of a slot.
     pub(super) fn words(&self) -> [u64; BODY] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         match *self {
@@ -55,10 +59,10 @@ impl Control {
         }
     }
 
-    /// The reverse of [`Control::words`], whoever wrote them.
+    /// The frame in the body of a slot; `None` if it is none, whatever a broken peer wrote.
     pub(super) fn parse(words: &[u64; BODY]) -> Option<Self> {
         let [code, id, a, b, c, d, _] = *words;
-        let id = Id(id);
+        let id = OperationId(id);
         let flag = |word| match word {
             0 => Some(false),
             1 => Some(true),
@@ -97,7 +101,7 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let id = Id(7 << 32 | 9);
+        let id = OperationId(7 << 32 | 9);
         let name = Name::of_word(3 << 32 | 4);
         let all = [
             Control::Pull {

@@ -1,4 +1,4 @@
-//! A hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
+//! Tests with a hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
 
 mod offers;
 
@@ -14,11 +14,12 @@ use oxmpi_wire::{
 };
 use proptest::prelude::*;
 
-use super::{Gates, SHORT, ShmRx, ShmTx};
-use crate::ring::{Mapped, Words};
-use crate::segment::{Layout, Segment};
+use super::{SHORT, ShmRx, ShmTx};
+use crate::NodeBarriers;
+use crate::ring::{MappedWords, SharedWords};
+use crate::segment::{Segment, SegmentLayout};
 
-const LAYOUT: Layout = Layout {
+const LAYOUT: SegmentLayout = SegmentLayout {
     ranks: 2,
     slots: 4,
     buffer: 128,
@@ -56,14 +57,14 @@ struct Victim {
 }
 
 impl Victim {
-    /// Rank 0; the test plays rank 1.
+    /// Rank 0; the test acts as rank 1.
     fn new() -> Self {
         let memory = Memfd::create("oxmpi-test", LAYOUT.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, LAYOUT, 0).unwrap());
         for rank in 0..LAYOUT.ranks {
             segment.set_pid(rank, std::process::id());
         }
-        segment.knock(0).knock(1);
+        segment.link_announcer(0).announce(1);
         Self {
             tx: ShmTx::new(segment.clone(), 0),
             rx: ShmRx::new(segment.clone(), 0).unwrap(),
@@ -81,7 +82,7 @@ impl Victim {
         put(self.segment.ring(1, 0), at, word);
     }
 
-    /// Writes rank 1's next message by hand, the `n`th from 0.
+    /// Writes rank 1's `n`th message, from 0, by hand.
     fn message(&self, n: usize, compact: u32, body: &[u64]) {
         let at = n % LAYOUT.slots as usize * crate::ring::STRIDE;
         for (i, word) in body.iter().enumerate() {
@@ -92,7 +93,7 @@ impl Victim {
     }
 }
 
-fn put(words: Mapped<'_>, at: usize, word: u64) {
+fn put(words: MappedWords<'_>, at: usize, word: u64) {
     assert!(at < words.len());
     // SAFETY: in bounds by the assertion.
     unsafe { words.store(at, word, Ordering::Relaxed) };
@@ -112,12 +113,18 @@ fn compact(kind: u32, flags: u32, len: u32) -> u32 {
 }
 
 #[test]
-fn a_node_of_many_ranks_has_no_gates() {
-    for (ranks, open) in [(Gates::RANKS, true), (Gates::RANKS + 1, false)] {
-        let layout = Layout { ranks, ..LAYOUT };
+fn a_node_of_many_ranks_has_no_barriers() {
+    for (ranks, open) in [
+        (NodeBarriers::RANKS, true),
+        (NodeBarriers::RANKS + 1, false),
+    ] {
+        let layout = SegmentLayout { ranks, ..LAYOUT };
         let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
         let segment = Segment::map(&memory, layout, 0).unwrap();
-        assert_eq!(Gates::new(Arc::new(segment), 0).are_open(), open);
+        assert_eq!(
+            NodeBarriers::new(Arc::new(segment), 0).are_available(),
+            open
+        );
     }
 }
 
@@ -131,13 +138,13 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         (u64::MAX, false),
     ] {
         let mut victim = Victim::new();
-        let mut gates = Gates::new(victim.segment.clone(), 0);
-        assert!(gates.enter(5, 0b10));
-        victim.segment.gate(1, 5).enter(count);
-        let missing = gates.look(5, &mut victim.tx);
+        let mut barriers = NodeBarriers::new(victim.segment.clone(), 0);
+        assert!(barriers.enter(5, 0b10));
+        victim.segment.barrier_count(1, 5).enter(count);
+        let missing = barriers.poll(5, &mut victim.tx);
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
-        let lost: &[_] = &[(Peer(1), Fault::Protocol("a barrier's count"))];
+        let lost: &[_] = &[(Peer(1), Fault::Protocol("an impossible count of barriers"))];
         assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
     }
 }
@@ -176,12 +183,12 @@ fn broken_frames_give_the_peer_up() {
         assert!(victim.seen.frames.is_empty(), "{what}");
         victim.message(1, compact, &body);
         victim.poll();
-        assert_eq!(victim.seen.lost.len(), 1, "{what}: told once");
+        assert_eq!(victim.seen.lost.len(), 1, "{what}: reported once");
     }
 }
 
 #[test]
-fn a_sequence_that_cannot_be_is_found() {
+fn an_impossible_sequence_number_is_found() {
     let mut victim = Victim::new();
     victim.poll();
     victim.write(0, 77 << 32);
@@ -195,9 +202,9 @@ fn a_sequence_that_cannot_be_is_found() {
 }
 
 #[test]
-fn credits_that_cannot_be_end_the_link() {
+fn impossible_credits_end_the_link() {
     let mut victim = Victim::new();
-    // One more than the ring holds: the first goes where both sides write in turn.
+    // One more than the ring holds: the first uses the ping-pong slot.
     for _ in 0..=LAYOUT.slots {
         victim
             .tx
@@ -219,10 +226,10 @@ fn credits_that_cannot_be_end_the_link() {
     ));
 }
 
-/// The poll's turn, which a spent budget left at a late link, is still good when few links are left.
+/// A spent budget leaves the next poll at a late link; fewer links are left then.
 #[test]
-fn links_may_leave_in_the_middle_of_a_round() {
-    let layout = Layout { ranks: 4, ..LAYOUT };
+fn peers_may_leave_in_the_middle_of_a_round() {
+    let layout = SegmentLayout { ranks: 4, ..LAYOUT };
     let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
     let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
     for rank in 0..layout.ranks {
@@ -239,7 +246,7 @@ fn links_may_leave_in_the_middle_of_a_round() {
         assert_eq!(rx.poll(&mut tx, budget, &mut seen), 1);
     }
     for peer in 1..3 {
-        segment.exit(peer).leave();
+        segment.exit_flag(peer).leave();
     }
     rx.disarm();
     for _ in 0..2 {
@@ -249,9 +256,9 @@ fn links_may_leave_in_the_middle_of_a_round() {
 }
 
 #[test]
-fn who_naps_between_polls_looks_soon_who_has_left() {
+fn a_rank_that_naps_notices_soon_that_a_peer_has_left() {
     let mut victim = Victim::new();
-    victim.segment.exit(1).leave();
+    victim.segment.exit_flag(1).leave();
     for _ in 0..100 {
         victim.poll();
         victim.rx.napped();
@@ -275,7 +282,7 @@ fn a_flood_of_pulls_is_bounded() {
 
 /// What the hostile peer does between two polls.
 #[derive(Clone, Debug)]
-enum Step {
+enum ClaimStep {
     Ring(usize, u64),
     Credits(usize, u64),
     Dialogue(usize, u64),
@@ -284,7 +291,7 @@ enum Step {
     Get,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ClaimStep> {
     let word = prop_oneof![
         0..8u64,
         any::<u64>(),
@@ -292,13 +299,13 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let ring = LAYOUT.slots as usize * crate::ring::STRIDE;
     prop_oneof![
-        (0..ring, word.clone()).prop_map(|(at, w)| Step::Ring(at, w)),
-        (0..2usize, 0..12u64).prop_map(|(at, w)| Step::Credits(at, w)),
-        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| Step::Dialogue(at, w)),
+        (0..ring, word.clone()).prop_map(|(at, w)| ClaimStep::Ring(at, w)),
+        (0..2usize, 0..12u64).prop_map(|(at, w)| ClaimStep::Credits(at, w)),
+        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| ClaimStep::Dialogue(at, w)),
         (0..8u32, 0..3u32, 0..300u32, proptest::array::uniform7(word))
-            .prop_map(|(kind, flags, len, body)| Step::Frame(kind, flags, len, body)),
-        (0..=128usize).prop_map(Step::Send),
-        Just(Step::Get),
+            .prop_map(|(kind, flags, len, body)| ClaimStep::Frame(kind, flags, len, body)),
+        (0..=128usize).prop_map(ClaimStep::Send),
+        Just(ClaimStep::Get),
     ]
 }
 
@@ -315,27 +322,27 @@ proptest! {
         let key = victim.tx.key(&regions[0], Peer(1));
         for (n, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Ring(at, word) => victim.write(at, word),
-                Step::Credits(at, word) => {
+                ClaimStep::Ring(at, word) => victim.write(at, word),
+                ClaimStep::Credits(at, word) => {
                     let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
                     put(victim.segment.ring(0, 1), credits + at, word);
                 }
-                Step::Dialogue(at, word) => put(victim.segment.dialogue(0, 1).unwrap(), at, word),
-                Step::Frame(kind, flags, len, body) => {
+                ClaimStep::Dialogue(at, word) => put(victim.segment.ping_pong_slot(0, 1).unwrap(), at, word),
+                ClaimStep::Frame(kind, flags, len, body) => {
                     victim.message(n, compact(kind, flags, len), &body);
                 }
-                Step::Send(len) if len <= SHORT => {
+                ClaimStep::Send(len) if len <= SHORT => {
                     // SAFETY: as above; only read.
                     let body = unsafe { RawBytes::new(key.0.as_ptr().cast_mut(), len.min(32)) };
                     let _ = victim.tx.short(Peer(1), &eager(len.min(32)), &body);
                 }
-                Step::Send(len) => {
+                ClaimStep::Send(len) => {
                     if let Ok(mut slot) = victim.tx.frame(Peer(1), &eager(len), len) {
                         slot.put(&vec![1; len]);
                         slot.send();
                     }
                 }
-                Step::Get => {
+                ClaimStep::Get => {
                     let remote = Remote { key: &key, at: 0, len: 500 };
                     let local = Local { region: &regions[1], at: 3, len: 500 };
                     let _ = victim.tx.get(Peer(1), remote, local, Token(n as u64));

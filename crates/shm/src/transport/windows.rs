@@ -1,74 +1,88 @@
-//! Windows that this rank writes in turn with each of its peers: the buffers of long messages.
+//! Ping-pong windows: shared memory for long messages that the two sides of a pair write in turn.
 //!
-//! What one side has just read is in its cache, and the lines that the other side reads are dear to
-//! write: on a Zen 4 a message of 64 KiB in a dialogue takes 1.0 us through a window that both write
-//! in turn and 3.9 through one of each direction; far apart 2.7 and 15.6, 1 MiB 22 and 220. So who
-//! has read a window has it next ([`Turns`]). A stream one way comes to an end of them, and its
-//! messages then go other ways.
+//! A side that has just read a window has it in its cache, and lines that the other side reads are slow to
+//! write. So the reader has the window next ([`PingPongBuffers`]). A message of 64 KiB to and fro on a Zen 4
+//! takes 1.0 us through a window in turn, 3.9 through one for each direction; far apart 2.7 and 15.6, 1 MiB
+//! 22 and 220. A one-way stream runs out of windows and then uses other protocols.
 
 use std::ops::Range;
 use std::vec::Vec;
 
-use crate::area::{SHARED, shared_window};
-use crate::ring::{Corrupt, TURNS, Turns};
+use crate::ring::{Corrupt, PING_PONG_BUFFERS, PingPongBuffers};
+use crate::segment::area::{WINDOWS_PER_PAIR, pair_window_len};
 
-/// Which windows are this rank's, by peer.
-pub(super) struct Windows {
-    pairs: Vec<Pair>,
+/// Which windows are this rank's to write, by peer.
+pub(super) struct PingPongWindows {
+    pairs: Vec<PairWindows>,
     len: usize,
     me: u32,
 }
 
 #[derive(Clone)]
-struct Pair {
-    turns: [Turns; SHARED / TURNS],
-    /// Which of those has the window that came last.
+struct PairWindows {
+    turns: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
+    /// The entry of `turns` whose window came last.
     latest: usize,
-    /// By window: how many of its bytes this process has pages for.
-    present: [usize; SHARED],
+    /// By window: the bytes for which this process has pages.
+    present: [usize; WINDOWS_PER_PAIR],
 }
 
-/// The place of window `i` among its pair's turns, and there. Both sides' counts run from the ends.
+/// The index of window `i` in `turns`, and in that entry. The two sides count from opposite ends.
 const fn turn(i: usize) -> (usize, usize) {
-    let place = if i < SHARED / 2 { i } else { SHARED - 1 - i };
-    (place, if i < SHARED / 2 { 0 } else { TURNS - 1 })
+    let place = if i < WINDOWS_PER_PAIR / 2 {
+        i
+    } else {
+        WINDOWS_PER_PAIR - 1 - i
+    };
+    (
+        place,
+        if i < WINDOWS_PER_PAIR / 2 {
+            0
+        } else {
+            PING_PONG_BUFFERS - 1
+        },
+    )
 }
 
-/// The reverse.
+/// The window of these indices: the reverse of [`turn`].
 const fn window(place: usize, turn: usize) -> usize {
-    if turn == 0 { place } else { SHARED - 1 - place }
+    if turn == 0 {
+        place
+    } else {
+        WINDOWS_PER_PAIR - 1 - place
+    }
 }
 
-impl Windows {
-    /// Those of rank `me` among so many. It has none with itself.
+impl PingPongWindows {
+    /// The windows of rank `me`; it has none with itself.
     pub(super) fn new(ranks: u32, me: u32) -> Self {
-        let pair = |peer| Pair {
+        let pair = |peer| PairWindows {
             turns: [if peer == me {
-                Turns::none()
+                PingPongBuffers::none()
             } else {
-                Turns::new()
-            }; SHARED / TURNS],
+                PingPongBuffers::new()
+            }; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
             latest: 0,
-            present: [0; SHARED],
+            present: [0; WINDOWS_PER_PAIR],
         };
         Self {
             pairs: (0..ranks).map(pair).collect(),
-            len: shared_window(ranks),
+            len: pair_window_len(ranks),
             me,
         }
     }
 
-    /// Bytes of each; 0 where there are none.
+    /// Bytes of a window; 0 where there are none.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
 
-    /// What the other side calls window `i`, and the reverse.
+    /// The number of window `i` at the other side.
     pub(super) const fn across(i: usize) -> usize {
-        SHARED - 1 - i
+        WINDOWS_PER_PAIR - 1 - i
     }
 
-    /// The window to write next to `peer`, if there is one, by this rank's count.
+    /// The next window to write to `peer`, if this rank has one.
     pub(super) fn next(&self, peer: u32) -> Option<usize> {
         let pair = &self.pairs[peer as usize];
         if self.len == 0 {
@@ -80,46 +94,46 @@ impl Windows {
             .find_map(|place| Some(window(place, pair.turns[place].next()?)))
     }
 
-    /// Whether `peer` may have a window, by this rank's count: one that is on its way is the peer's.
+    /// Whether `peer` may have a window. A window under way to it counts as the peer's.
     pub(super) fn others(&self, peer: u32) -> bool {
-        let others = |turns: &Turns| (0..TURNS).any(|i| turns.check(i).is_ok());
+        let others =
+            |turns: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| turns.check(i).is_ok());
         self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
     }
 
-    /// The bytes of window `i` that this process lacks pages for, if a message of `len` bytes goes
-    /// through it.
+    /// The bytes of window `i` for which this process lacks pages, for a message of `len` bytes.
     pub(super) fn absent(&self, peer: u32, i: usize, len: u64) -> Range<usize> {
         let end = len.min(self.len as u64) as usize;
         let present = self.pairs[peer as usize].present[i];
         present.min(end)..end
     }
 
-    /// It has pages for the first `end` bytes of window `i`.
+    /// Records that this process has pages for the first `end` bytes of window `i`.
     pub(super) fn found(&mut self, peer: u32, i: usize, end: usize) {
         let present = &mut self.pairs[peer as usize].present[i];
         *present = end.max(*present);
     }
 
-    /// Window `i`, which [`Windows::next`] has shown, is under way to `peer`.
+    /// Gives window `i`, which [`PingPongWindows::next`] returned, to `peer`.
     pub(super) fn give(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
         pair.turns[place].give(turn);
     }
 
-    /// A message of `peer` says that it is in window `i`.
+    /// Checks a message of `peer` that says it is in window `i`.
     ///
     /// # Errors
-    /// [`Corrupt`] if there is no such window, or it is this rank's.
+    /// There is no such window, or it is not the peer's to write.
     pub(super) fn check(&self, peer: u32, i: usize) -> Result<(), Corrupt> {
-        if i >= SHARED || self.len == 0 {
-            return Err(Corrupt("a window that there is not"));
+        if i >= WINDOWS_PER_PAIR || self.len == 0 {
+            return Err(Corrupt("an unknown window"));
         }
         let (place, turn) = turn(i);
         self.pairs[peer as usize].turns[place].check(turn)
     }
 
-    /// Window `i` is this rank's: it has read what was in it, or the peer never saw it.
+    /// Takes window `i`, which this rank has read or the peer has never seen.
     pub(super) fn gain(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
@@ -134,35 +148,45 @@ mod tests {
 
     #[test]
     fn windows_go_to_and_fro() {
-        let (mut a, mut b) = (Windows::new(2, 0), Windows::new(2, 1));
+        let (mut a, mut b) = (PingPongWindows::new(2, 0), PingPongWindows::new(2, 1));
         for round in 0..3 {
             let mut out = Vec::new();
             while let Some(i) = a.next(1) {
                 a.give(1, i);
                 out.push(i);
             }
-            assert_eq!(out.len(), if round == 0 { SHARED / 2 } else { SHARED });
+            assert_eq!(
+                out.len(),
+                if round == 0 {
+                    WINDOWS_PER_PAIR / 2
+                } else {
+                    WINDOWS_PER_PAIR
+                }
+            );
             for i in out {
-                b.check(0, Windows::across(i)).unwrap();
-                b.gain(0, Windows::across(i));
+                b.check(0, PingPongWindows::across(i)).unwrap();
+                b.gain(0, PingPongWindows::across(i));
             }
             while let Some(i) = b.next(0) {
                 b.give(0, i);
-                a.check(1, Windows::across(i)).unwrap();
-                a.gain(1, Windows::across(i));
+                a.check(1, PingPongWindows::across(i)).unwrap();
+                a.gain(1, PingPongWindows::across(i));
             }
         }
     }
 
     #[test]
-    fn the_one_that_came_last_goes_first() {
-        let mut side = Windows::new(2, 0);
-        for i in [SHARED - 1, SHARED - 2] {
+    fn the_window_that_came_last_goes_first() {
+        let mut side = PingPongWindows::new(2, 0);
+        for i in [WINDOWS_PER_PAIR - 1, WINDOWS_PER_PAIR - 2] {
             side.check(1, i).unwrap();
             side.gain(1, i);
             assert_eq!(side.next(1), Some(i));
         }
-        assert!(side.check(1, SHARED - 1).is_err() && side.check(1, SHARED).is_err());
+        assert!(
+            side.check(1, WINDOWS_PER_PAIR - 1).is_err()
+                && side.check(1, WINDOWS_PER_PAIR).is_err()
+        );
         assert_eq!(side.next(0), None, "none with itself");
     }
 }

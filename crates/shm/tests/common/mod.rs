@@ -1,18 +1,18 @@
-//! What the tests share: a sink that writes down what it is handed, and nodes of threads.
+//! Shared by the tests: a sink that logs its events ([`Log`]), a rank with both halves ([`Rank`]), nodes of threads.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Gates, Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
 };
 
 pub(crate) const KEY: [u8; 16] = *b"a key of one job";
 
-/// What can hang is given up after this.
+/// An operation that takes longer hangs.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ impl<T> Sink<T> for Log {
     }
 }
 
-/// One rank: both halves, its gates, and a log of what came.
+/// One rank: both halves of the transport, its barriers, and a log of its events.
 pub(crate) struct Rank {
     pub(crate) tx: ShmTx,
     pub(crate) rx: ShmRx,
-    pub(crate) gates: Gates,
+    pub(crate) barriers: NodeBarriers,
     pub(crate) log: Log,
 }
 
@@ -56,7 +56,7 @@ impl Rank {
     pub(crate) fn new(node: Node) -> Self {
         let (tx, rx) = node.ends().unwrap();
         Self {
-            gates: rx.gates(),
+            barriers: rx.node_barriers(),
             tx,
             rx,
             log: Log::default(),
@@ -69,10 +69,10 @@ impl Rank {
         n
     }
 
-    /// Polls until `enough` says so.
+    /// Polls until the log satisfies `enough`.
     ///
-    /// Death is looked for once in many polls, and on a busy machine a yield may take milliseconds:
-    /// so only some polls yield.
+    /// A dead peer is noticed once in many polls, and a yield may take milliseconds on a busy machine: so
+    /// only some polls yield.
     pub(crate) fn until(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) {
         const YIELD: usize = 64;
         let (start, mut idle) = (Instant::now(), 0_usize);
@@ -87,7 +87,7 @@ impl Rank {
         }
     }
 
-    /// Sends `body` by the path its length asks for, polling while there is no room.
+    /// Sends `body` by the path of its length; polls while there is no room.
     pub(crate) fn send(&mut self, to: u32, tag: u32, body: &[u8]) {
         let start = Instant::now();
         while self.try_send(to, tag, body).is_err() {
@@ -130,9 +130,9 @@ pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 31 + i / 251 + seed) as u8).collect()
 }
 
-/// A node whose ranks are threads of this process: `work` is each rank's part.
-pub(crate) fn threads(layout: Layout, work: impl Fn(u32, Rank) + Sync) {
-    let host = Host::bind().unwrap();
+/// Runs `work` as each rank of a node whose ranks are threads of this process.
+pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
+    let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     thread::scope(|s| {
         for rank in 1..layout.ranks {

@@ -1,4 +1,4 @@
-//! A hostile rank in the segment: the fuzz target's corpus and random acts.
+//! A hostile rank in the segment: the fuzz target's corpus, and random acts.
 
 mod segment;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use segment::fire::under_fire;
 use segment::segment;
 
-/// What every play is made of would be empty if the sound exchange wrote nothing.
+/// Every run would be empty if the sound exchange wrote no words.
 #[test]
 fn a_sound_exchange_writes_slots_buffers_credits_and_control_words() {
     let (own, all) = segment::writes();
@@ -31,7 +31,7 @@ fn the_corpus_is_replayed_without_a_finding() {
 
 proptest! {
     #[test]
-    fn whatever_one_rank_writes_the_others_go_on(
+    fn the_other_ranks_go_on_whatever_one_rank_writes(
         data in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         segment(&data);
@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
-    fn whatever_one_rank_writes_at_any_moment_the_others_go_on(
+    fn the_other_ranks_go_on_whatever_one_rank_writes_at_any_moment(
         noise in prop::collection::vec(any::<u8>(), 8..100),
     ) {
         under_fire(60, &noise);

@@ -1,4 +1,4 @@
-//! The words and the barrier of the models.
+//! The shared words and the memory barrier of the models.
 #![allow(dead_code, reason = "each file of models uses its part")]
 
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
-use oxmpi_shm::ring::{Barrier, STRIDE, Words, words_for};
+use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, words_for};
 
-/// Words of a model; those that a test never touches are not made.
+/// Shared words of a model; words that a test never uses are not made.
 #[derive(Clone)]
 pub(crate) struct Model {
-    // Not the checker's: handing words on must not order them.
+    // Not the checker's `Arc`: passing the words on must not order them.
     words: Arc<Vec<Option<Word>>>,
     first: usize,
     len: usize,
@@ -49,7 +49,7 @@ impl Model {
     }
 }
 
-impl Words for Model {
+impl SharedWords for Model {
     fn len(&self) -> usize {
         self.len
     }
@@ -90,7 +90,7 @@ impl Words for Model {
 /// The system's barrier as the checker knows it: a full fence on both sides.
 pub(crate) struct Fences;
 
-impl Barrier for Fences {
+impl AsymmetricFence for Fences {
     fn light(&self) {
         fence(Ordering::SeqCst);
     }

@@ -15,9 +15,9 @@ use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Peer, Remote, Token};
 
 use super::OPERATIONS;
+use super::bulk_trials::{BulkProtocol, TransferClass};
 use super::operations::Operation;
 use super::outgoing::{Leaving, Why};
-use super::roads::{Class, Road};
 use super::transfer::Transfer;
 use super::tx::TcpTx;
 use crate::frame::{Control, Id, Run};
@@ -166,21 +166,21 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Bytes of `region`, the last of which is byte `len`, begin to leave for `peer`. If they are its first, their
-    /// road is chosen.
+    /// protocol is chosen.
     fn begin_transfer(&mut self, peer: u32, region: Name, len: u64) -> Option<&mut Transfer> {
         let takes_pages = self.passing.takes(len);
         let outgoing = self.peers[peer as usize].as_mut()?;
         let transfer = self.regions.note_mut(region)?;
         if transfer.is_none() {
-            let class = Class::new(len, outgoing.transfers == 0);
+            let class = TransferClass::new(len, outgoing.transfers == 0);
             outgoing.transfers += 1;
             *transfer = Some(Transfer {
                 peer,
                 len,
                 run: None,
-                road: match takes_pages {
-                    true => outgoing.roads.choose(class),
-                    false => Road::Copies,
+                protocol: match takes_pages {
+                    true => outgoing.bulk_trials.choose(class),
+                    false => BulkProtocol::Copy,
                 },
                 start: takes_pages.then(|| (class, Instant::now())),
             });
@@ -194,7 +194,7 @@ impl<B: Bytes> TcpTx<B> {
         let Some(Transfer {
             peer,
             len,
-            road,
+            protocol,
             start,
             ..
         }) = transfer
@@ -209,7 +209,9 @@ impl<B: Bytes> TcpTx<B> {
             let now = Instant::now();
             let since = outgoing.over.map_or(start, |over| over.max(start));
             outgoing.over = Some(now);
-            outgoing.roads.learn(class, road, len, now - since);
+            outgoing
+                .bulk_trials
+                .learn(class, protocol, len, now - since);
         }
     }
 

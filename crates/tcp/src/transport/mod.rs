@@ -11,13 +11,13 @@
 //! Progress happens inside of calls only, like everywhere in the runtime.
 
 mod bulk;
+mod bulk_trials;
 mod call;
 mod entrance;
 mod incoming;
 mod operations;
 mod outgoing;
 mod passing;
-mod roads;
 mod runs;
 mod rx;
 mod site;

@@ -9,8 +9,8 @@ use oxmpi_os::tcp::Stream;
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
+use super::bulk_trials::{BulkProtocol, BulkTrials};
 use super::passing::Passing;
-use super::roads::{Road, Roads};
 use super::runs::{Expected, Runs};
 use super::transfer::Regions;
 use crate::frame::{Control, Id, Outbox, framed};
@@ -61,7 +61,7 @@ pub(super) struct Outgoing {
     /// What comes unasked.
     pub(super) expected: Expected,
     /// How bytes go fastest.
-    pub(super) roads: Roads,
+    pub(super) bulk_trials: BulkTrials,
     /// Transfers whose end is not known yet.
     pub(super) transfers: u32,
     /// When the last one was over.
@@ -87,7 +87,7 @@ impl Outgoing {
             gets: 0,
             runs: Runs::default(),
             expected: Expected::default(),
-            roads: Roads::default(),
+            bulk_trials: BulkTrials::default(),
             transfers: 0,
             over: None,
             writable: false,
@@ -345,13 +345,13 @@ fn write<B: Bytes>(
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let transfer = regions.note(leaving.region).copied().flatten();
-    let road = transfer.map_or(Road::Copies, |transfer| transfer.road);
+    let protocol = transfer.map_or(BulkProtocol::Copy, |transfer| transfer.protocol);
     let mut socket = Socket {
         peer,
         stream,
         outbox,
         passing,
-        of: (road, leaving.at),
+        of: (protocol, leaving.at),
         tried: None,
     };
     bytes.drain(leaving.at, socket.room(), &mut socket);
@@ -366,7 +366,7 @@ struct Socket<'a> {
     stream: &'a Stream,
     outbox: &'a Outbox,
     passing: &'a mut Passing,
-    of: (Road, u64),
+    of: (BulkProtocol, u64),
     tried: Option<(usize, io::Result<usize>)>,
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use oxmpi_os::pages::Pages;
 use oxmpi_os::tcp::Stream;
 
-use super::roads::Road;
+use super::bulk_trials::BulkProtocol;
 
 /// Bytes in a row that go by page, and then by copy.
 const TURN: u64 = 256 << 10;
@@ -47,24 +47,24 @@ impl Passing {
 
     /// How many of the next `bytes`, from the region's byte `at` on, go in the same way to `peer`, and whether
     /// that is by page.
-    fn turn(&self, peer: u32, (road, at): (Road, u64), bytes: usize) -> (usize, bool) {
+    fn turn(&self, peer: u32, (protocol, at): (BulkProtocol, u64), bytes: usize) -> (usize, bool) {
         let under_way = self.owner == Some(peer);
-        if road == Road::Copies && !under_way {
+        if protocol == BulkProtocol::Copy && !under_way {
             return (bytes, false);
         }
         let left = (TURN - at % TURN) as usize;
         let turn = bytes.min(left);
-        let its_turn = road == Road::Pages || (at / TURN).is_multiple_of(2);
-        let by_page = road != Road::Copies && its_turn && turn >= LEAST;
+        let its_turn = protocol == BulkProtocol::Pages || (at / TURN).is_multiple_of(2);
+        let by_page = protocol != BulkProtocol::Copy && its_turn && turn >= LEAST;
         (turn, by_page || under_way)
     }
 
-    /// Takes the first of `bytes`, which begin at this place of a region that goes by this road, and says how many
+    /// Takes the first of `bytes`, which begin at this place of a region that goes by this protocol, and says how many
     /// are next: with the pages if they go so.
     pub(super) fn take(
         &mut self,
         peer: u32,
-        of: (Road, u64),
+        of: (BulkProtocol, u64),
         bytes: &[u8],
     ) -> (usize, Option<Way<'_>>) {
         let (turn, by_page) = self.turn(peer, of, bytes.len());

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::roads::{Class, Road};
+use super::bulk_trials::{BulkProtocol, TransferClass};
 use crate::frame::Run;
 
 /// All registered bytes of one rank.
@@ -15,7 +15,7 @@ pub(super) struct Transfer {
     pub(super) len: u64,
     /// What follows the region's key.
     pub(super) run: Option<Run>,
-    pub(super) road: Road,
+    pub(super) protocol: BulkProtocol,
     /// When it began, if something is to be learned from it.
-    pub(super) start: Option<(Class, Instant)>,
+    pub(super) start: Option<(TransferClass, Instant)>,
 }

@@ -1,41 +1,47 @@
-//! Allgather: all write, and all read.
+//! Allgather: every rank writes its block, and reads all others.
 
 use oxmpi_os::RawBytes;
 
-use super::reduce::contiguous;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::contiguous;
+use super::protocol_trials::CollectiveProtocol;
+use super::run::CollectiveRun;
 
-impl Team {
-    /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
-    /// on, in rank order, in its `output`. A rank's own block there stays as it is: it does something else
-    /// `meanwhile`, once the others can read.
+impl NodeGroup {
+    /// Copies the `block` bytes of every other rank, from byte `at` of its `input`, to this rank's `output`,
+    /// in rank order. This rank's own block in the output is not written: it runs `meanwhile` once the others
+    /// can read.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is too short.
-    pub fn allgather<D: Driver>(
+    pub fn allgather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.goes_directly(block) {
-            return self.allgather_by_cells(driver, (input, from, block), output, meanwhile);
+        if !self.may_use_cma(block) {
+            return self.allgather_by_bounce(driver, (input, from, block), output, meanwhile);
         }
         let own = contiguous(input, from, block as usize);
-        let call = (Kind::Allgather, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.allgather_by_cells(driver, (input, from, block), output, meanwhile),
-            Road::Memory => team.allgather_directly(driver, (&own, block), output, meanwhile),
+        let call = (CallKind::Allgather, block);
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                group.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                group.allgather_by_cma(driver, (&own, block), output, meanwhile)
+            }
         })
     }
 
-    fn allgather_by_cells<D: Driver>(
+    fn allgather_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
@@ -49,8 +55,9 @@ impl Team {
         } else {
             block
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(own));
-        let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.through);
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_add(own));
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Allgather, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
@@ -62,7 +69,7 @@ impl Team {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
                     let place = writer as u64 * block + at;
-                    run.read_out(past_caches, (writer, step, 0), output, (place, len));
+                    run.read_out(non_temporal, (writer, step, 0), output, (place, len));
                 }
             },
         )

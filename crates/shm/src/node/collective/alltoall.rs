@@ -1,40 +1,46 @@
-//! Alltoall: all write a part for each other rank, and read their own parts.
+//! Alltoall: every rank writes a block for each other rank, and reads its own blocks.
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::vector;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::pieces::vector_index;
+use super::protocol_trials::CollectiveProtocol;
+use super::run::CollectiveRun;
 
-impl Team {
-    /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
-    /// rank's own block there stays as it is: it does something else `meanwhile`, once the others can read. The two
-    /// may be the same memory.
+impl NodeGroup {
+    /// Copies this rank's block of every other rank's `input` to its `output`, in rank order. Its own block
+    /// there is not written: it runs `meanwhile` once the others can read. Input and output may be the same
+    /// memory.
     ///
     /// # Errors
-    /// When a rank never comes, or as `meanwhile`.
+    /// When a rank never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is shorter than a block for each.
-    pub fn alltoall<D: Driver>(
+    pub fn alltoall<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.goes_directly(block) || input.start() == output.start() {
-            return self.alltoall_by_cells(driver, (input, block), output, meanwhile);
+        if !self.may_use_cma(block) || input.start() == output.start() {
+            return self.alltoall_by_bounce(driver, (input, block), output, meanwhile);
         }
-        let call = (Kind::Alltoall, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.alltoall_by_cells(driver, (input, block), output, meanwhile),
-            Road::Memory => team.alltoall_directly(driver, (input, block), output, meanwhile),
+        let call = (CallKind::Alltoall, block);
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                group.alltoall_by_bounce(driver, (input, block), output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                group.alltoall_by_cma(driver, (input, block), output, meanwhile)
+            }
         })
     }
 
-    fn alltoall_by_cells<D: Driver>(
+    fn alltoall_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
@@ -48,14 +54,14 @@ impl Team {
         } else {
             2
         };
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
-        let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.through);
+        let non_temporal = self.exceeds_caches(self.all(block).saturating_mul(buffers));
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector(me, reader));
+                    let place = pieces.place(vector_index(me, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -64,9 +70,9 @@ impl Team {
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
-                    let place = pieces.place(vector(writer, me));
+                    let place = pieces.place(vector_index(writer, me));
                     let part = (writer as u64 * block + at, len);
-                    run.read_out(past_caches, (writer, step, place), output, part);
+                    run.read_out(non_temporal, (writer, step, place), output, part);
                 }
             },
         )

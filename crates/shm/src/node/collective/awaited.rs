@@ -1,116 +1,118 @@
-//! What a rank waits for in a collective: [`Awaited`].
+//! What a rank waits for in a collective: [`AwaitedSteps`].
 
-use super::arena::{SLOTS, Slots};
-use super::succession::Before;
-use crate::ring::{Corrupt, Miss};
+use super::next_root::PredictedRoots;
+use crate::ring::{Corrupt, StepMiss};
 use crate::segment::Segment;
+use crate::segment::arena::{CollectiveSlots, SLOTS};
 
-/// Steps of other ranks that one waits for.
+/// Steps of other ranks that one rank waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct Awaited {
-    place: usize,
-    what: What,
+pub struct AwaitedSteps {
+    group_index: usize,
+    kind: AwaitedKind,
     missing: u64,
-    /// Of a wait for the root, which all but it wait for: who is likely to be next.
-    before: Option<Before>,
+    /// In a wait for the root, which all others wait for: the likely next roots.
+    predicted_roots: Option<PredictedRoots>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
-    /// They publish a step of a call with this mark, each in its own slot of that step.
+enum AwaitedKind {
+    /// The ranks publish a step of a call with this mark, each in its own slot of that step.
     Published { step: u64, mark: u16 },
-    /// The other one of `both` ranks does, which write their slots in turn: in slot `at.1` of the rank `both[at.0]`.
-    InTurn {
+    /// The other one of two ranks publishes a step in slot `at.1` of rank `both[at.0]`: they write their
+    /// slots alternately.
+    PingPong {
         step: u64,
         mark: u16,
         both: [u32; 2],
         at: (usize, usize),
     },
-    /// They finish a step, so that its slot may be written again; this rank's last is `own`.
+    /// The ranks finish a step, so that its slot may be written again; this rank's last finished step is
+    /// `own`.
     Finished { step: u64, own: u64 },
 }
 
-/// Why it never comes.
+/// Why an awaited step never arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Never {
-    /// The rank is in a call that differs from this one's.
+pub enum NeverComes {
+    /// The rank is in another call than this rank.
     Differs,
-    /// What the rank wrote cannot be.
+    /// The rank wrote what the protocol does not allow.
     Corrupt(Corrupt),
 }
 
-impl Awaited {
-    /// The ranks `missing`, bit by bit, publish `step`.
-    pub(crate) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
-        let what = What::Published { step, mark };
+impl AwaitedSteps {
+    /// A wait until the ranks `missing`, a bit each, publish `step`.
+    pub(crate) const fn published(group_index: usize, step: u64, mark: u16, missing: u64) -> Self {
+        let kind = AwaitedKind::Published { step, mark };
         Self {
-            place,
-            what,
+            group_index,
+            kind,
             missing,
-            before: None,
+            predicted_roots: None,
         }
     }
 
-    /// What is missing is the root's, and this is who is likely to be the root before this rank is.
-    pub(crate) const fn of_root(mut self, before: Before) -> Self {
-        self.before = Some(before);
+    /// Notes that the awaited rank is the root, and the likely roots before this rank.
+    pub(crate) const fn of_root(mut self, roots: PredictedRoots) -> Self {
+        self.predicted_roots = Some(roots);
         self
     }
 
-    /// The rank `both[other]` publishes `step`, in slot `at.1` of the rank `both[at.0]`: they write them in turn.
-    pub(super) const fn in_turn(
-        place: usize,
+    /// A wait until rank `both[other]` publishes `step` in slot `at.1` of rank `both[at.0]`.
+    pub(super) const fn ping_pong(
+        group_index: usize,
         step: u64,
         mark: u16,
         (both, other, at): ([u32; 2], usize, (usize, usize)),
     ) -> Self {
-        let what = What::InTurn {
+        let kind = AwaitedKind::PingPong {
             step,
             mark,
             both,
             at,
         };
         Self {
-            place,
-            what,
+            group_index,
+            kind,
             missing: 1 << both[other],
-            before: None,
+            predicted_roots: None,
         }
     }
 
-    /// They finish `step`; the last one that this rank has finished is `own`.
-    pub(super) const fn finished(place: usize, step: u64, own: u64, missing: u64) -> Self {
-        let what = What::Finished { step, own };
+    /// A wait until the ranks finish `step`; this rank's last finished step is `own`.
+    pub(super) const fn finished(group_index: usize, step: u64, own: u64, missing: u64) -> Self {
+        let kind = AwaitedKind::Finished { step, own };
         Self {
-            place,
-            what,
+            group_index,
+            kind,
             missing,
-            before: None,
+            predicted_roots: None,
         }
     }
 
-    /// Who is likely to be the root before this rank is, if it waits for the root.
-    pub(crate) const fn before(&self) -> Option<Before> {
-        self.before
+    /// The likely roots before this rank, in a wait for the root.
+    pub(crate) const fn predicted_roots(&self) -> Option<PredictedRoots> {
+        self.predicted_roots
     }
 
-    /// The ranks that were missing at the last look, bit by bit.
+    /// The ranks that were missing at the last look, a bit each.
     #[must_use]
     pub const fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Looks at those who are missing.
+    /// Looks at the missing ranks.
     ///
     /// # Errors
-    /// Whoever is found never to come, and why.
-    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, Never)> {
+    /// A rank that never arrives, and why.
+    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
         let mut left = self.missing;
         while left != 0 {
             let rank = left.trailing_zeros();
             left &= left - 1;
             if self
-                .has_come(segment, rank)
+                .has_arrived(segment, rank)
                 .map_err(|never| (rank, never))?
             {
                 self.missing &= !(1 << rank);
@@ -119,21 +121,23 @@ impl Awaited {
         Ok(())
     }
 
-    /// Tells that `me` rests for this.
+    /// Publishes that `me` waits for this.
     #[inline]
     pub(crate) fn rest(&self, segment: &Segment, me: u32) {
-        segment.slots(me, self.place).rest(self.stage());
+        segment
+            .collective_slots(me, self.group_index)
+            .set_awaited(self.stage());
     }
 
-    /// Whether one of `ranks`, bit by bit, was not yet here when it rested last: it may go on where
-    /// this rank cannot. Of ranks that are in another team this is anything.
+    /// Whether one of `ranks`, a bit each, last waited for an earlier step: it may go on where this rank
+    /// cannot. For ranks of another group the result is arbitrary.
     #[inline]
     pub(crate) fn has_behind(&self, segment: &Segment, ranks: u64) -> bool {
         let mut left = ranks;
         while left != 0 {
             let rank = left.trailing_zeros();
             left &= left - 1;
-            if segment.slots(rank, self.place).rested() < self.stage() {
+            if segment.collective_slots(rank, self.group_index).awaited() < self.stage() {
                 return true;
             }
         }
@@ -142,46 +146,56 @@ impl Awaited {
 
     /// The step at which this rank stands.
     const fn stage(&self) -> u64 {
-        match self.what {
-            What::Published { step, .. } | What::InTurn { step, .. } => step,
-            // The one that it is about to write.
-            What::Finished { step, .. } => step + SLOTS as u64,
+        match self.kind {
+            AwaitedKind::Published { step, .. } | AwaitedKind::PingPong { step, .. } => step,
+            // The step that it is about to write.
+            AwaitedKind::Finished { step, .. } => step + SLOTS as u64,
         }
     }
 
-    fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, Never> {
-        match self.what {
-            What::Finished { step, own } => {
-                let slots = segment.slots(rank, self.place);
+    fn has_arrived(&self, segment: &Segment, rank: u32) -> Result<bool, NeverComes> {
+        match self.kind {
+            AwaitedKind::Finished { step, own } => {
+                let slots = segment.collective_slots(rank, self.group_index);
                 match slots.finished(own) {
                     Ok(finished) => Ok(finished >= step),
-                    Err(corrupt) => Err(Never::Corrupt(corrupt)),
+                    Err(corrupt) => Err(NeverComes::Corrupt(corrupt)),
                 }
             }
-            What::Published { step, mark } => {
-                let slot = Slots::<()>::slot(step);
-                come(segment.slots(rank, self.place).look(slot, step, mark))
+            AwaitedKind::Published { step, mark } => {
+                let slot = CollectiveSlots::<()>::slot(step);
+                is_there(
+                    segment
+                        .collective_slots(rank, self.group_index)
+                        .look(slot, step, mark),
+                )
             }
-            What::InTurn {
+            AwaitedKind::PingPong {
                 step,
                 mark,
                 both,
                 at,
             } => {
-                let [first, second] = both.map(|rank| segment.slots(rank, self.place));
-                come(Slots::look_in_turn([&first, &second], at, step, mark))
+                let [first, second] =
+                    both.map(|rank| segment.collective_slots(rank, self.group_index));
+                is_there(CollectiveSlots::look_ping_pong(
+                    [&first, &second],
+                    at,
+                    step,
+                    mark,
+                ))
             }
         }
     }
 }
 
-/// Whether a slot is what one waits for.
-fn come(looked: Result<(), Miss>) -> Result<bool, Never> {
+/// Whether a slot holds the awaited step.
+fn is_there(looked: Result<(), StepMiss>) -> Result<bool, NeverComes> {
     match looked {
         Ok(()) => Ok(true),
-        Err(Miss::Early) => Ok(false),
-        Err(Miss::Differs) => Err(Never::Differs),
-        Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
+        Err(StepMiss::Early) => Ok(false),
+        Err(StepMiss::Differs) => Err(NeverComes::Differs),
+        Err(StepMiss::Corrupt(corrupt)) => Err(NeverComes::Corrupt(corrupt)),
     }
 }
 
@@ -191,24 +205,24 @@ mod tests {
 
     use oxmpi_os::memory::Memfd;
 
-    use super::super::arena::Slots;
-    use super::super::team::Team;
-    use super::{Awaited, Never, SLOTS};
-    use crate::ring::Words;
-    use crate::segment::{Layout, Segment};
+    use super::super::group::NodeGroup;
+    use super::{AwaitedSteps, NeverComes, SLOTS};
+    use crate::ring::SharedWords;
+    use crate::segment::arena::CollectiveSlots;
+    use crate::segment::{Segment, SegmentLayout};
 
-    /// A rank that tells that it is further than it can be lets nobody write what is being read.
+    /// A rank that reports a step which it cannot have finished frees no slot that is being read.
     #[test]
-    fn what_no_rank_can_have_finished_is_no_room() {
-        let layout = Layout::new(3);
+    fn an_impossible_report_frees_no_slot() {
+        let layout = SegmentLayout::new(3);
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-        let mut team = Team::new(&segment, 0, 0..3, 0).expect("there is memory");
-        team.step = 40;
-        let most = team.step + SLOTS as u64;
-        let told = |rank, step: u64| {
-            let finished = Slots::<()>::WORDS - crate::ring::STRIDE;
-            let slots = segment.slots(rank, 0);
+        let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
+        group.step = 40;
+        let most = group.step + SLOTS as u64;
+        let report = |rank, step: u64| {
+            let finished = CollectiveSlots::<()>::WORDS - crate::ring::STRIDE;
+            let slots = segment.collective_slots(rank, 0);
             // SAFETY: the last line's word.
             unsafe {
                 slots
@@ -216,19 +230,19 @@ mod tests {
                     .store(finished, step, core::sync::atomic::Ordering::Release)
             };
         };
-        told(1, most);
-        told(2, 32);
-        team.learn();
-        assert_eq!(team.finished, 32);
-        told(2, most);
-        let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
+        report(1, most);
+        report(2, 32);
+        group.update_finished();
+        assert_eq!(group.finished, 32);
+        report(2, most);
+        let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
         assert_eq!(come, Ok(()));
         for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
-            told(1, wrong);
-            team.learn();
-            assert_eq!(team.finished, 32, "{wrong}");
-            let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
-            assert!(matches!(come, Err((1, Never::Corrupt(_)))), "{come:?}");
+            report(1, wrong);
+            group.update_finished();
+            assert_eq!(group.finished, 32, "{wrong}");
+            let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+            assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
         }
     }
 }

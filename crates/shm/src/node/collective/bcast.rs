@@ -1,45 +1,47 @@
-//! Broadcast: the root writes every piece once, all others read it; long vectors may be read straight
-//! from the root's memory.
+//! Broadcast: the root writes every piece once, all others read it; or the one other rank reads the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::protocol_trials::CollectiveProtocol;
+use super::run::CollectiveRun;
 
-impl Team {
-    /// Gives every rank the first `len` of the bytes of `root`: its are only read, the others' only
-    /// written.
+impl NodeGroup {
+    /// Copies the first `len` bytes of `root` to every other rank: the root's bytes are only read, the
+    /// others' only written.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or cannot be read.
+    /// When a rank that this one waits for never arrives, or cannot be read.
     ///
     /// # Cost
-    /// Of up to 56 B: one line written, and read by each. The root waits for nobody until some rank
-    /// is a ring of steps behind, but where its memory is read.
-    pub fn bcast<D: Driver>(
+    /// Up to 56 B: one line written, and read by each rank. The root waits for no rank until one is a ring of
+    /// steps behind, except by CMA.
+    pub fn bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
         let (bytes, len) = given;
-        if !self.broadcasts_directly(len) {
-            return self.bcast_by_cells(driver, root, given);
+        if !self.may_bcast_by_cma(len) {
+            return self.bcast_by_bounce(driver, root, given);
         }
-        let call = (Kind::Bcast, len);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.bcast_by_cells(driver, root, given),
-            Road::Memory => {
-                let call = (Kind::Bcast, root, len);
-                team.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+        let call = (CallKind::Bcast, len);
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => group.bcast_by_bounce(driver, root, given),
+            CollectiveProtocol::Cma => {
+                let call = (CallKind::Bcast, root, len);
+                group.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
             }
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    fn bcast_by_cells<D: Driver>(
+    fn bcast_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -47,12 +49,12 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
-        let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.through);
-        run.follow(root, pieces.steps());
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Bcast, root, len), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 run.write(step, bytes, pieces.part(step));
                 run.publish(step);
                 run.wake_all();

@@ -1,53 +1,53 @@
-//! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
+//! Which ranks write in each step of a collective, as all ranks count them; and exchanges, in which every
+//! rank writes for every other.
 
-use super::arena::SLOTS;
-use super::pieces::{Pieces, Through};
-use super::run::Run;
-use super::team::Driver;
+use super::driver::CollectiveDriver;
+use super::pieces::{PayloadPath, Pieces};
+use super::run::CollectiveRun;
+use crate::segment::arena::SLOTS;
 
-impl<D: Driver> Run<'_, D> {
-    /// In `step` only `writer` writes.
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
+    /// Enters `step`, in which only `writer` writes.
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.one_writes(number, writer);
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.one_writes(number, writer);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.one_writes(number, writer);
         }
     }
 
-    /// In `step` all write.
+    /// Enters `step`, in which all ranks write.
     #[inline(always)]
     pub(super) fn all_write(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.swap(number);
+        if let Some(slots) = &mut self.group.pair_slots {
+            slots.exchange_once(number);
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.swap(number);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.exchange_once(number);
         }
     }
 
-    /// In `step` all but `reader` write.
+    /// Enters `step`, in which all ranks but `reader` write.
     #[inline(always)]
     pub(super) fn others_write(&mut self, step: u64, reader: usize) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.one_writes(number, usize::from(reader == 0));
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.others_write(number, reader);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.others_write(number, reader);
         }
     }
 
-    /// Every rank writes in every step, by `write`, as far ahead as there is room, but less than a
-    /// ring of slots before it reads; does something else `meanwhile`; and reads what all have written, by
-    /// `read`.
+    /// Runs an exchange: every rank writes in every step, by `write`, as far ahead as there is room but less
+    /// than a ring of slots; runs `meanwhile`; and reads what all have written, by `read`.
     ///
     /// # Errors
-    /// When a rank that is waited for never comes, or as `meanwhile`.
+    /// When a rank that is waited for never arrives, or as `meanwhile`.
     #[inline(always)]
     pub(super) fn exchange(
         &mut self,
@@ -60,11 +60,11 @@ impl<D: Driver> Run<'_, D> {
             0 => meanwhile(self.driver),
             1 => {
                 self.all_write(0);
-                self.room(0)?;
+                self.wait_until_free(0)?;
                 write(self, 0);
                 self.publish(0);
                 meanwhile(self.driver)?;
-                self.take_what_all_gave(0, read)
+                self.read_all(0, read)
             }
             steps => self.exchange_pieces(steps, write, meanwhile, read),
         }
@@ -79,8 +79,8 @@ impl<D: Driver> Run<'_, D> {
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
         let mut meanwhile = Some(meanwhile);
-        let ahead = match self.through {
-            Through::Dialogues => SLOTS.min(self.team.dialogues.cells),
+        let ahead = match self.path {
+            PayloadPath::PingPong => SLOTS.min(self.group.pair_buffers.count),
             _ => SLOTS,
         } as u64;
         let mut written = 0;
@@ -88,8 +88,8 @@ impl<D: Driver> Run<'_, D> {
         for step in 0..steps {
             let ahead = steps.min(step + ahead);
             while written < ahead && (written == step || self.is_free(written)) {
-                self.room(written)?;
-                self.all_write_more(written);
+                self.wait_until_free(written)?;
+                self.all_write_in_exchange(written);
                 write(self, written);
                 self.publish(written);
                 written += 1;
@@ -97,66 +97,66 @@ impl<D: Driver> Run<'_, D> {
             if let Some(meanwhile) = meanwhile.take() {
                 meanwhile(self.driver)?;
             }
-            self.take_what_all_gave(step, &mut read)?;
+            self.read_all(step, &mut read)?;
         }
         self.end_exchange();
         Ok(())
     }
 
-    /// From now on all write, in so many steps.
+    /// Begins an exchange of so many steps, in which all ranks write.
     pub(super) fn begin_exchange(&mut self, steps: u64) {
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.begin_exchange(steps);
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.begin_exchange(steps);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.begin_exchange(steps);
         }
     }
 
-    /// In `step` of the exchange all write.
-    pub(super) fn all_write_more(&mut self, step: u64) {
+    /// Enters `step` of the exchange, in which all ranks write.
+    pub(super) fn all_write_in_exchange(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.both_write(number);
+        if let Some(slots) = &mut self.group.pair_slots {
+            slots.both_write_in_exchange(number);
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.all_write(number);
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.all_write_in_exchange(number);
         }
     }
 
-    /// In `step` of the exchange with `other` both write.
-    pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == Through::Dialogues);
+    /// Enters `step` of the exchange with `other`, in which both write.
+    pub(super) fn both_write_in_exchange(&mut self, step: u64, other: usize) {
+        debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.team.dialogues.both_write(number, other);
+        self.group
+            .pair_buffers
+            .both_write_in_exchange(number, other);
     }
 
-    /// In `step` of the exchange all but `reader` write through their dialogues with it.
-    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
-        debug_assert!(self.team.pair.is_none() && self.through == Through::Dialogues);
+    /// Enters `step` of the exchange, in which all ranks but `reader` write to it.
+    pub(super) fn others_write_in_exchange(&mut self, step: u64, reader: usize) {
+        debug_assert!(self.group.pair_slots.is_none() && self.path == PayloadPath::PingPong);
         let number = self.number(step);
-        self.team.dialogues.others_write_more(number, reader);
+        self.group
+            .pair_buffers
+            .others_write_in_exchange(number, reader);
     }
 
-    /// The exchange is over.
+    /// Ends the exchange.
     pub(super) fn end_exchange(&mut self) {
-        if let Some(slots) = &mut self.team.pair {
+        if let Some(slots) = &mut self.group.pair_slots {
             slots.end_exchange();
         }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.end_exchange();
+        if self.path == PayloadPath::PingPong {
+            self.group.pair_buffers.end_exchange();
         }
     }
 
-    /// Reads in `step` what all have written, by `read`.
+    /// Reads what all have written in `step`, by `read`.
     #[inline(always)]
-    fn take_what_all_gave(
-        &mut self,
-        step: u64,
-        read: impl FnOnce(&mut Self, u64),
-    ) -> Result<(), D::Error> {
+    fn read_all(&mut self, step: u64, read: impl FnOnce(&mut Self, u64)) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
-        // Whoever sleeps waits for the last one, which finds all others there.
+        // A sleeping rank waits for the last one, which finds all others there.
         self.wake_all();
         read(self, step);
         self.finish(step);

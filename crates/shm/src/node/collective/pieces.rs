@@ -1,81 +1,73 @@
-//! How a vector is cut to the steps of a collective.
+//! How a vector is cut into the steps of a collective: [`Pieces`].
 
 use std::ops::Range;
 
-use super::arena::{LONG_PIECE, Slots};
+use crate::segment::arena::{CollectiveSlots, LONG_PIECE};
 
-/// Where what a rank writes in a step is.
+/// Where a rank puts the data of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Through {
+pub(super) enum PayloadPath {
     /// In its slot.
     Slots,
-    /// In the cell of its slot, for all others to read.
-    Cells,
-    /// In a cell of its dialogue with each reader.
-    Dialogues,
+    /// In the bounce buffer of its slot, for all others to read.
+    Bounce,
+    /// In a ping-pong buffer of its pair with each reader.
+    PingPong,
 }
 
-/// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
+/// The steps of a call. In each a rank writes up to a buffer, and of one vector up to [`LONG_PIECE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
     /// Bytes of a vector.
     len: u64,
-    /// Bytes of it that go in one step.
+    /// Bytes of it in one step.
     piece: usize,
-    /// Where they go: in slots, if what a rank writes in a step fits one.
-    pub(super) through: Through,
+    /// Where they go: in slots, if the data of a step fits one.
+    pub(super) path: PayloadPath,
 }
 
-/// Bytes of payload in a slot.
-const INLINE: usize = Slots::<()>::PAYLOAD * 8;
+/// Payload bytes of a slot.
+const SLOT_LEN: usize = CollectiveSlots::<()>::PAYLOAD * 8;
 
-/// Bytes of a line: pieces start at one where they can.
+/// Bytes of a cache line: pieces start at one where they can.
 pub(super) const LINE: usize = 64;
 
 impl Pieces {
-    /// For `parts` vectors of `len` bytes, each of which goes through cells of `cell` bytes of its own, cut
-    /// between elements of `element` bytes; where they are short all go side by side in a slot.
+    /// Cuts `parts` vectors of `len` bytes, each through buffers of `buffer_len` bytes of its own, between
+    /// elements of `element` bytes; short ones go side by side in a slot.
     #[inline]
     pub(super) fn new(
         len: u64,
         parts: usize,
-        (cell, through): (usize, Through),
+        (buffer_len, path): (usize, PayloadPath),
         element: usize,
     ) -> Self {
-        let is_inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
-        let (piece, through) = match is_inline {
-            true => (len as usize, Through::Slots),
-            false => (longest(cell.min(LONG_PIECE), element), through),
+        let fits_slot = len <= SLOT_LEN as u64 && len as usize * parts <= SLOT_LEN;
+        let (piece, path) = match fits_slot {
+            true => (len as usize, PayloadPath::Slots),
+            false => (longest_in(buffer_len.min(LONG_PIECE), element), path),
         };
-        Self {
-            len,
-            piece,
-            through,
-        }
+        Self { len, piece, path }
     }
 
-    /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes, in
-    /// pieces of at most `whole` bytes.
+    /// Cuts a vector of which each of `ranks` ranks sends every other one a share, through buffers of
+    /// `buffer_len` bytes, in pieces of at most `longest_piece` bytes.
     pub(super) fn in_shares(
         len: u64,
         ranks: usize,
-        (cell, whole): (usize, usize),
+        (buffer_len, longest_piece): (usize, usize),
         element: usize,
     ) -> Self {
-        let shares = (cell / element).saturating_mul(ranks * element);
-        let piece = longest(whole.min(shares), element);
-        let through = Through::Dialogues;
-        Self {
-            len,
-            piece,
-            through,
-        }
+        let shares = (buffer_len / element).saturating_mul(ranks * element);
+        let piece = longest_in(longest_piece.min(shares), element);
+        let path = PayloadPath::PingPong;
+        Self { len, piece, path }
     }
 
-    /// Steps that it takes.
+    /// The number of steps.
     #[inline]
     pub(super) const fn steps(&self) -> u64 {
-        // Divisions take as long as all else that is done for a short call.
+        // Avoids a division, which takes as long as the rest of a short call.
         if self.len <= self.piece as u64 {
             (self.len > 0) as u64
         } else {
@@ -83,24 +75,24 @@ impl Pieces {
         }
     }
 
-    /// Where in a vector the bytes of step `index` begin, and how many they are.
+    /// The offset in a vector and the length of the bytes of step `index`.
     #[inline]
     pub(super) fn part(&self, index: u64) -> (u64, usize) {
         let at = index * self.piece as u64;
         (at, (self.len - at).min(self.piece as u64) as usize)
     }
 
-    /// Where in a slot vector number `part` stands, or in its cell.
+    /// The offset of vector number `part` in its slot or buffer.
     pub(super) const fn place(&self, part: usize) -> usize {
-        match self.through {
-            Through::Slots => part * self.piece,
+        match self.path {
+            PayloadPath::Slots => part * self.piece,
             _ => 0,
         }
     }
 }
 
-/// The longest piece between elements that goes in so much room.
-fn longest(room: usize, element: usize) -> usize {
+/// The longest piece of whole elements in `room` bytes, of whole lines where elements divide them.
+fn longest_in(room: usize, element: usize) -> usize {
     let unit = if LINE.is_multiple_of(element) {
         LINE
     } else {
@@ -116,14 +108,14 @@ pub(super) fn share_of(rank: usize, size: usize, len: usize, element: usize) -> 
     start(rank)..start(rank + 1)
 }
 
-/// Which of the vectors that `writer` writes, one for each other rank, is for `reader`.
-pub(super) const fn vector(writer: usize, reader: usize) -> usize {
+/// The index of the vector for `reader` among those that `writer` writes, one for each other rank.
+pub(super) const fn vector_index(writer: usize, reader: usize) -> usize {
     if reader < writer { reader } else { reader - 1 }
 }
 
-/// Whether every step of a call on elements of `element` bytes holds one, through cells of `cell` bytes.
-pub(super) const fn holds(element: u64, cell: usize) -> bool {
-    element > 0 && element <= super::team::ROOM as u64 && element <= cell as u64
+/// Whether elements of `element` bytes fit a step through buffers of `buffer_len` bytes.
+pub(super) const fn fits(element: u64, buffer_len: usize) -> bool {
+    element > 0 && element <= super::scratch::SCRATCH_LEN as u64 && element <= buffer_len as u64
 }
 
 #[cfg(test)]
@@ -134,22 +126,22 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_cover_a_vector_between_elements(
-            count in 0u64..100_000, element in 1usize..200, parts in 1usize..63, cell in 14u32..17,
+            count in 0u64..100_000, element in 1usize..200, parts in 1usize..63, buffer_len in 14u32..17,
         ) {
-            let cell = 1usize << cell;
-            prop_assume!(holds(element as u64, cell / parts));
+            let buffer_len = 1usize << buffer_len;
+            prop_assume!(fits(element as u64, buffer_len / parts));
             let len = count * element as u64;
-            let pieces = Pieces::new(len, parts, (cell, Through::Cells), element);
-            let in_shares = Pieces::in_shares(len, parts, (cell / parts, cell), element);
+            let pieces = Pieces::new(len, parts, (buffer_len, PayloadPath::Bounce), element);
+            let in_shares = Pieces::in_shares(len, parts, (buffer_len / parts, buffer_len), element);
             let share = (in_shares.piece / element).div_ceil(parts) * element;
-            prop_assert!(share <= cell / parts && in_shares.piece <= cell);
+            prop_assert!(share <= buffer_len / parts && in_shares.piece <= buffer_len);
             let mut end = 0;
             for index in 0..pieces.steps() {
                 let (at, piece) = pieces.part(index);
                 prop_assert_eq!(at, end);
                 prop_assert!(piece > 0 && piece.is_multiple_of(element));
                 let last = pieces.place(parts - 1) + piece;
-                let room = if pieces.through == Through::Slots { INLINE } else { cell };
+                let room = if pieces.path == PayloadPath::Slots { SLOT_LEN } else { buffer_len };
                 prop_assert!(last <= room);
                 end += piece as u64;
             }
@@ -161,16 +153,17 @@ mod tests {
     fn vectors_of_a_writer_are_all_different() {
         for writer in 0..5 {
             let others = (0..5).filter(|&reader| reader != writer);
-            let vectors: std::vec::Vec<_> = others.map(|reader| vector(writer, reader)).collect();
+            let vectors: std::vec::Vec<_> =
+                others.map(|reader| vector_index(writer, reader)).collect();
             assert_eq!(vectors, [0, 1, 2, 3]);
         }
     }
 
     #[test]
-    fn cells_hold_elements_that_are_not_too_long() {
-        let cell = 16 << 10;
-        assert!(holds(8, cell) && holds(4096, 4096));
-        assert!(!holds(0, cell) && !holds(4097, 4096) && !holds(1 << 20, 1 << 20));
+    fn buffers_hold_elements_that_are_not_too_long() {
+        let buffer_len = 16 << 10;
+        assert!(fits(8, buffer_len) && fits(4096, 4096));
+        assert!(!fits(0, buffer_len) && !fits(4097, 4096) && !fits(1 << 20, 1 << 20));
     }
 
     #[test]

@@ -1,80 +1,66 @@
-//! Reductions whose result is combined by who gets it: short ones, and all of two ranks.
+//! Reductions whose receivers combine the vectors: reduce, allreduce and reduce_scatter.
 //!
-//! Operands stand in the order of ranks and are combined from the left, whoever combines them.
+//! Operands are combined from the left in the order of ranks, on every rank.
 
 use std::convert::Infallible;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::{self, vector};
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{ASIDE, Driver, OPERAND, ROOM, Team};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::operands::{Operands, contiguous};
+use super::pieces::{self, vector_index};
+use super::protocol_trials::CollectiveProtocol;
+use super::run::CollectiveRun;
+use super::scratch::{ASIDE, OPERAND, SCRATCH_LEN};
 
-/// What a rank gives to a reduction, and where the result goes. Both are contiguous.
-#[derive(Clone, Copy, Debug)]
-pub struct Operands<'a> {
-    /// Its elements.
-    pub input: &'a RawBytes,
-    /// Its result. It may be the input itself, or memory that does not overlap it.
-    pub output: &'a RawBytes,
-    /// Bytes of the vector, or of one rank's block of it.
-    pub len: u64,
-    /// Bytes of an element.
-    pub element: usize,
-    /// Whether operands may be combined in another order than that of their ranks, as an allreduce may do.
-    pub commutes: bool,
-}
+/// Bytes from which each rank combines its share, of more than two ranks: that costs a step and a copy of a
+/// share.
+const MIN_SHARED: u64 = 8 << 10;
 
-/// From so many bytes on each rank combines its share, where there are more than two: what that
-/// costs is a step more and a copy more of a share.
-const LONG: u64 = 8 << 10;
+/// Bytes from which messages reduce the vectors of two ranks: an allreduce of 256 KiB took 0.85 of the time,
+/// of 1 MiB 0.6 (Zen 4). Messages of more ranks combine in another order for each length, and save little.
+const MAX_PAIR: u64 = 256 << 10;
 
-/// From so many bytes on messages reduce what two ranks have: to both they took 0.85 of the time on two Zen 4
-/// processors at 256 KiB and 0.6 at 1 MiB. Of more ranks they combine in another order for each length, and save
-/// little: with four on two of Zen 5 1 MiB to all took 194 us near by messages and 136 through cells, and 197 far
-/// and 217.
-const TOO_LONG: u64 = 256 << 10;
-
-impl Team {
-    /// Whether the team reduces elements of `element` bytes.
+impl NodeGroup {
+    /// Whether the group can reduce elements of `element` bytes.
     #[must_use]
-    pub const fn reduces(&self, element: u64) -> bool {
-        let (cell, other) = (self.cell, self.dialogues.cell);
-        pieces::holds(element, if cell < other { cell } else { other })
+    pub const fn can_reduce(&self, element: u64) -> bool {
+        let (bounce, pair) = (self.buffer_len, self.pair_buffers.buffer_len);
+        pieces::fits(element, if bounce < pair { bounce } else { pair })
     }
 
-    /// The longest elements, in bytes, that a team of any size reduces, on a node of any size.
-    pub const ELEMENT: u64 = 64;
+    /// The longest elements, in bytes, that a group of any size reduces, on a node of any size.
+    pub const MAX_ELEMENT: u64 = 64;
 
-    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes: some long ones go faster by
-    /// messages, which learn the best road for their bytes.
+    /// Whether a group of `size` ranks should reduce `len` bytes: some long vectors go faster by messages.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
-        len < TOO_LONG || size > 2
+        len < MAX_PAIR || size > 2
     }
 
-    /// Gives `root` the reduction of all ranks' input. The others' output is not used.
+    /// Reduces the input of all ranks to the output of `root`. The others' output is not used.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes.
+    /// When a rank that this one waits for never arrives.
     ///
     /// # Panics
-    /// If the team does not [reduce](Team::reduces) the elements, or they are not contiguous.
-    pub fn reduce<D: Driver>(
+    /// If the group [cannot reduce](NodeGroup::can_reduce) the elements, or they are not contiguous.
+    pub fn reduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
-        if self.shares(len) {
+        if self.is_shared(len) {
             return self.reduce_by_shares(driver, Some(root), operands);
         }
         let me = self.me;
         let pieces = self.pieces_for_one(len, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.through);
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -82,7 +68,7 @@ impl Team {
                 run.wait_for_all(step)?;
                 run.combine((step, 0), operands, (at, at), len);
             } else {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 run.write_to((root, 0), step, operands.input, (at, len));
                 run.publish(step);
                 run.wake(root);
@@ -92,30 +78,30 @@ impl Team {
         Ok(())
     }
 
-    /// Gives every rank the reduction of all ranks' input.
+    /// Reduces the input of all ranks to the output of every rank.
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never arrives.
     ///
     /// # Panics
-    /// As [`Team::reduce`].
+    /// As [`NodeGroup::reduce`].
     ///
     /// # Cost
-    /// Of up to 56 B: one line written, and one read of each rank.
-    pub fn allreduce<D: Driver>(
+    /// Up to 56 B: one line written, and one read of each rank.
+    pub fn allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
-        if self.goes_by_domains(operands) {
-            return self.allreduce_by_domains(driver, operands);
+        if self.uses_hierarchy(operands) {
+            return self.hierarchical_allreduce(driver, operands);
         }
-        if self.shares(len) {
+        if self.is_shared(len) {
             return self.reduce_by_shares(driver, None, operands);
         }
         let pieces = self.pieces_for_all(len, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Allreduce, 0, len), pieces.through);
+        let mut run = CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
@@ -127,45 +113,45 @@ impl Team {
         )
     }
 
-    /// Gives every rank its block, in rank order, of the reduction of all ranks' input, at the start
-    /// of its output.
+    /// Reduces the input of all ranks, of which every rank gets its block, in rank order, at the start of its
+    /// output.
     ///
     /// # Errors
     /// When a rank never comes.
     ///
     /// # Panics
-    /// As [`Team::reduce`], or if the input is shorter than a block for each.
-    pub fn reduce_scatter<D: Driver>(
+    /// As [`NodeGroup::reduce`], or if the input is shorter than a block for each.
+    pub fn reduce_scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let in_place = operands.input.start() == operands.output.start();
-        if in_place || !self.reduces_directly(operands.len) {
-            return self.reduce_scatter_by_cells(driver, operands);
+        if in_place || !self.may_reduce_by_cma(operands.len) {
+            return self.reduce_scatter_by_bounce(driver, operands);
         }
-        let call = (Kind::ReduceScatter, operands.len);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.reduce_scatter_by_cells(driver, operands),
-            Road::Memory => team.reduce_scatter_directly(driver, operands),
+        let call = (CallKind::ReduceScatter, operands.len);
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => group.reduce_scatter_by_bounce(driver, operands),
+            CollectiveProtocol::Cma => group.reduce_scatter_by_cma(driver, operands),
         })
     }
 
-    fn reduce_scatter_by_cells<D: Driver>(
+    fn reduce_scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let pieces = self.pieces_for_each(block, size - 1, operands.element);
-        let call = (Kind::ReduceScatter, 0, block);
-        let mut run = Run::new(self, driver, call, pieces.through);
+        let call = (CallKind::ReduceScatter, 0, block);
+        let mut run = CollectiveRun::new(self, driver, call, pieces.path);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector(me, reader));
+                    let place = pieces.place(vector_index(me, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, operands.input, part);
                 }
@@ -173,19 +159,19 @@ impl Team {
             |_| Ok(()),
             |run, step| {
                 let (at, len) = pieces.part(step);
-                let place = |writer| pieces.place(vector(writer, me));
+                let place = |writer| pieces.place(vector_index(writer, me));
                 run.combine_from((step, place), operands, (me as u64 * block + at, at), len);
             },
         )
     }
 
-    fn shares(&self, len: u64) -> bool {
-        self.size() > 2 && len >= LONG
+    fn is_shared(&self, len: u64) -> bool {
+        self.size() > 2 && len >= MIN_SHARED
     }
 }
 
-impl<D: Driver> Run<'_, D> {
-    /// As [`Run::combine_from`], where all stand at the same `place`.
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
+    /// [`CollectiveRun::combine_from`] where all payloads begin at the same `place`.
     #[inline]
     pub(super) fn combine(
         &mut self,
@@ -197,9 +183,8 @@ impl<D: Driver> Run<'_, D> {
         self.combine_from((step, |_| place), operands, at, len);
     }
 
-    /// Combines `len` bytes of what all ranks give: this one from byte `own` of its input on, the
-    /// others in `step`, each from the place of its payload on that is told. The result goes to byte
-    /// `to` of the output.
+    /// Combines `len` bytes of all ranks: this one's from byte `own` of its input, the others' of `step`,
+    /// each from byte `place(rank)` of its payload. The result goes to byte `to` of the output.
     #[inline]
     pub(super) fn combine_from(
         &mut self,
@@ -208,12 +193,12 @@ impl<D: Driver> Run<'_, D> {
         (own, to): (u64, u64),
         len: usize,
     ) {
-        if len <= ROOM {
+        if len <= SCRATCH_LEN {
             let own = contiguous(operands.input, own, len);
             let into = contiguous(operands.output, to, len);
             return self.combine_piece((step, place), own, into);
         }
-        let longest = ROOM / operands.element * operands.element;
+        let longest = SCRATCH_LEN / operands.element * operands.element;
         let mut done = 0;
         while done < len {
             let piece = (len - done).min(longest);
@@ -224,7 +209,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// Combines as many bytes as `into` has, a room at most, of what all ranks give.
+    /// Combines `into.len()` bytes of all ranks, at most a scratch.
     #[inline]
     pub(super) fn combine_piece(
         &mut self,
@@ -233,58 +218,58 @@ impl<D: Driver> Run<'_, D> {
         into: RawBytes,
     ) {
         let whole = (0, into.len() as usize);
-        let group = (self.team.me, self.team.size());
-        self.combine_what_is_there(group, own, into, |run, rank, to| {
+        let among = (self.group.me, self.group.size());
+        self.combine_available(among, own, into, |run, rank, to| {
             run.read((rank, step, place(rank)), to, whole);
         });
     }
 
-    /// As [`Run::combine_all`], where nothing can fail.
+    /// [`CollectiveRun::combine_all`] where nothing can fail.
     #[inline]
-    pub(super) fn combine_what_is_there(
+    pub(super) fn combine_available(
         &mut self,
-        group: (usize, usize),
+        among: (usize, usize),
         own: RawBytes,
         into: RawBytes,
-        mut bring: impl FnMut(&mut Self, usize, &RawBytes),
+        mut fetch: impl FnMut(&mut Self, usize, &RawBytes),
     ) {
-        let bring = |run: &mut Self, number, to: &RawBytes| {
-            bring(run, number, to);
+        let fetch = |run: &mut Self, number, to: &RawBytes| {
+            fetch(run, number, to);
             Ok::<_, Infallible>(())
         };
-        match self.combine_all(group, own, into, bring) {
+        match self.combine_all(among, own, into, fetch) {
             Ok(()) => {}
             Err(never) => match never {},
         }
     }
 
-    /// As [`Run::combine_piece`] among a group of so many, in which this rank has a number, where `bring` brings what
-    /// one of them gives into room for it.
+    /// Combines one piece of `size` ranks, of which this one is number `me`; `fetch` copies the operand of
+    /// another rank to the memory that it is given.
     ///
     /// # Errors
-    /// As `bring`.
+    /// As `fetch`.
     #[inline]
     pub(super) fn combine_all<E>(
         &mut self,
         (me, size): (usize, usize),
         own: RawBytes,
         into: RawBytes,
-        mut bring: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
+        mut fetch: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
     ) -> Result<(), E> {
         let len = into.len() as usize;
         let mut own = own;
         if own.start() == into.start() && me > 0 {
-            let aside = self.team.rooms[ASIDE].bytes(len);
+            let aside = self.group.scratch[ASIDE].bytes(len);
             aside.copy_from(&own);
             own = aside;
         }
-        // What is combined already.
+        // The first rank whose operand is not yet combined.
         let mut first = 1;
         if me > 0 {
-            bring(self, 0, &into)?;
+            fetch(self, 0, &into)?;
         } else if own.start() != into.start() {
             // The second operand takes the result's place, so that the first one needs no copy.
-            bring(self, 1, &into)?;
+            fetch(self, 1, &into)?;
             self.driver.fold_left(own, into);
             first = 2;
         }
@@ -292,19 +277,12 @@ impl<D: Driver> Run<'_, D> {
             let from = if rank == me {
                 own
             } else {
-                let room = self.team.rooms[OPERAND].bytes(len);
-                bring(self, rank, &room)?;
+                let room = self.group.scratch[OPERAND].bytes(len);
+                fetch(self, rank, &room)?;
                 room
             };
             self.driver.fold(from, into);
         }
         Ok(())
     }
-}
-
-/// `len` bytes of `bytes` from byte `at` on.
-#[inline]
-pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
-    let part = bytes.range(at, len as u64);
-    part.expect("what a team combines or shows is there, and contiguous")
 }

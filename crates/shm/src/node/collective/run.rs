@@ -1,105 +1,85 @@
-//! One collective under way: [`Run`].
+//! One collective under way: its steps, and the payload of each: [`CollectiveRun`].
 
 use std::hint::spin_loop;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::arena::{SLOTS, Slots};
-use super::awaited::Awaited;
-use super::pieces::Through;
-use super::streams::{self, Way};
-use super::team::{Driver, Team};
-use crate::ring::Mapped;
-use crate::transport::foreign::Foreign;
+use super::awaited::AwaitedSteps;
+use super::call_kind::{CallKind, mark};
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::non_temporal::{self, BufferStore};
+use super::pieces::PayloadPath;
+use crate::ring::MappedWords;
+use crate::segment::arena::{CollectiveSlots, SLOTS};
+use crate::transport::shared_bytes::SharedBytes;
 
 /// One collective under way. Its steps are counted from 0.
-pub(super) struct Run<'a, D> {
-    pub(super) team: &'a mut Team,
+pub(super) struct CollectiveRun<'a, D> {
+    pub(super) group: &'a mut NodeGroup,
     pub(super) driver: &'a mut D,
-    /// How the calls of all ranks must be marked, but for the [writer](Run::mark_of) where there are two.
+    /// The mark of the call, but for the [writer](CollectiveRun::mark_of) where there are two ranks.
     mark: u16,
     /// The number of step 0.
     first: u64,
     /// Whether this rank waits for the root only, as all others do.
-    follows: bool,
+    waits_for_root: bool,
     /// Where payload goes.
-    pub(super) through: Through,
+    pub(super) path: PayloadPath,
 }
 
-/// What a call is, so that ranks find out when theirs differ.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    Bcast = 1,
-    Scatter,
-    Gather,
-    Allgather,
-    Alltoall,
-    Reduce,
-    Allreduce,
-    ReduceScatter,
-}
-
-/// Numbers that kinds have.
-pub(super) const KINDS: usize = Kind::ReduceScatter as usize + 1;
-
-/// The mark of a call of `kind` with these numbers.
-const fn mark(kind: Kind, root: usize, len: u64) -> u16 {
-    // Multiplication spreads what differs over the upper bits (Knuth, TAOCP 3, section 6.4).
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let call = (kind as u64) << 8 | root as u64;
-    let mixed = (len ^ call.wrapping_mul(SPREAD)).wrapping_mul(SPREAD);
-    (mixed >> (u64::BITS - u16::BITS)) as u16
-}
-
-impl<'a, D: Driver> Run<'a, D> {
-    /// Begins a call, the root being `root` where it has one, on vectors of `len` bytes.
+impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
+    /// Begins a call on vectors of `len` bytes, with `root` where it has one.
     #[inline]
     pub(super) fn new(
-        team: &'a mut Team,
+        group: &'a mut NodeGroup,
         driver: &'a mut D,
-        (kind, root, len): (Kind, usize, u64),
-        through: Through,
+        (kind, root, len): (CallKind, usize, u64),
+        path: PayloadPath,
     ) -> Self {
         Self {
-            first: team.step + 1,
-            team,
+            first: group.step + 1,
+            group,
             driver,
             mark: mark(kind, root, len),
-            follows: false,
-            through,
+            waits_for_root: false,
+            path,
         }
     }
 
-    /// In this call of so many steps all others wait for `root`. In a long one it waits for them as well, for room: there
-    /// nobody keeps a processor for a call to come.
+    /// Notes that in this call of so many steps all others wait for `root`. In a long call the root waits for
+    /// them as well, for room: there no rank keeps a processor for a later call.
     #[inline(always)]
-    pub(super) fn follow(&mut self, root: usize, steps: u64) {
-        self.follows = self.team.me != root && steps <= SLOTS as u64 / 4;
-        self.team.succession.lead(self.team.members[root].rank);
+    pub(super) fn follow_root(&mut self, root: usize, steps: u64) {
+        self.waits_for_root = self.group.me != root && steps <= SLOTS as u64 / 4;
+        self.group
+            .root_predictor
+            .record(self.group.members[root].rank);
     }
 
-    /// From now on payload goes here.
-    pub(super) const fn go(&mut self, through: Through) {
-        self.through = through;
+    /// Sets where payload goes from now on.
+    pub(super) const fn set_path(&mut self, path: PayloadPath) {
+        self.path = path;
     }
 
-    /// How `rank` must mark what it publishes.
+    /// The mark of what `rank` publishes.
     #[inline(always)]
     fn mark_of(&self, rank: usize) -> u16 {
-        match &self.team.pair {
+        match &self.group.pair_slots {
             None => self.mark,
-            Some(_) => Slots::<()>::mark_in_turn(self.mark, rank),
+            Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
         }
     }
 
-    /// The number of a step among all of the team.
+    /// The number of a step among all steps of the group.
     #[inline(always)]
     pub(super) const fn number(&self, step: u64) -> u64 {
         self.first + step
     }
 
-    /// The bytes of what `writer` writes in `step` for `reader`, from byte `at` on. One of the two is this rank.
+    /// The payload that `writer` writes in `step` for `reader`, from byte `at` on. One of the two is this
+    /// rank.
     #[inline(always)]
     fn payload(
         &self,
@@ -107,76 +87,84 @@ impl<'a, D: Driver> Run<'a, D> {
         step: u64,
         at: usize,
         len: usize,
-    ) -> Foreign<'_> {
-        let (first, room) = match self.through {
-            Through::Slots => return self.in_slot(writer, step, at, len),
-            Through::Cells => {
-                let cell = Slots::<()>::slot(self.number(step)) * self.team.cell;
-                let first = self.team.members[writer].cells.wrapping_add(cell);
-                (first, self.team.cell)
+    ) -> SharedBytes<'_> {
+        let (first, room) = match self.path {
+            PayloadPath::Slots => return self.in_slot(writer, step, at, len),
+            PayloadPath::Bounce => {
+                let offset = CollectiveSlots::<()>::slot(self.number(step)) * self.group.buffer_len;
+                let first = self.group.members[writer].bounce.wrapping_add(offset);
+                (first, self.group.buffer_len)
             }
-            Through::Dialogues => {
-                let dialogues = &self.team.dialogues;
-                let place = dialogues.place(self.number(step), (writer, reader));
-                let first = self.team.members[place.owner].dialogues;
-                (first.wrapping_add(place.at), dialogues.cell)
+            PayloadPath::PingPong => {
+                let pair_buffers = &self.group.pair_buffers;
+                let place = pair_buffers.place(self.number(step), (writer, reader));
+                let first = self.group.members[place.owner].pair_buffers;
+                (first.wrapping_add(place.at), pair_buffers.buffer_len)
             }
         };
         assert!(at + len <= room);
-        // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
-        unsafe { Foreign::new(first.wrapping_add(at), len) }
+        // SAFETY: within a buffer of a rank, which is mapped as long as the group lives.
+        unsafe { SharedBytes::new(first.wrapping_add(at), len) }
     }
 
-    /// The bytes of the slot that `writer` writes in `step`, from byte `at` on.
+    /// The payload of the slot that `writer` writes in `step`, from byte `at` on.
     #[inline(always)]
-    pub(super) fn in_slot(&self, writer: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
-        assert!(at + len <= Slots::<()>::PAYLOAD * 8);
+    pub(super) fn in_slot(
+        &self,
+        writer: usize,
+        step: u64,
+        at: usize,
+        len: usize,
+    ) -> SharedBytes<'_> {
+        assert!(at + len <= CollectiveSlots::<()>::PAYLOAD * 8);
         let (slots, slot) = self.slot(writer, step);
-        let first = slots.words().address(Slots::<Mapped<'_>>::payload(slot));
-        // SAFETY: within a slot's payload, which is mapped as long as the team lives.
-        unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
+        let first = slots
+            .words()
+            .address(CollectiveSlots::<MappedWords<'_>>::payload(slot));
+        // SAFETY: within a slot's payload, which is mapped as long as the group lives.
+        unsafe { SharedBytes::new(first.cast::<u8>().wrapping_add(at), len) }
     }
 
-    /// Whose slot `rank` writes in `step`, and which.
+    /// The owner and the index of the slot that `rank` writes in `step`.
     #[inline(always)]
-    fn place(&self, rank: usize, step: u64) -> (usize, usize) {
+    fn locate_slot(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
-        match &self.team.pair {
-            None => (rank, Slots::<()>::slot(number)),
-            Some(slots) => slots.place(slots.cell(number, rank)),
+        match &self.group.pair_slots {
+            None => (rank, CollectiveSlots::<()>::slot(number)),
+            Some(slots) => slots.locate(slots.buffer(number, rank)),
         }
     }
 
-    /// The slots among which is the one that `rank` writes in `step`, and which it is.
+    /// The slots of the owner, and the index, of the slot that `rank` writes in `step`.
     #[inline(always)]
-    fn slot(&self, rank: usize, step: u64) -> (&Slots<Mapped<'static>>, usize) {
-        let (owner, slot) = self.place(rank, step);
-        (&self.team.members[owner].slots, slot)
+    fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
+        let (owner, slot) = self.locate_slot(rank, step);
+        (&self.group.members[owner].slots, slot)
     }
 
-    /// How this rank writes `len` bytes in `step` for `reader`.
+    /// How this rank stores `len` bytes in `step` for `reader`.
     #[inline(always)]
-    fn way(&mut self, step: u64, reader: usize, len: usize) -> Way {
-        if len < streams::LEAST {
-            return Way::CACHED;
+    fn store(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
+        if len < non_temporal::MIN_LEN {
+            return BufferStore::CACHED;
         }
-        // What stays in the cache of this rank's processor is written and read there.
-        let pair = (self.team.me, reader);
+        // A buffer that stays in the cache of this rank's processor is written through it.
+        let pair = (self.group.me, reader);
         let number = self.number(step);
-        let stays = self.through == Through::Dialogues
-            && (self.team.mates >> reader & 1 > 0
-                || self.team.dialogues.place(number, pair).is_own);
+        let stays = self.path == PayloadPath::PingPong
+            && (self.group.mates >> reader & 1 > 0
+                || self.group.pair_buffers.place(number, pair).is_own);
         match stays {
-            true => Way::CACHED,
-            false => self.team.streams.next(len),
+            true => BufferStore::CACHED,
+            false => self.group.non_temporal.next(len),
         }
     }
 
-    /// Writes a part of `bytes`, from a byte on so many, for all others.
+    /// Writes a part of `bytes`, an offset and a length, for all others.
     #[inline(always)]
     pub(super) fn write(&mut self, step: u64, bytes: &RawBytes, part: (u64, usize)) {
-        // Of several readers none in particular.
-        let reader = usize::from(self.team.me == 0);
+        // With several readers this is none in particular.
+        let reader = usize::from(self.group.me == 0);
         self.write_to((reader, 0), step, bytes, part);
     }
 
@@ -189,14 +177,14 @@ impl<'a, D: Driver> Run<'a, D> {
         bytes: &RawBytes,
         (from, len): (u64, usize),
     ) {
-        let way = self.way(step, reader, len);
-        let mut payload = self.payload((self.team.me, reader), step, at, len);
-        if way.streams {
-            bytes.drain(from, len, &mut payload.past_caches());
+        let store = self.store(step, reader, len);
+        let mut payload = self.payload((self.group.me, reader), step, at, len);
+        if store.non_temporal {
+            bytes.drain(from, len, &mut payload.non_temporal());
         } else {
             bytes.drain(from, len, &mut payload);
         }
-        self.team.streams.done(way, len);
+        self.group.non_temporal.done(store, len);
     }
 
     /// Reads `len` bytes from byte `at` of the payload of `writer`, to byte `to` of `bytes`.
@@ -207,149 +195,150 @@ impl<'a, D: Driver> Run<'a, D> {
         bytes: &RawBytes,
         (to, len): (u64, usize),
     ) {
-        let mut payload = self.payload((writer, self.team.me), step, at, len);
+        let mut payload = self.payload((writer, self.group.me), step, at, len);
         bytes.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// As [`Run::read`], to an output that may be written [past the caches](Team::is_beyond_caches).
+    /// Reads as [`CollectiveRun::read`] to an output, past the caches if [it exceeds
+    /// them](NodeGroup::exceeds_caches).
     #[inline(always)]
     pub(super) fn read_out(
         &mut self,
-        past_caches: bool,
+        non_temporal: bool,
         from: (usize, u64, usize),
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match past_caches && part.1 >= streams::LEAST {
+        match non_temporal && part.1 >= non_temporal::MIN_LEN {
             false => self.read(from, output, part),
-            true => self.read_past_caches(from, output, part),
+            true => self.read_non_temporal(from, output, part),
         }
     }
 
-    // Not inlined, so that short calls have the room.
+    // Not inlined, so that short calls have the registers.
     #[inline(never)]
-    fn read_past_caches(
+    fn read_non_temporal(
         &mut self,
         (writer, step, at): (usize, u64, usize),
         output: &RawBytes,
         (to, len): (u64, usize),
     ) {
         let mut payload = self
-            .payload((writer, self.team.me), step, at, len)
-            .past_caches();
+            .payload((writer, self.group.me), step, at, len)
+            .non_temporal();
         output.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// Whether this rank's slot of `step` is free, looking at the others if need be.
+    /// Whether this rank's slot of `step` is free; looks at the others if need be.
     #[inline(always)]
     pub(super) fn is_free(&mut self, step: u64) -> bool {
         let number = self.number(step);
-        Slots::<()>::is_free(number, self.team.finished) || {
-            self.team.learn();
-            Slots::<()>::is_free(number, self.team.finished)
+        CollectiveSlots::<()>::is_free(number, self.group.finished) || {
+            self.group.update_finished();
+            CollectiveSlots::<()>::is_free(number, self.group.finished)
         }
     }
 
     /// Waits until this rank's slot of `step` is free.
     #[inline(always)]
-    pub(super) fn room(&mut self, step: u64) -> Result<(), D::Error> {
+    pub(super) fn wait_until_free(&mut self, step: u64) -> Result<(), D::Error> {
         if self.is_free(step) {
             return Ok(());
         }
-        self.wait_for_room(step)
+        self.wait_longer_until_free(step)
     }
 
     #[cold]
     #[inline(never)]
-    fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
+    fn wait_longer_until_free(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
-        let team = &self.team;
-        let awaited = Awaited::finished(team.place, oldest, team.step, team.others);
+        let group = &self.group;
+        let awaited = AwaitedSteps::finished(group.index, oldest, group.step, group.others);
         self.driver.wait(awaited)?;
-        self.team.finished = self.team.finished.max(oldest);
-        self.team.learn();
+        self.group.finished = self.group.finished.max(oldest);
+        self.group.update_finished();
         Ok(())
     }
 
-    /// Shows the others where `bytes` are, in `step`.
+    /// Publishes the address of `bytes` in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         let at = bytes.place().expect("what others read has no gaps");
-        let mut payload = self.in_slot(self.team.me, step, 0, size_of::<u64>());
+        let mut payload = self.in_slot(self.group.me, step, 0, size_of::<u64>());
         payload.put_exact(at.to_ne_bytes());
         self.publish(step);
     }
 
-    /// What `rank` has shown in `step`.
+    /// The address that `rank` has shown in `step`.
     pub(super) fn shown(&self, rank: usize, step: u64) -> u64 {
         let mut payload = self.in_slot(rank, step, 0, size_of::<u64>());
         u64::from_ne_bytes(payload.take_exact())
     }
 
-    /// Shows all others `bytes` in `step`, in which this rank does nothing else.
-    pub(super) fn offer(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
-        self.room(step)?;
+    /// Shows `bytes` to all others in `step`, in which this rank does nothing else.
+    pub(super) fn show_to_all(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
+        self.wait_until_free(step)?;
         self.show(step, bytes);
         self.wake_all();
         self.finish(step);
         Ok(())
     }
 
-    /// Ends as `result` says; if it has failed, what was shown in `step` is the caller's again.
+    /// Returns `result`; after a failure withdraws what was shown in `step`, which is the caller's again.
     pub(super) fn withdraw_if_failed(
         &mut self,
         step: u64,
         result: Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if result.is_err() {
-            let me = self.team.me;
+            let me = self.group.me;
             let (slots, slot) = self.slot(me, step);
             slots.withdraw(slot, self.number(step), self.mark_of(me));
         }
         result
     }
 
-    /// Whether what `rank` has shown in `step` was there until now.
+    /// Whether `rank` has kept until now what it showed in `step`.
     pub(super) fn is_kept(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
         slots.is_kept(slot, self.number(step), self.mark_of(rank))
     }
 
-    /// What this rank has written in `step` is there for the others.
+    /// Publishes what this rank has written in `step`.
     #[inline(always)]
     pub(super) fn publish(&mut self, step: u64) {
-        let me = self.team.me;
+        let me = self.group.me;
         let (slots, slot) = self.slot(me, step);
         slots.publish(slot, self.number(step), self.mark_of(me));
     }
 
-    /// Tells in `step` that this rank writes from now on what another one has shown in it.
+    /// Reports in `step` that this rank writes from now on the memory that another one has shown in it.
     pub(super) fn enter(&mut self, step: u64) {
-        let me = self.team.me;
+        let me = self.group.me;
         let (slots, slot) = self.slot(me, step);
         slots.enter(slot, self.number(step), self.mark_of(me));
     }
 
-    /// What the root does besides.
-    pub(super) fn meanwhile(
+    /// Runs `work` on the root.
+    pub(super) fn run_on_root(
         &mut self,
         root: usize,
-        what: impl FnOnce(&mut D) -> Result<(), D::Error>,
+        work: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        match self.team.me == root {
-            true => what(self.driver),
+        match self.group.me == root {
+            true => work(self.driver),
             false => Ok(()),
         }
     }
 
-    /// All others tell the root in `step` that they are here, done with all before; it waits for them.
-    pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
+    /// All others report to the root in `step` that they are done with all before; it waits for them.
+    pub(super) fn report_to_root(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
         self.others_write(step, root);
-        if self.team.me == root {
+        if self.group.me == root {
             self.wait_for_all(step)?;
         } else {
-            self.room(step)?;
+            self.wait_until_free(step)?;
             self.publish(step);
             self.wake(root);
         }
@@ -357,10 +346,10 @@ impl<'a, D: Driver> Run<'a, D> {
         Ok(())
     }
 
-    /// All come to `step`, and go on when all others have.
+    /// All ranks meet in `step`, and go on when all others have arrived.
     pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
         self.all_write(step);
-        self.room(step)?;
+        self.wait_until_free(step)?;
         self.publish(step);
         self.wait_for_all(step)?;
         self.wake_all();
@@ -371,103 +360,103 @@ impl<'a, D: Driver> Run<'a, D> {
     /// Wakes `rank`, if it sleeps.
     #[inline(always)]
     pub(super) fn wake(&mut self, rank: usize) {
-        self.driver.wake(1 << self.team.members[rank].rank);
+        self.driver.wake(1 << self.group.members[rank].rank);
     }
 
     /// Wakes all others that sleep.
     #[inline(always)]
     pub(super) fn wake_all(&mut self) {
-        self.driver.wake(self.team.others);
+        self.driver.wake(self.group.others);
     }
 
     #[inline(always)]
-    pub(super) fn has(&self, rank: usize, step: u64) -> bool {
+    pub(super) fn is_published(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
         slots
             .look(slot, self.number(step), self.mark_of(rank))
             .is_ok()
     }
 
-    /// Waits for what `rank` publishes in `step`.
+    /// Waits until `rank` has published `step`.
     #[inline(always)]
     pub(super) fn wait_for(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        if !self.has(rank, step) {
+        if !self.is_published(rank, step) {
             self.wait_longer(rank, step)?;
         }
-        if self.team.size() == 2 {
-            self.all_have_begun();
+        if self.group.size() == 2 {
+            self.note_all_have_begun();
         }
         Ok(())
     }
 
-    /// All others have begun this call, and so finished those before.
+    /// Notes that all others have begun this call, and so finished those before.
     #[inline(always)]
-    fn all_have_begun(&mut self) {
-        self.team.finished = self.team.finished.max(self.first - 1);
+    fn note_all_have_begun(&mut self) {
+        self.group.finished = self.group.finished.max(self.first - 1);
     }
 
     #[inline(never)]
     fn wait_longer(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        for _ in 0..self.driver.looks() {
+        for _ in 0..self.driver.polls() {
             spin_loop();
-            if self.has(rank, step) {
+            if self.is_published(rank, step) {
                 return Ok(());
             }
         }
-        self.wait_long(step, 1 << self.team.members[rank].rank)
+        self.wait_long(step, 1 << self.group.members[rank].rank)
     }
 
     #[cold]
     #[inline(never)]
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
-        let (place, number) = (self.team.place, self.number(step));
-        let awaited = if self.team.pair.is_some() {
-            let other = 1 - self.team.me;
-            let both = [0, 1].map(|rank| self.team.members[rank].rank);
-            let at = self.place(other, step);
-            Awaited::in_turn(place, number, self.mark_of(other), (both, other, at))
+        let (group_index, number) = (self.group.index, self.number(step));
+        let awaited = if self.group.pair_slots.is_some() {
+            let other = 1 - self.group.me;
+            let both = [0, 1].map(|rank| self.group.members[rank].rank);
+            let at = self.locate_slot(other, step);
+            AwaitedSteps::ping_pong(group_index, number, self.mark_of(other), (both, other, at))
         } else {
-            Awaited::published(place, number, self.mark, missing)
+            AwaitedSteps::published(group_index, number, self.mark, missing)
         };
-        let me = self.team.members[self.team.me].rank;
-        let awaited = match self.follows {
-            true => awaited.of_root(self.team.succession.before(me)),
+        let me = self.group.members[self.group.me].rank;
+        let awaited = match self.waits_for_root {
+            true => awaited.of_root(self.group.root_predictor.predict(me)),
             false => awaited,
         };
         self.driver.wait(awaited)
     }
 
-    /// Waits for what all others publish in `step`. Each of them has then finished all calls before
-    /// this one, since every one of those ended in it.
+    /// Waits until all others have published `step`. Each of them has then finished all calls before this
+    /// one, since every one of those ended in it.
     #[inline(always)]
     pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
-        let (me, size) = (self.team.me, self.team.size());
+        let (me, size) = (self.group.me, self.group.size());
         if size == 2 {
             return self.wait_for(1 - me, step);
         }
         for other in (me + 1..size).chain(0..me) {
-            if self.has(other, step) {
+            if self.is_published(other, step) {
                 continue;
             }
-            // While one is waited for, others come.
+            // While this rank waits for one, others arrive.
             self.wait_for_rest(step)?;
             break;
         }
-        self.all_have_begun();
+        self.note_all_have_begun();
         Ok(())
     }
 
     #[inline(never)]
     fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
-        for looks in 0..=self.driver.looks() {
-            let members = self.team.members.iter().enumerate();
-            let missing =
-                members.filter(|&(rank, _)| rank != self.team.me && !self.has(rank, step));
+        for looks in 0..=self.driver.polls() {
+            let members = self.group.members.iter().enumerate();
+            let missing = members
+                .filter(|&(rank, _)| rank != self.group.me && !self.is_published(rank, step));
             let missing = missing.fold(0, |all, (_, member)| all | 1 << member.rank);
             if missing == 0 {
                 return Ok(());
             }
-            if looks == self.driver.looks() {
+            if looks == self.driver.polls() {
                 return self.wait_long(step, missing);
             }
             spin_loop();
@@ -475,23 +464,23 @@ impl<'a, D: Driver> Run<'a, D> {
         Ok(())
     }
 
-    /// This rank is done with `step`; all before it are done.
+    /// Finishes `step`, and all before it.
     #[inline(always)]
     pub(super) fn finish(&mut self, step: u64) {
-        let (me, number) = (self.team.me, self.number(step));
-        self.team.step = number;
-        if self.team.members[me].slots.finish(number) {
+        let (me, number) = (self.group.me, self.number(step));
+        self.group.step = number;
+        if self.group.members[me].slots.finish(number) {
             self.wake_all();
         }
     }
 }
 
-impl Team {
-    /// Looks how far all others have come. Who tells what cannot be has come no further: whoever
-    /// waits for it finds that out.
+impl NodeGroup {
+    /// Reads how far all others have come. A rank that reports an impossible step counts as no further: a
+    /// rank that waits for it finds that out.
     #[cold]
     #[inline(never)]
-    pub(super) fn learn(&mut self) {
+    pub(super) fn update_finished(&mut self) {
         let others = self.members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != self.me);
         let finished = others.map(|(_, member)| member.slots.finished(self.step).unwrap_or(0));

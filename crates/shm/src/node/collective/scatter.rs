@@ -1,24 +1,26 @@
-//! Scatter: the root writes a part for each other rank, which reads its own; long parts are read straight
-//! from the root's memory.
+//! Scatter: the root writes a block for each other rank, which reads its own; or reads it from the root's
+//! memory by CMA.
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::vector;
-use super::roads::Road;
-use super::run::{Kind, Run};
-use super::team::{Driver, Team};
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::pieces::vector_index;
+use super::protocol_trials::CollectiveProtocol;
+use super::run::CollectiveRun;
 
-impl Team {
-    /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
-    /// nothing is moved: it does something else `meanwhile`, once the others can read theirs.
+impl NodeGroup {
+    /// Copies each other rank its block of the root's `input`, in rank order. The root's own block is not
+    /// moved: the root runs `meanwhile` once the others can read theirs.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes, or as `meanwhile`.
+    /// When a rank that this one waits for never arrives, or as `meanwhile`.
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
-    pub fn scatter<D: Driver>(
+    pub fn scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -27,26 +29,28 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if self.me == root {
-            // The others would read what lies behind it.
+            // The others would read what lies behind the input.
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        if !self.goes_directly(block) {
-            return self.scatter_by_cells(driver, root, given, output, meanwhile);
+        if !self.may_use_cma(block) {
+            return self.scatter_by_bounce(driver, root, given, output, meanwhile);
         }
-        let call = (Kind::Scatter, block);
-        self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.scatter_by_cells(driver, root, given, output, meanwhile),
-            Road::Memory => {
-                let (call, at) = ((Kind::Scatter, root, block), team.me as u64 * block);
-                team.read_from_root(driver, call, (input, at), output, meanwhile)
+        let call = (CallKind::Scatter, block);
+        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+            CollectiveProtocol::Bounce => {
+                group.scatter_by_bounce(driver, root, given, output, meanwhile)
+            }
+            CollectiveProtocol::Cma => {
+                let (call, at) = ((CallKind::Scatter, root, block), group.me as u64 * block);
+                group.read_from_root(driver, call, (input, at), output, meanwhile)
             }
         })
     }
 
-    // Inlined, as a short call takes no longer than a call of it.
+    // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    fn scatter_by_cells<D: Driver>(
+    fn scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -56,15 +60,16 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.through);
-        run.follow(root, pieces.steps());
+        let mut run =
+            CollectiveRun::new(self, driver, (CallKind::Scatter, root, block), pieces.path);
+        run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
-                run.room(step)?;
+                run.wait_until_free(step)?;
                 for reader in (0..size).filter(|&reader| reader != root) {
-                    let place = pieces.place(vector(root, reader));
+                    let place = pieces.place(vector_index(root, reader));
                     let part = (reader as u64 * block + at, len);
                     run.write_to((reader, place), step, input, part);
                 }
@@ -72,11 +77,11 @@ impl Team {
                 run.wake_all();
             } else {
                 run.wait_for(root, step)?;
-                let place = pieces.place(vector(root, me));
+                let place = pieces.place(vector_index(root, me));
                 run.read((root, step, place), output, (at, len));
             }
             run.finish(step);
         }
-        run.meanwhile(root, meanwhile)
+        run.run_on_root(root, meanwhile)
     }
 }

@@ -1,4 +1,4 @@
-//! Offers whose two sides do not agree any more.
+//! Tests of offers whose two sides disagree, and of the choice of protocols.
 
 use std::sync::Arc;
 use std::vec::Vec;
@@ -9,15 +9,15 @@ use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Sleeper, Token, Tx};
 
 use super::{Seen, put};
-use crate::area::{PIPES, SHARED};
-use crate::ring::{Mapped, Offer, STRIDE, Share, Stage};
-use crate::segment::{Layout, Segment};
-use crate::transport::offered::Offered;
-use crate::transport::{Road, RoadWish, ShmRx, ShmTx};
+use crate::ring::{BulkOffer, MappedWords, OfferStage, OwnerProgress, STRIDE};
+use crate::segment::area::{FIFOS, WINDOWS_PER_PAIR};
+use crate::segment::{Segment, SegmentLayout};
+use crate::transport::offer_key::OfferKey;
+use crate::transport::{BulkPreference, BulkProtocol, ShmRx, ShmTx};
 
 const LEN: usize = 300_000;
 
-/// Pieces of a transfer of [`LEN`] bytes by both sides.
+/// Pieces of a get of [`LEN`] bytes by `CmaBoth`.
 const PIECES: u64 = 3;
 
 struct Rank {
@@ -27,9 +27,9 @@ struct Rank {
     seen: Seen,
 }
 
-/// Ranks of a node, all in this process.
+/// The ranks of a node in this process.
 fn ranks(number: u32) -> Vec<Rank> {
-    let layout = Layout::new(number);
+    let layout = SegmentLayout::new(number);
     let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
     let rank = |me| {
         let segment = Arc::new(Segment::map(&memory, layout, me).unwrap());
@@ -59,10 +59,10 @@ impl Rank {
         self.tx.register(bytes, access, Peer(0)).unwrap()
     }
 
-    /// Begins to get the bytes of `key`, of rank 0, by `road`.
-    fn get(&mut self, key: &Key, body: &mut [u8], road: Road) {
-        self.tx.set_roads(RoadWish {
-            road: Some(road),
+    /// Starts to get the bytes of `key`, of rank 0, by `protocol`.
+    fn get(&mut self, key: &Key, body: &mut [u8], protocol: BulkProtocol) {
+        self.tx.set_bulk_preference(BulkPreference {
+            protocol: Some(protocol),
             chunk: None,
         });
         let region = &self.register(body, Access::Write);
@@ -71,7 +71,7 @@ impl Rank {
         self.tx.get(Peer(0), remote, local, Token(1)).unwrap();
     }
 
-    /// Keys for rank 1 of so many messages.
+    /// Keys of so many messages for rank 1.
     fn offer_all(&mut self, bodies: &mut [Vec<u8>]) -> Vec<Key> {
         let key = |body: &mut Vec<u8>| {
             let region = self.register(body, Access::Read);
@@ -80,7 +80,7 @@ impl Rank {
         bodies.iter_mut().map(key).collect()
     }
 
-    /// Begins to get them, of rank 0, by whatever road; tokens count from 0.
+    /// Starts to get them from rank 0 by any protocol; tokens count from 0.
     fn get_all(&mut self, keys: &[Key], bodies: &mut [Vec<u8>]) {
         for (token, (key, body)) in (0..).zip(keys.iter().zip(bodies)) {
             let region = &self.register(body, Access::Write);
@@ -91,7 +91,7 @@ impl Rank {
     }
 
     /// The first offer of rank 0 to rank 1.
-    fn offer(&self) -> Offer<Mapped<'_>> {
+    fn offer(&self) -> BulkOffer<MappedWords<'_>> {
         self.segment.area().unwrap().offer(0, 1, 0)
     }
 }
@@ -101,14 +101,14 @@ fn single_copy() -> bool {
 }
 
 #[test]
-fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
+fn bytes_of_a_peer_that_has_given_up_do_not_count() {
     const WHY: Fault = Fault::Refused("the test says so");
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; 20_000], vec![0; 20_000]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
     owner.poll();
-    claimer.get(&key, &mut to, Road::Cache);
+    claimer.get(&key, &mut to, BulkProtocol::Copy);
     owner.tx.give_up(Peer(1), WHY);
     owner.poll();
     owner.tx.release(region, Token(2));
@@ -121,12 +121,12 @@ fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
 }
 
 #[test]
-fn nobody_waits_for_a_peer_that_has_given_up() {
+fn no_get_waits_for_a_peer_that_has_given_up() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
-    claimer.get(&key, &mut to, Road::Cache);
+    claimer.get(&key, &mut to, BulkProtocol::Copy);
     claimer.poll();
     assert!(!claimer.rx.arm(), "what it waits for is to be noted");
     claimer.poll();
@@ -148,11 +148,11 @@ fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
-    claimer.get(&key, &mut to, Road::Cache);
+    claimer.get(&key, &mut to, BulkProtocol::Copy);
     let offer = owner.offer();
     let (words, state) = (*offer.words(), offer.state_word());
-    let turn = Offered::of_key(&key).turn;
-    put(words, state, Stage::Open.word(turn));
+    let turn = OfferKey::of_key(&key).turn;
+    put(words, state, OfferStage::Open.word(turn));
     claimer.poll();
     let why = Fault::Protocol("an offer changed under its claimer");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
@@ -168,27 +168,27 @@ fn a_region_is_offered_to_one_peer() {
         let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
         tx.register(bytes, Access::Read, Peer(0)).unwrap()
     });
-    let mut offered = |region, to| Offered::of_key(&tx.key(region, Peer(to)));
+    let mut offered = |region, to| OfferKey::of_key(&tx.key(region, Peer(to)));
     let first = offered(&one, 1);
     assert_eq!((first.place, first.turn), (Some(0), 1));
     let second = offered(&other, 2);
     assert_eq!((second.place, second.turn), (Some(0), 1));
     assert_eq!(offered(&one, 1), first);
-    assert_eq!(offered(&one, 2), Offered::default(), "not that of `other`");
+    assert_eq!(offered(&one, 2), OfferKey::default(), "not that of `other`");
 }
 
 #[test]
-fn pieces_that_come_again_give_the_owner_up() {
+fn a_piece_count_that_repeats_gives_the_owner_up() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
-    // Who is asked for the badge has mapped its area.
+    // A rank with a badge has mapped its area.
     assert!(owner.segment.area().is_some());
     if !single_copy() {
         return;
     }
-    claimer.get(&key, &mut to, Road::Both);
+    claimer.get(&key, &mut to, BulkProtocol::CmaBoth);
     let next = STRIDE / 2 + 3;
     for _ in 0..PIECES + 1 {
         put(*owner.offer().words(), next, 0);
@@ -196,36 +196,36 @@ fn pieces_that_come_again_give_the_owner_up() {
     }
     put(*owner.offer().words(), next, PIECES);
     claimer.poll();
-    let why = Fault::Protocol("more pieces than there are");
+    let why = Fault::Protocol("more pieces than the message has");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
 }
 
 #[test]
 fn gets_end_in_the_order_in_which_they_began() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
-    let mut from = vec![vec![7; 20_000]; PIPES];
-    let mut to = vec![vec![0; 20_000]; PIPES];
+    let mut from = vec![vec![7; 20_000]; FIFOS];
+    let mut to = vec![vec![0; 20_000]; FIFOS];
     let keys = owner.offer_all(&mut from);
     claimer.get_all(&keys, &mut to);
     owner.poll();
     claimer.poll();
     let ended: Vec<u64> = claimer.seen.done.iter().map(|(token, _)| token.0).collect();
-    assert_eq!(ended, Vec::from_iter(0..PIPES as u64));
+    assert_eq!(ended, Vec::from_iter(0..FIFOS as u64));
     assert!(to == from);
 }
 
-/// Where the owner has no pipe left the bytes come through the link's buffers, and what that took is
-/// what the road is learned to cost: else it would be tried first for ever.
+/// Where the owner has no FIFO left, the bytes come through the link's buffers. That time is a sample of the
+/// protocol's cost, or it would be tried first for ever.
 #[test]
-fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
-    const IN_TURN: usize = SHARED / 2;
+fn gets_without_a_fifo_succeed_and_count() {
+    const IN_TURN: usize = WINDOWS_PER_PAIR / 2;
     const WITHOUT: usize = 4;
-    const NO_PIPE: u64 = u64::MAX;
+    const NO_WINDOW: u64 = u64::MAX;
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
-    // The windows in turn go to messages of another class of sizes.
+    // The ping-pong windows go to messages of another size class.
     let lens = [100_000; IN_TURN]
         .into_iter()
-        .chain([20_000; PIPES + WITHOUT]);
+        .chain([20_000; FIFOS + WITHOUT]);
     let mut from: Vec<Vec<u8>> = (1..).zip(lens).map(|(fill, len)| vec![fill; len]).collect();
     let mut to: Vec<Vec<u8>> = from.iter().map(|body| vec![0; body.len()]).collect();
     let keys = owner.offer_all(&mut from);
@@ -233,7 +233,7 @@ fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
     owner.rx.poll(&mut owner.tx, 8, &mut owner.seen);
     let area = claimer.segment.area().unwrap();
     let granted = (0..keys.len()).map(|place| area.offer(0, 1, place).granted());
-    assert_eq!(granted.filter(|&word| word == NO_PIPE).count(), WITHOUT);
+    assert_eq!(granted.filter(|&word| word == NO_WINDOW).count(), WITHOUT);
     for _ in 0..100 {
         owner.poll();
         claimer.poll();
@@ -247,38 +247,38 @@ fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
             .all(|(_, result)| *result == Ok(()))
     );
     assert!(to == from);
-    let rows = claimer.tx.roads(Peer(0));
+    let rows = claimer.tx.bulk_choices(Peer(0));
     let row = rows
         .iter()
-        .find(|row| (row.from..=row.to).contains(&20_000));
-    let cache = row.and_then(|row| row.seen.iter().find(|seen| seen.0 == Road::Cache));
-    let times = cache.map(|&(_, _, times)| times as usize);
-    assert_eq!(times, Some(PIPES + WITHOUT), "{rows:?}");
+        .find(|row| (row.min_len..=row.max_len).contains(&20_000));
+    let copy = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
+    let times = copy.map(|&(_, _, times)| times as usize);
+    assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
 }
 
-/// The owner may be about to write a piece, which must not come after the bytes were got otherwise.
+/// The owner may be about to write a piece, which must not land after another protocol has moved the bytes.
 #[test]
-fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
+fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let mut key = owner.tx.key(&region, Peer(1));
-    let turn = Offered::of_key(&key).turn;
+    let turn = OfferKey::of_key(&key).turn;
     let right = from.as_ptr().addr().to_ne_bytes();
     let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
     key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
     if !single_copy() {
         return;
     }
-    claimer.get(&key, &mut to, Road::Both);
+    claimer.get(&key, &mut to, BulkProtocol::CmaBoth);
     assert_eq!(owner.offer().take(PIECES), Some(0));
     claimer.poll();
-    let how = Road::Both.code();
-    assert_eq!(owner.offer().look(turn), Stage::Claimed { how });
+    let protocol = BulkProtocol::CmaBoth.code();
+    assert_eq!(owner.offer().look(turn), OfferStage::Claimed { protocol });
     assert_eq!(owner.offer().take(PIECES), None);
-    owner.offer().share(Share::Pieces(1));
+    owner.offer().share(OwnerProgress::Pieces(1));
     claimer.poll();
-    assert!(matches!(owner.offer().look(turn), Stage::Done { .. }));
+    assert!(matches!(owner.offer().look(turn), OfferStage::Done { .. }));
     for _ in 0..100 {
         owner.poll();
         claimer.poll();
@@ -288,16 +288,16 @@ fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
 }
 
 #[test]
-fn nobody_has_a_rank_write_its_own_memory() {
+fn a_claimer_cannot_make_the_owner_write_its_own_memory() {
     let [mut owner, claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
     let (mut from, mut own) = (vec![1; LEN], vec![0u8; LEN]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
     let offer = claimer.offer();
-    assert!(offer.claim(Offered::of_key(&key).turn, Road::Both.code()));
+    assert!(offer.claim(OfferKey::of_key(&key).turn, BulkProtocol::CmaBoth.code()));
     offer.join([own.as_mut_ptr().expose_provenance() as u64, LEN as u64]);
     owner.poll();
-    assert_eq!(offer.shared(), Share::Pieces(0));
+    assert_eq!(offer.shared(), OwnerProgress::Pieces(0));
     assert!(own.iter().all(|&byte| byte == 0));
 }
 
@@ -327,10 +327,10 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
 }
 
 #[test]
-fn one_rank_chooses_where_messages_go_to_and_fro() {
+fn one_rank_chooses_where_messages_go_both_ways() {
     let [mut low, mut high] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
-    low.tx.set_roads(RoadWish {
-        road: Some(Road::Cache),
+    low.tx.set_bulk_preference(BulkPreference {
+        protocol: Some(BulkProtocol::Copy),
         chunk: None,
     });
     for _ in 0..20 {
@@ -338,14 +338,14 @@ fn one_rank_chooses_where_messages_go_to_and_fro() {
         pass((&mut low, 0), (&mut high, 1));
     }
     let taken = |rank: &Rank| {
-        let seen = rank.tx.roads(Peer(0))[0].seen.into_iter();
+        let seen = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
         let taken = seen.filter(|seen| seen.2 > 0);
         taken
-            .map(|(road, _, times)| (road, times))
+            .map(|(protocol, _, times)| (protocol, times))
             .collect::<Vec<_>>()
     };
-    // Nothing is known of a road before a rank has chosen one.
-    assert!(high.tx.roads(Peer(0)).is_empty(), "it never chose");
+    // A protocol has no samples before a rank has chosen one.
+    assert!(high.tx.bulk_choices(Peer(0)).is_empty(), "it never chose");
     for _ in 0..20 {
         pass((&mut low, 0), (&mut high, 1));
     }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use super::learned::{learned, word, write};
 use super::script::Script;
-use super::{HOSTILE, LENS, Manners, Play, learned, word, write};
+use super::{HOSTILE, HostileRun, LENS, WordAccess};
 
-/// Runs `rounds` of talk between the sound ranks, and of theirs with the hostile one, which acts by
-/// the rules and writes into its own words all the while, led by `noise`.
+/// Runs `rounds` of messages between the sound ranks and with the hostile one, which acts by the rules and
+/// all the while writes into its own words, led by `noise`.
 pub(crate) fn under_fire(rounds: u8, noise: &[u8]) {
-    let mut play = Play::new();
-    let node = Arc::clone(&play.nobody);
+    let mut run = HostileRun::new();
+    let node = Arc::clone(&run.observer);
     let over = AtomicBool::new(false);
     let own = &learned().own;
     thread::scope(|threads| {
@@ -27,18 +28,18 @@ pub(crate) fn under_fire(rounds: u8, noise: &[u8]) {
         });
         for round in 0..rounds {
             for rank in 0..HOSTILE {
-                play.talk(rank, usize::from(round) % LENS.len());
-                play.listen(rank);
+                run.send_sound(rank, usize::from(round) % LENS.len());
+                run.receive_sound(rank);
                 for what in [0, 3] {
-                    play.any_act(rank, &mut Script(&[what, round]));
-                    play.any_act(HOSTILE, &mut Script(&[what, round]));
+                    run.operation(rank, &mut Script(&[what, round]));
+                    run.operation(HOSTILE, &mut Script(&[what, round]));
                 }
-                play.ranks[HOSTILE].poll();
-                play.ranks[rank].look();
+                run.ranks[HOSTILE].poll();
+                run.ranks[rank].look();
             }
         }
-        play.settle();
+        run.settle();
         over.store(true, Ordering::Relaxed);
     });
-    play.end(Manners::OwnWords);
+    run.end(WordAccess::OwnWords);
 }

@@ -1,40 +1,44 @@
-//! A node of which one rank has gone mad: between acts by the rules it writes what it likes into the
-//! segment, and the others go on.
+//! A node with a hostile rank, which writes what it likes into the segment between acts by the rules.
 //!
-//! Ranks 0 and 1 are sound and talk to each other and to rank 2, which is hostile; rank 3 does
-//! nothing but show the words. An input is a list of acts. Which words rank 2 writes by the rules is
-//! learned once from a sound exchange, so that nothing here depends on where things are.
+//! Ranks 0 and 1 are sound; they exchange messages with each other and with rank 2, which is hostile. Rank 3 only shows
+//! the words. An input is a list of acts. A sound exchange shows once which words rank 2 writes by the rules, so the test
+//! does not depend on the layout.
 
 #[cfg(test)]
 pub(crate) mod fire;
+mod learned;
+mod room;
 mod script;
 
-use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::ring::Words;
-use oxmpi_shm::{Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::ring::SharedWords;
+use oxmpi_shm::{Node, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
     Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Sleeper, Source, Switches, Tag, Tx,
 };
 
+use self::learned::{learned, word, write};
+use self::room::FencedRoom;
 use self::script::Script;
 
+#[cfg(test)]
+pub(crate) use self::learned::writes;
+
 const HOSTILE: usize = 2;
-/// As small as can be, so that everything wraps around and runs out of room.
-const LAYOUT: Layout = Layout {
+/// The smallest sizes, so that everything wraps around and runs out of room.
+const LAYOUT: SegmentLayout = SegmentLayout {
     ranks: 4,
     slots: 4,
     buffer: 128,
     buffers: 4,
 };
-/// Longest message of the eager paths.
+/// Longest message of the eager paths, in bytes.
 const EAGER: u32 = 100;
 const RULES: Rules = Rules {
-    // Beyond the eager paths messages of both rendezvous: got up to 500 B, put beyond.
+    // Longer messages use both rendezvous: a get up to 500 B, a put beyond.
     switches: Switches {
         get: Some(500),
         chunk: Some(200),
@@ -44,90 +48,52 @@ const RULES: Rules = Rules {
     kept_bytes_of_all: 1000,
     kept_messages: 6,
 };
-/// Of messages between the sound ranks.
+/// Envelope of messages between the sound ranks.
 const SOUND: Envelope = Envelope { context: 1, tag: 7 };
-/// Of everything else.
+/// Context of all other messages.
 const OTHER: u32 = 0;
-/// Bytes of all paths.
+/// Lengths for all paths, in bytes.
 const LENS: [usize; 8] = [0, 8, 48, 49, 100, 101, 700, 3000];
-/// Rounds after which what is still open hangs.
-const PATIENCE: u32 = 5000;
-/// Bytes on both sides of a user's memory that nobody may touch.
-const FENCE: usize = 64;
-const FENCED: u8 = 0xa5;
+/// An operation that is open after so many rounds hangs.
+const MAX_ROUNDS: u32 = 5000;
 
-/// Plays `data`.
+/// Runs the acts of `data`.
 ///
 /// # Panics
-/// If a sound rank panics, an operation does not end, a message between sound ranks is lost or
-/// changed by one that wrote its own words only, or memory is touched that was not granted.
+/// If a sound rank panics, an operation does not end, a message between sound ranks is lost or changed by a
+/// rank that wrote its own words only, or memory is touched that was not granted.
 pub(crate) fn segment(data: &[u8]) {
     let mut script = Script(data);
-    let manners = if script.next() % 4 == 3 {
-        Manners::None
+    let access = if script.next() % 4 == 3 {
+        WordAccess::All
     } else {
-        Manners::OwnWords
+        WordAccess::OwnWords
     };
-    let mut play = Play::new();
+    let mut run = HostileRun::new();
     while let Some(act) = script.byte() {
-        play.act(act, manners, &mut script);
+        run.act(act, access, &mut script);
     }
-    play.end(manners);
+    run.end(access);
 }
 
 /// Which words the hostile rank writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manners {
-    /// Those that it writes in a sound job too.
+enum WordAccess {
+    /// Those that it also writes in a sound job.
     OwnWords,
-    /// All: then a message between others may be lost, but nothing worse.
-    None,
-}
-
-/// A user's memory between two fences. It lives until the ranks are gone.
-struct Room {
-    bytes: Box<[u8]>,
-}
-
-impl Room {
-    fn new(inner: &[u8]) -> Self {
-        let fence = [FENCED; FENCE];
-        Self {
-            bytes: [&fence, inner, &fence].concat().into(),
-        }
-    }
-
-    fn inner(&self) -> &[u8] {
-        &self.bytes[FENCE..self.bytes.len() - FENCE]
-    }
-
-    /// The inner bytes for a transport.
-    fn raw(&mut self) -> RawBytes {
-        let len = self.inner().len();
-        let inner = self.bytes.as_mut_ptr().wrapping_add(FENCE);
-        // SAFETY: the play drops its rooms after its ranks, and reads them after everything ended.
-        unsafe { RawBytes::new(inner, len) }
-    }
-
-    fn check(&self) {
-        let (before, after) = (
-            &self.bytes[..FENCE],
-            &self.bytes[self.bytes.len() - FENCE..],
-        );
-        let whole = before.iter().chain(after).all(|&byte| byte == FENCED);
-        assert!(whole, "bytes beside a user's memory were written");
-    }
+    /// All: then a message between other ranks may be lost, but nothing worse.
+    All,
 }
 
 struct Rank {
     engine: Engine<ShmTx>,
     tx: ShmTx,
     rx: ShmRx,
-    /// Operations with the hostile rank or with anyone.
+    /// Operations with the hostile rank or with any rank.
     open: Vec<Request>,
     /// Sends to the other sound rank.
     sends: Vec<Request>,
-    /// Receives from the other sound rank, in order, each with its room.
+    /// Receives from the other sound rank, in order, each with the index of its room.
     receives: Vec<(Request, usize)>,
 }
 
@@ -150,34 +116,34 @@ impl Rank {
         self.tx.flush();
     }
 
-    /// Polls once more, as after a sleep, which looks at the peers too.
+    /// Polls as after a sleep, which checks the peers, too.
     fn look(&mut self) {
         self.rx.disarm();
         self.poll();
     }
 }
 
-struct Play {
+struct HostileRun {
     ranks: Vec<Rank>,
     /// Rank 3.
-    nobody: Arc<Node>,
-    /// Who sent the message of each room, and its number among theirs.
-    rooms: Vec<Room>,
-    /// Rooms that are only read, with what they have to hold.
+    observer: Arc<Node>,
+    /// The memory of all messages.
+    rooms: Vec<FencedRoom>,
+    /// Rooms that are only read, with the bytes that they must keep.
     sources: Vec<(usize, Vec<u8>)>,
-    /// Lengths of what each of ranks 0 and 1 has sent to the other.
+    /// Lengths of the messages that ranks 0 and 1 sent to each other, by sender.
     sent: [Vec<usize>; 2],
-    /// Own words of the hostile rank that its last act has changed.
+    /// Own words of the hostile rank that its last act changed.
     fresh: Vec<usize>,
 }
 
-impl Play {
+impl HostileRun {
     fn new() -> Self {
-        let mut nodes = Node::together(LAYOUT).expect("there is memory for a small segment");
-        let nobody = nodes.pop().expect("rank 3");
+        let mut nodes = Node::in_process(LAYOUT).expect("there is memory for a small segment");
+        let observer = nodes.pop().expect("rank 3");
         Self {
             ranks: nodes.into_iter().map(Rank::new).collect(),
-            nobody: Arc::new(nobody),
+            observer: Arc::new(observer),
             rooms: Vec::new(),
             sources: Vec::new(),
             sent: Default::default(),
@@ -186,7 +152,7 @@ impl Play {
     }
 
     fn room(&mut self, inner: &[u8]) -> RawBytes {
-        self.rooms.push(Room::new(inner));
+        self.rooms.push(FencedRoom::new(inner));
         self.rooms.last_mut().expect("just pushed").raw()
     }
 
@@ -197,16 +163,16 @@ impl Play {
         raw
     }
 
-    fn act(&mut self, act: u8, manners: Manners, script: &mut Script<'_>) {
+    fn act(&mut self, act: u8, access: WordAccess, script: &mut Script<'_>) {
         let rank = usize::from(act >> 7);
         match act % 16 {
-            0..3 => self.scribble(manners, script),
-            3 => self.spoil_fresh(script),
-            4..7 => self.misbehave(|play| play.any_act(HOSTILE, script)),
-            7 => self.talk(rank, script.below(LENS.len())),
-            8 => self.listen(rank),
-            9..11 => self.any_act(rank, script),
-            11 => self.direct(rank, script),
+            0..3 => self.write_word(access, script),
+            3 => self.change_fresh_word(script),
+            4..7 => self.misbehave(|run| run.operation(HOSTILE, script)),
+            7 => self.send_sound(rank, script.below(LENS.len())),
+            8 => self.receive_sound(rank),
+            9..11 => self.operation(rank, script),
+            11 => self.look_fast(rank, script),
             12 => self.ranks[rank].look(),
             13 => {
                 let Rank { rx, .. } = &mut self.ranks[rank];
@@ -219,29 +185,29 @@ impl Play {
     }
 
     fn word(&self, at: usize) -> u64 {
-        word(&self.nobody, at)
+        word(&self.observer, at)
     }
 
     /// The hostile rank writes one word.
-    fn scribble(&mut self, manners: Manners, script: &mut Script<'_>) {
+    fn write_word(&mut self, access: WordAccess, script: &mut Script<'_>) {
         let learned = learned();
-        let at = match (manners, script.next() % 4) {
-            (Manners::OwnWords, _) => learned.own[script.below(learned.own.len())],
-            (Manners::None, 0) => script.below(self.nobody.words().len()),
-            (Manners::None, _) => learned.all[script.below(learned.all.len())],
+        let at = match (access, script.next() % 4) {
+            (WordAccess::OwnWords, _) => learned.own[script.below(learned.own.len())],
+            (WordAccess::All, 0) => script.below(self.observer.words().len()),
+            (WordAccess::All, _) => learned.all[script.below(learned.all.len())],
         };
-        write(&self.nobody, at, script.word(self.word(at)));
+        write(&self.observer, at, script.word(self.word(at)));
     }
 
-    /// The hostile rank changes a word of what it did last.
-    fn spoil_fresh(&mut self, script: &mut Script<'_>) {
+    /// The hostile rank changes a word that its last act changed.
+    fn change_fresh_word(&mut self, script: &mut Script<'_>) {
         let nth = script.below(self.fresh.len());
         if let Some(&at) = self.fresh.get(nth) {
-            write(&self.nobody, at, script.word(self.word(at)));
+            write(&self.observer, at, script.word(self.word(at)));
         }
     }
 
-    /// An act of the hostile rank; remembers which of its words that changed.
+    /// Runs an act of the hostile rank and notes which of its words it changed.
     fn misbehave(&mut self, act: impl FnOnce(&mut Self)) {
         let own = &learned().own;
         let before: Vec<u64> = own.iter().map(|&at| self.word(at)).collect();
@@ -255,7 +221,7 @@ impl Play {
     }
 
     /// A sound rank sends to the other one.
-    fn talk(&mut self, from: usize, len: usize) {
+    fn send_sound(&mut self, from: usize, len: usize) {
         let len = LENS[len];
         let number = self.sent[from].len();
         self.sent[from].push(len);
@@ -269,7 +235,7 @@ impl Play {
     }
 
     /// A sound rank receives from the other one.
-    fn listen(&mut self, at: usize) {
+    fn receive_sound(&mut self, at: usize) {
         let body = self.room(&[0; LENS[LENS.len() - 1]]);
         let room = self.rooms.len() - 1;
         let Rank {
@@ -283,8 +249,9 @@ impl Play {
         receives.push((request, room));
     }
 
-    /// An operation by the rules: with the hostile rank, or its own with a sound one.
-    fn any_act(&mut self, at: usize, script: &mut Script<'_>) {
+    /// Starts an operation by the rules: of a sound rank with the hostile one, or of the hostile one with a
+    /// sound one.
+    fn operation(&mut self, at: usize, script: &mut Script<'_>) {
         let (what, shape) = (script.next(), script.next());
         let peer = if at == HOSTILE {
             u32::from(shape & 1)
@@ -327,7 +294,7 @@ impl Play {
             6 => {
                 let body = self.source(len.min(EAGER as usize), 1);
                 let Rank { engine, tx, .. } = &mut self.ranks[at];
-                // Where the road is closed, nothing is sent.
+                // Where the fast path is closed, nothing is sent.
                 let _ = engine.try_eager(tx, Peer(peer), envelope, &body);
                 tx.flush();
             }
@@ -335,21 +302,20 @@ impl Play {
         }
     }
 
-    /// A sound rank looks down the direct road to the hostile one.
-    fn direct(&mut self, at: usize, script: &mut Script<'_>) {
+    /// A sound rank polls the hostile one by the fast path.
+    fn look_fast(&mut self, at: usize, script: &mut Script<'_>) {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
         let source = Source::Peer(Peer(HOSTILE as u32));
         let Rank { engine, tx, rx, .. } = &mut self.ranks[at];
         engine.recv_direct(rx, tx, source, OTHER, Tag::Exact(0), &body);
     }
 
-    /// The sound ranks end what they have with each other, the hostile one leaves, and nothing is
-    /// left open.
-    fn end(&mut self, manners: Manners) {
-        if manners == Manners::OwnWords {
+    /// The sound ranks finish their messages, the hostile one leaves, and no operation stays open.
+    fn end(&mut self, access: WordAccess) {
+        if access == WordAccess::OwnWords {
             for at in 0..2 {
                 while self.ranks[at].receives.len() < self.sent[1 - at].len() {
-                    self.listen(at);
+                    self.receive_sound(at);
                 }
                 for (request, _) in self.ranks[at].receives.split_off(self.sent[1 - at].len()) {
                     let Rank {
@@ -363,8 +329,8 @@ impl Play {
             self.check_received();
         }
         self.ranks[HOSTILE].tx.depart();
-        if manners == Manners::None {
-            // What they waited for from each other may be lost: they leave each other too.
+        if access == WordAccess::All {
+            // Messages between the sound ranks may be lost: these leave, too.
             for rank in &mut self.ranks[..HOSTILE] {
                 rank.tx.depart();
                 let receives = std::mem::take(&mut rank.receives);
@@ -377,7 +343,7 @@ impl Play {
             engine, tx, open, ..
         } in &mut self.ranks[..HOSTILE]
         {
-            // A receive from anyone is not ended by one who leaves.
+            // The loss of a rank does not end a receive from any source.
             for &request in &*open {
                 if matches!(engine.awaited(request), Some(Source::Any)) {
                     engine.cancel(tx, request);
@@ -386,7 +352,7 @@ impl Play {
         }
         self.until_done(|rank| (&rank.open, &[]), "with the hostile rank");
         let lost = |rank: &Rank| rank.engine.fault(Peer(HOSTILE as u32));
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_ROUNDS {
             self.ranks[..HOSTILE].iter_mut().for_each(Rank::look);
             if self.ranks[..HOSTILE]
                 .iter()
@@ -396,7 +362,7 @@ impl Play {
             }
         }
         for fault in self.ranks[..HOSTILE].iter().map(lost) {
-            // A rank that takes an offer back says so in words of its own, and is believed.
+            // A rank that takes an offer back says so in words of its own, and its peer believes it.
             let given_up = Fault::Refused("the peer has given this rank up");
             assert!(
                 matches!(fault, Some(Fault::Left | Fault::Protocol(_))) || fault == Some(given_up),
@@ -406,7 +372,7 @@ impl Play {
         self.check_memory();
     }
 
-    /// Lets all that the sound ranks have with each other end.
+    /// Completes the operations between the sound ranks.
     fn settle(&mut self) {
         self.until_done(
             |rank| (&rank.sends, &rank.receives[..]),
@@ -414,13 +380,13 @@ impl Play {
         );
     }
 
-    /// Lets the sound ranks poll until the requests that `which` picks are complete.
+    /// Polls the sound ranks until the requests that `which` picks are complete.
     fn until_done(
         &mut self,
         which: impl Fn(&Rank) -> (&Vec<Request>, &[(Request, usize)]),
         what: &str,
     ) {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_ROUNDS {
             let done = |rank: &Rank| {
                 let (some, others) = which(rank);
                 let others = others.iter().map(|(request, _)| request);
@@ -436,7 +402,7 @@ impl Play {
         panic!("operations {what} do not end");
     }
 
-    /// Every message between the sound ranks came, in order and whole.
+    /// Checks that every message between the sound ranks came, in order and unchanged.
     fn check_received(&mut self) {
         for at in 0..2 {
             let receives = std::mem::take(&mut self.ranks[at].receives);
@@ -463,7 +429,7 @@ impl Play {
     }
 
     fn check_memory(&self) {
-        self.rooms.iter().for_each(Room::check);
+        self.rooms.iter().for_each(FencedRoom::check);
         for (room, bytes) in &self.sources {
             assert!(
                 self.rooms[*room].inner() == bytes,
@@ -474,91 +440,14 @@ impl Play {
 
     /// The words of the whole segment.
     fn snapshot(&self) -> Vec<u64> {
-        (0..self.nobody.words().len())
+        (0..self.observer.words().len())
             .map(|at| self.word(at))
             .collect()
     }
-}
-
-/// Word `at` of the segment.
-fn word(node: &Node, at: usize) -> u64 {
-    let words = node.words();
-    assert!(at < words.len());
-    // SAFETY: in bounds by the assertion.
-    unsafe { words.load(at, Ordering::Relaxed) }
-}
-
-fn write(node: &Node, at: usize, word: u64) {
-    let words = node.words();
-    assert!(at < words.len());
-    // SAFETY: in bounds by the assertion.
-    unsafe { words.store(at, word, Ordering::Relaxed) };
 }
 
 fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at * 31 + at / 251 + seed) as u8)
         .collect()
-}
-
-/// Words that a sound exchange writes.
-struct Learned {
-    /// The hostile rank.
-    own: Vec<usize>,
-    /// Anyone.
-    all: Vec<usize>,
-}
-
-/// Runs a sound exchange of all paths, once, and sees who writes what.
-fn learned() -> &'static Learned {
-    static LEARNED: OnceLock<Learned> = OnceLock::new();
-    LEARNED.get_or_init(|| {
-        let mut play = Play::new();
-        let (mut own, mut all) = (BTreeSet::new(), BTreeSet::new());
-        let mut before = play.snapshot();
-        let mut step = |play: &mut Play, rank: usize, act: &mut dyn FnMut(&mut Play)| {
-            act(play);
-            for (at, before) in before.iter_mut().enumerate() {
-                let now = play.word(at);
-                if now != *before {
-                    *before = now;
-                    all.insert(at);
-                    if rank == HOSTILE {
-                        own.insert(at);
-                    }
-                }
-            }
-        };
-        for round in 0..64u8 {
-            for rank in 0..=HOSTILE {
-                // A send and a receive of each length and form, to and from each peer in turn.
-                let shape = round.wrapping_mul(5) & 0x3f;
-                step(&mut play, rank, &mut |play| {
-                    for what in [0, 3] {
-                        play.any_act(rank, &mut Script(&[what, shape ^ what]));
-                    }
-                    if rank < HOSTILE {
-                        play.talk(rank, usize::from(round) % LENS.len());
-                        play.listen(rank);
-                    }
-                    play.ranks[rank].rx.arm();
-                });
-                let next = (rank + 1) % 3;
-                step(&mut play, next, &mut |play| play.ranks[next].poll());
-            }
-        }
-        for rank in 0..=HOSTILE {
-            step(&mut play, rank, &mut |play| play.ranks[rank].tx.depart());
-        }
-        Learned {
-            own: own.into_iter().collect(),
-            all: all.into_iter().collect(),
-        }
-    })
-}
-
-/// How many words rank 2 and all ranks write by the rules.
-#[cfg(test)]
-pub(crate) fn writes() -> (usize, usize) {
-    (learned().own.len(), learned().all.len())
 }

@@ -1,6 +1,6 @@
 //! The bytes of an input, read as numbers.
 
-/// What is not used yet. At its end every number is 0.
+/// The bytes that are not read yet. After the last one every number is 0.
 pub(super) struct Script<'a>(pub(super) &'a [u8]);
 
 impl Script<'_> {
@@ -21,7 +21,7 @@ impl Script<'_> {
         number.checked_rem(bound).unwrap_or(0)
     }
 
-    /// What to write where `now` stands: mostly near to something that means something.
+    /// A word to write over `now`: mostly near a value with a meaning.
     pub(super) fn word(&mut self, now: u64) -> u64 {
         let (form, byte) = (self.next(), self.next());
         let small = u64::from(byte);

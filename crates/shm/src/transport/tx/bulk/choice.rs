@@ -1,399 +1,296 @@
-//! Which road a get takes.
+//! Which bulk protocol a get takes: a [`CostTable`] of measured costs for each peer.
 //!
-//! What is fastest depends on the machine, on where the two processors sit at the moment, on the
-//! size, and on whether the bytes are in a cache. So it is not computed: each transfer is timed, and
-//! for each peer and class of sizes an estimate is kept of what each road costs a byte: the least of
-//! its last few transfers, since whatever else the machine does makes them slower only, and mostly the
-//! road that is in use. What came in a window in turn is taken from there at first. Else every road is
-//! tried until it gets no better, unless it is hopeless or was so for a neighbouring size. From then
-//! on the best one is taken, and one of the others now and then, twice in a row: so rarely that all
-//! such trials together cost at most one part in a hundred of the time, by the estimates.
+//! What is fastest depends on the machine, on where the two processors are at the moment, on the size, and on what is
+//! in a cache. So each get is timed, and for each peer and size class the table keeps the cost of a byte by each
+//! protocol: the least of its last few gets, since a disturbance only makes them slower.
 //!
-//! What is best while a message goes the other way too is found apart: then the peer's processor has
-//! work of its own. The lower rank of a pair finds it, and the other one takes the same road, as it does
-//! where messages go to and fro: what each side takes bears on what the other one sees, so two tables
-//! would chase each other. A window in turn is fast only if both take it.
+//! 1. Bytes that came in a ping-pong window are taken from there at first. Else each protocol is tried until it gets no
+//!    better, except those that cost several times the best, here or for a neighbouring size.
+//! 2. From then on a get takes the cheapest protocol. Now and then another one is tried, twice in a row, so rarely
+//!    that by the estimates all trials together cost at most 1% of the time.
+//!
+//! Gets while a message goes the other way have a table of their own: then the peer's processor has work of its own.
+//! Of a pair that exchanges messages the lower rank chooses and the higher one follows: each side's choice changes
+//! what the other side measures, and a ping-pong window is fast only if both use it.
 //!
 //! Nothing here reads a clock or moves a byte.
 
+use std::time::Duration;
 use std::vec::Vec;
 
-/// A road by which the bytes of a get travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Road {
-    /// Through the link's larger buffers, each chunk named by a frame.
-    Buffers,
-    /// Through a window that both sides write in turn: it is in the sender's cache. Where the sender
-    /// has one, it takes the place of the two below.
-    Turn,
-    /// Through a pipe in shared memory, with plain stores: through the cache that both share.
-    Cache,
-    /// Through a pipe, copied in by streaming stores: past the caches.
-    Stream,
-    /// The receiver copies from address space to address space.
-    Single,
-    /// Both sides do so, each the next piece that is left.
-    Both,
-    /// The receiver copies from memory of the sender's that it has mapped.
-    Direct,
-}
+use oxmpi_wire::trials::{Estimate, Policy, per_byte};
 
-impl Road {
-    /// All roads that a claimer picks from, in the order in which they are tried.
-    pub const CLAIMED: [Self; ROADS] = [
-        Self::Turn,
-        Self::Cache,
-        Self::Stream,
-        Self::Single,
-        Self::Both,
-        Self::Direct,
-    ];
+use super::protocol::{BulkProtocol, PROTOCOLS, ProtocolSet};
 
-    /// Its name, as settings and reports have it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Buffers => "buffers",
-            Self::Turn => "turn",
-            Self::Cache => "cache",
-            Self::Stream => "stream",
-            Self::Single => "single",
-            Self::Both => "both",
-            Self::Direct => "direct",
-        }
-    }
-
-    /// Its number in an offer.
-    pub(in crate::transport) const fn code(self) -> u8 {
-        match self {
-            Self::Buffers => 0,
-            Self::Turn => 1,
-            Self::Cache => 2,
-            Self::Stream => 3,
-            Self::Single => 4,
-            Self::Both => 5,
-            Self::Direct => 6,
-        }
-    }
-
-    /// The reverse of [`Road::code`], for roads that are claimed.
-    pub(super) fn of_code(code: u8) -> Option<Self> {
-        let place = usize::from(code).checked_sub(1)?;
-        Self::CLAIMED.get(place).copied()
-    }
-
-    /// Whether the sender copies into shared memory, and the receiver out of it.
-    pub(super) const fn is_copied_twice(self) -> bool {
-        matches!(self, Self::Turn | Self::Cache | Self::Stream)
-    }
-
-    /// Its place among [`Road::CLAIMED`].
-    const fn place(self) -> usize {
-        self.code() as usize - 1
-    }
-}
-
-/// Number of roads that are claimed.
-const ROADS: usize = 6;
-
-/// A set of roads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Roads(u8);
-
-impl Roads {
-    pub(super) const fn with(self, road: Road) -> Self {
-        Self(self.0 | 1 << road.code())
-    }
-
-    pub(super) const fn has(self, road: Road) -> bool {
-        self.0 >> road.code() & 1 == 1
-    }
-
-    fn iter(self) -> impl Iterator<Item = Road> {
-        Road::CLAIMED
-            .into_iter()
-            .filter(move |&road| self.has(road))
-    }
-}
-
-/// What the user wants of large messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RoadWish {
-    /// The road, where it is open; `None`: what is best by trial.
-    pub road: Option<Road>,
-    /// Bytes of a piece in a pipe; `None`: by the length.
-    pub chunk: Option<u32>,
-}
-
-/// What is known of the gets of one class of sizes from one peer.
+/// The protocol of gets of one size class from one peer, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
-    /// The lengths: from this many bytes ...
-    pub from: u64,
-    /// ... to this many, both included.
-    pub to: u64,
+pub struct BulkChoice {
+    /// Shortest message of the class, in bytes.
+    pub min_len: u64,
+    /// Longest message of the class, in bytes.
+    pub max_len: u64,
     /// Whether messages go the other way at the same time.
-    pub both_ways: bool,
-    /// The road that is taken now.
-    pub road: Road,
-    /// Why.
-    pub why: &'static str,
-    /// Nanoseconds for 1,024 bytes that each road was last seen to cost, and how often it was
-    /// taken; `None` where it never was.
-    pub seen: [(Road, Option<f32>, u32); ROADS],
+    pub bidirectional: bool,
+    /// The protocol that is used now.
+    pub protocol: BulkProtocol,
+    /// Why that one.
+    pub reason: &'static str,
+    /// By protocol: the measured cost in nanoseconds for 1,024 bytes, `None` where it was never used, and the number of
+    /// gets that were timed.
+    pub costs: [(BulkProtocol, Option<f32>, u32); PROTOCOLS],
 }
 
-/// Classes of sizes: each twice the one before; the last one has no end.
+/// Number of size classes: each goes up to twice the length of the one before, the last one has no end.
 pub(super) const CLASSES: usize = 12;
 
 /// Shortest length of the second class.
-const FIRST: u64 = 16 << 10;
+const SECOND_CLASS: u64 = 16 << 10;
 
-/// Trials of a road before its estimate counts, at least: the first ones touch pages for the first
-/// time.
-const TRIALS: u32 = 3;
+/// Units of an estimate in a nanosecond: costs are femtoseconds a byte.
+const UNIT: u64 = 1_000_000;
 
-/// Such trials at most.
-const MOST_TRIALS: u32 = 12;
+/// Least number of trials of a protocol before its estimate counts: the first ones touch pages for the first time.
+const MIN_TRIALS: u32 = 3;
 
-/// A trial that costs less than so much of the least before is followed by more.
+/// Greatest number of such trials.
+const MAX_TRIALS: u32 = 12;
+
+/// More trials follow one that costs less than this part of the least before.
 const BETTER: f32 = 0.9;
 
-/// Transfers of a road whose least is its estimate, together with as many before.
-const LATEST: u32 = 4;
+/// The least of the last 4 to 8 gets counts.
+const POLICY: Policy = Policy::LeastOf(4);
 
-/// A road that costs so many times the best, after [`TRIALS`] or for a neighbouring size, is not tried
-/// at first.
+/// A protocol that costs so many times the best, after [`MIN_TRIALS`] or for a neighbouring size, is not tried at first.
 const HOPELESS: f32 = 4.0;
 
-/// Transfers between two trials of other roads, at least.
+/// Gets between two trials of other protocols, at least.
 const PAUSE: u32 = 16;
 
-/// The part of the time that such trials may cost.
-const SHARE: f32 = 0.01;
+/// The part of the time that trials may cost.
+const TRIAL_SHARE: f32 = 0.01;
 
-/// The same while a road was never tried, and what such a one is taken to cost, of the best.
-const FIRST_SHARE: f32 = 0.02;
+/// The same while some protocol was never tried.
+const FIRST_TRIAL_SHARE: f32 = 0.02;
+
+/// A protocol that was never tried is assumed to cost so many times the best.
 const PRESUMED: f32 = 1.5;
 
-/// The class of a length.
-pub(super) fn class(len: u64) -> usize {
-    let doublings = (len / FIRST).checked_ilog2().map_or(0, |log| log + 1);
+/// The size class of a length.
+pub(super) fn size_class(len: u64) -> usize {
+    let doublings = (len / SECOND_CLASS)
+        .checked_ilog2()
+        .map_or(0, |log| log + 1);
     (doublings as usize).min(CLASSES - 1)
 }
 
-/// First length of a class.
+/// First length of a size class.
 fn start(class: usize) -> u64 {
-    if class == 0 { 1 } else { FIRST << (class - 1) }
+    if class == 0 {
+        1
+    } else {
+        SECOND_CLASS << (class - 1)
+    }
 }
 
-/// What one peer's roads were seen to cost.
+/// What one peer's protocols were measured to cost, by size class.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    classes: [Class; CLASSES],
+pub(super) struct CostTable {
+    classes: [SizeClass; CLASSES],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Class {
-    seen: [Estimate; ROADS],
-    /// Nanoseconds that trials may cost by now.
+struct SizeClass {
+    costs: [ProtocolCost; PROTOCOLS],
+    /// Femtoseconds that trials may cost by now.
     credit: f32,
-    /// Transfers since the last trial.
+    /// Gets since the last trial.
     since: u32,
-    /// Whose turn it is to be tried.
-    turn: usize,
-    /// What is tried a second time, since the first one finds the sender prepared for another road.
-    once_more: Option<Road>,
-    /// The road of the last transfer.
-    last: Option<Road>,
+    /// Trials so far; they go round the other protocols.
+    trials: usize,
+    /// The protocol to try a second time: at the first trial the sender is prepared for another one.
+    again: Option<BulkProtocol>,
+    /// The protocol of the last get.
+    last: Option<BulkProtocol>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Estimate {
-    /// Nanoseconds a byte.
-    cost: f32,
-    /// Transfers that were timed.
-    times: u32,
-    /// The least cost of the last full [`LATEST`] of them, and of those since.
-    least: [Option<f32>; 2],
+struct ProtocolCost {
+    estimate: Estimate,
     /// Trials since the last one that was much better than those before.
     settled: u32,
     /// Not worth a trial at first.
     hopeless: bool,
 }
 
-impl Estimate {
-    fn known(&self) -> bool {
-        let settled = self.times >= TRIALS && self.settled + 1 >= TRIALS;
-        settled || self.times >= MOST_TRIALS || self.hopeless
+impl ProtocolCost {
+    fn cost(&self) -> f32 {
+        self.estimate.cost() as f32
     }
 
-    /// A transfer cost so much a byte.
-    fn learn(&mut self, cost: f32) {
-        let better = self.times == 0 || cost < BETTER * self.cost;
+    fn samples(&self) -> u32 {
+        self.estimate.samples()
+    }
+
+    fn is_known(&self) -> bool {
+        let settled = self.samples() >= MIN_TRIALS && self.settled + 1 >= MIN_TRIALS;
+        settled || self.samples() >= MAX_TRIALS || self.hopeless
+    }
+
+    fn learn(&mut self, cost: u64) {
+        let better = self.samples() == 0 || (cost as f32) < BETTER * self.cost();
         self.settled = if better { 0 } else { self.settled + 1 };
-        if self.times.is_multiple_of(LATEST) {
-            self.least = [self.least[1], None];
-        }
-        self.times = self.times.wrapping_add(1).max(1);
-        self.least[1] = Some(self.least[1].map_or(cost, |least| least.min(cost)));
-        self.cost = self.least.into_iter().flatten().fold(f32::MAX, f32::min);
+        self.estimate.learn(POLICY, cost);
     }
 }
 
-impl Table {
-    /// The road for the next transfer of `len` bytes, one of `open`, which is not empty. `in_turn`: the
-    /// bytes are in a window already.
-    pub(super) fn pick(&mut self, len: u64, open: Roads, in_turn: bool) -> Road {
-        let number = class(len);
-        self.spare(number, open);
+impl CostTable {
+    /// The protocol for the next get of `len` bytes, one of `open`, which is not empty. `pushed`: the bytes are in a
+    /// ping-pong window already.
+    pub(super) fn pick(&mut self, len: u64, open: ProtocolSet, pushed: bool) -> BulkProtocol {
+        let number = size_class(len);
+        self.inherit_hopeless(number, open);
         let class = &mut self.classes[number];
-        class.give_up(open);
-        // In a dialogue the others are tried now and then, as below.
-        let dialogue = open.has(Road::Turn) && class.seen[Road::Turn.place()].known();
+        class.mark_hopeless(open);
+        // Once the window's cost is known, other protocols are tried now and then only, as below.
+        let settled = open.has(BulkProtocol::Slots) && class.of(BulkProtocol::Slots).is_known();
         let mut first = open
             .iter()
-            .filter(|&road| !dialogue && (road == Road::Turn) == in_turn)
-            .filter(|road| !class.seen[road.place()].known());
-        if let Some(road) = first.next() {
-            return road;
+            .filter(|&protocol| !settled && (protocol == BulkProtocol::Slots) == pushed)
+            .filter(|&protocol| !class.of(protocol).is_known());
+        if let Some(protocol) = first.next() {
+            return protocol;
         }
-        let best = class.best(open).expect("some road is open");
-        let is_new = |road: Road| class.seen[road.place()].times == 0;
-        let cost = |road: Road| {
-            let (seen, best) = (&class.seen[road.place()], &class.seen[best.place()]);
-            let presumed = is_new(road) && !seen.hopeless;
+        let best = class.best(open).expect("some protocol is open");
+        let is_new = |protocol: BulkProtocol| class.of(protocol).samples() == 0;
+        let cost = |protocol: BulkProtocol| {
+            let presumed = is_new(protocol) && !class.of(protocol).hopeless;
             len as f32
                 * if presumed {
-                    PRESUMED * best.cost
+                    PRESUMED * class.of(best).cost()
                 } else {
-                    seen.cost
+                    class.of(protocol).cost()
                 }
         };
-        if let Some(road) = class.once_more.take().filter(|&road| open.has(road)) {
-            return road;
+        if let Some(protocol) = class.again.filter(|&protocol| open.has(protocol)) {
+            class.again = None;
+            return protocol;
         }
-        class.since += 1;
         let share = if open.iter().any(is_new) {
-            FIRST_SHARE
+            FIRST_TRIAL_SHARE
         } else {
-            SHARE
+            TRIAL_SHARE
         };
-        class.credit += share * cost(best);
-        let others = open.iter().filter(|&road| road != best).count();
-        if others == 0 || class.since < PAUSE {
+        let earned = share * cost(best);
+        let others = || open.iter().filter(|&protocol| protocol != best);
+        let next = others().nth(class.trials % others().count().max(1));
+        let loss = next.map_or(0.0, |other| 2.0 * (cost(other) - cost(best)));
+        class.again = None;
+        class.since += 1;
+        class.credit += earned;
+        let Some(other) = next.filter(|_| class.since >= PAUSE && loss <= class.credit) else {
             return best;
-        }
-        let mut other = open.iter().filter(|&road| road != best);
-        let other = other.nth(class.turn % others).expect("one of them");
-        let loss = 2.0 * (cost(other) - cost(best));
-        if loss > class.credit {
-            return best;
-        }
+        };
         class.credit -= loss;
         class.since = 0;
-        class.turn += 1;
-        class.once_more = Some(other);
+        class.trials += 1;
+        class.again = Some(other);
         other
     }
 
-    /// A transfer of `len` bytes took `nanoseconds`.
-    pub(super) fn learn(&mut self, len: u64, road: Road, nanoseconds: u64) {
-        let class = &mut self.classes[class(len)];
-        let turned = class.last.replace(road) != Some(road);
-        let seen = &mut class.seen[road.place()];
-        let cost = nanoseconds as f32 / len.max(1) as f32;
-        if turned && seen.known() && cost > seen.cost {
-            return; // the price of turning to another road
+    /// Records that a get of `len` bytes took so long.
+    pub(super) fn learn(&mut self, len: u64, protocol: BulkProtocol, time: Duration) {
+        let class = &mut self.classes[size_class(len)];
+        let changed = class.last.replace(protocol) != Some(protocol);
+        let known = &mut class.costs[protocol.index()];
+        let cost = per_byte(time, len, UNIT);
+        // The first get by another protocol pays for the change.
+        if !(changed && known.is_known() && cost > known.estimate.cost()) {
+            known.learn(cost);
         }
-        seen.learn(cost);
     }
 
-    /// Roads that were hopeless for the next smaller size that was tried are not tried for this one.
-    fn spare(&mut self, number: usize, open: Roads) {
-        let fresh = |class: &Class| class.seen.iter().all(|seen| seen.times == 0);
-        if number == 0 || !fresh(&self.classes[number]) {
+    /// Protocols that were hopeless for the next smaller size class that was used are not tried for this one.
+    fn inherit_hopeless(&mut self, number: usize, open: ProtocolSet) {
+        let unused = |class: &SizeClass| class.costs.iter().all(|known| known.samples() == 0);
+        if number == 0 || !unused(&self.classes[number]) {
             return;
         }
         let below = self.classes[..number].iter().rev();
-        let Some(below) = below.copied().find(|class| !fresh(class)) else {
+        let Some(below) = below.copied().find(|class| !unused(class)) else {
             return;
         };
         let Some(best) = below.best(open) else { return };
-        let best = below.seen[best.place()].cost;
-        for (seen, below) in self.classes[number].seen.iter_mut().zip(below.seen) {
-            if below.known() && below.cost > HOPELESS * best {
-                *seen = Estimate {
-                    times: 0,
+        for (known, below_known) in self.classes[number].costs.iter_mut().zip(below.costs) {
+            if below_known.is_known() && below_known.cost() > HOPELESS * below.of(best).cost() {
+                *known = ProtocolCost {
+                    estimate: below_known.estimate.as_guess(),
                     hopeless: true,
-                    ..below
+                    ..below_known
                 };
             }
         }
     }
 
-    /// What is known, by class; classes that were never used are left out.
-    pub(super) fn rows(&self, both_ways: bool) -> Vec<Row> {
-        let all = Road::CLAIMED
+    /// The choice of each size class that was used.
+    pub(super) fn choices(&self, bidirectional: bool) -> Vec<BulkChoice> {
+        let all = BulkProtocol::CLAIMABLE
             .into_iter()
-            .fold(Roads::default(), Roads::with);
-        let rows = self
-            .classes
-            .iter()
-            .enumerate()
-            .filter_map(|(number, class)| {
-                let road = class.best(all)?;
-                let seen = Road::CLAIMED.map(|road| {
-                    let seen = class.seen[road.place()];
-                    let cost = (seen.times > 0).then_some(seen.cost * 1024.0);
-                    (road, cost, seen.times)
-                });
-                let tried = seen.iter().filter(|seen| seen.2 > 0);
-                let why = if tried.clone().count() == 1 {
-                    "no other was tried"
-                } else if tried.clone().any(|seen| seen.2 < TRIALS) {
-                    "the best by now; trials go on"
-                } else {
-                    "the best by trial"
-                };
-                Some(Row {
-                    from: start(number),
-                    to: if number + 1 < CLASSES {
-                        start(number + 1) - 1
-                    } else {
-                        u64::MAX
-                    },
-                    both_ways,
-                    road,
-                    why,
-                    seen,
-                })
+            .fold(ProtocolSet::default(), ProtocolSet::with);
+        let classes = self.classes.iter().enumerate();
+        let choices = classes.filter_map(|(number, class)| {
+            let protocol = class.best(all)?;
+            let costs = BulkProtocol::CLAIMABLE.map(|protocol| {
+                let (cost, samples) = (class.of(protocol).cost(), class.of(protocol).samples());
+                let cost = (samples > 0).then_some(cost * 1024.0 / UNIT as f32);
+                (protocol, cost, samples)
             });
-        rows.collect()
+            let mut tried = costs.iter().filter(|cost| cost.2 > 0);
+            let reason = if tried.clone().count() == 1 {
+                "no other was tried"
+            } else if tried.any(|cost| cost.2 < MIN_TRIALS) {
+                "the best so far; trials go on"
+            } else {
+                "the best by trial"
+            };
+            Some(BulkChoice {
+                min_len: start(number),
+                max_len: if number + 1 < CLASSES {
+                    start(number + 1) - 1
+                } else {
+                    u64::MAX
+                },
+                bidirectional,
+                protocol,
+                reason,
+                costs,
+            })
+        });
+        choices.collect()
     }
 }
 
-impl Class {
-    /// No more trials at first of roads that are hopeless already.
-    fn give_up(&mut self, open: Roads) {
+impl SizeClass {
+    fn of(&self, protocol: BulkProtocol) -> &ProtocolCost {
+        &self.costs[protocol.index()]
+    }
+
+    /// Ends the first trials of protocols that are hopeless already.
+    fn mark_hopeless(&mut self, open: ProtocolSet) {
         let Some(best) = self.best(open) else { return };
-        let best = self.seen[best.place()].cost;
-        for seen in &mut self.seen {
-            seen.hopeless |= seen.times >= TRIALS && seen.cost > HOPELESS * best;
+        let best = self.of(best).cost();
+        for known in &mut self.costs {
+            known.hopeless |= known.samples() >= MIN_TRIALS && known.cost() > HOPELESS * best;
         }
     }
 
-    /// The road that costs least by what is known: by transfers of this class, if there were any.
-    fn best(&self, open: Roads) -> Option<Road> {
-        let least = |known: fn(&Estimate) -> bool| {
-            let known = open.iter().filter(|road| known(&self.seen[road.place()]));
-            known.min_by(|a, b| {
-                self.seen[a.place()]
-                    .cost
-                    .total_cmp(&self.seen[b.place()].cost)
-            })
+    /// The cheapest protocol: by gets of this class, if there were any.
+    fn best(&self, open: ProtocolSet) -> Option<BulkProtocol> {
+        let cheapest = |counts: fn(&ProtocolCost) -> bool| {
+            let counted = open.iter().filter(|&protocol| counts(self.of(protocol)));
+            counted.min_by_key(|&protocol| self.of(protocol).estimate.cost())
         };
-        least(|seen| seen.times > 0).or_else(|| least(|seen| seen.hopeless))
+        cheapest(|known| known.samples() > 0).or_else(|| cheapest(|known| known.hopeless))
     }
 }
 
@@ -403,80 +300,98 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn open(roads: &[Road]) -> Roads {
-        roads
+    fn open(protocols: &[BulkProtocol]) -> ProtocolSet {
+        protocols
             .iter()
-            .fold(Roads::default(), |set, &road| set.with(road))
+            .fold(ProtocolSet::default(), |set, &protocol| set.with(protocol))
     }
 
-    /// Runs `times` transfers at the given costs, in ns a KiB, and returns how often each was taken
-    /// and the time they took over that of the best alone.
-    fn run(table: &mut Table, len: u64, costs: &[(Road, u64)], times: u32) -> ([u32; ROADS], f64) {
-        let roads: Vec<Road> = costs.iter().map(|cost| cost.0).collect();
-        let time = |road: Road| {
-            let cost = costs.iter().find(|cost| cost.0 == road).expect("open").1;
+    /// Runs `times` gets at the given costs, in ns a KiB. Returns the uses of each protocol, and the time over
+    /// that of the best protocol alone.
+    fn run(
+        table: &mut CostTable,
+        len: u64,
+        costs: &[(BulkProtocol, u64)],
+        times: u32,
+    ) -> ([u32; PROTOCOLS], f64) {
+        let protocols: Vec<BulkProtocol> = costs.iter().map(|cost| cost.0).collect();
+        let time = |protocol: BulkProtocol| {
+            let cost = costs
+                .iter()
+                .find(|cost| cost.0 == protocol)
+                .expect("open")
+                .1;
             cost * len / 1024
         };
-        let (mut taken, mut spent) = ([0; ROADS], 0);
+        let (mut taken, mut spent) = ([0; PROTOCOLS], 0);
         for _ in 0..times {
-            let road = table.pick(len, open(&roads), roads.contains(&Road::Turn));
-            taken[road.place()] += 1;
-            spent += time(road);
-            table.learn(len, road, time(road));
+            let protocol = table.pick(
+                len,
+                open(&protocols),
+                protocols.contains(&BulkProtocol::Slots),
+            );
+            taken[protocol.index()] += 1;
+            spent += time(protocol);
+            table.learn(len, protocol, Duration::from_nanos(time(protocol)));
         }
-        let best = roads.iter().map(|&road| time(road)).min().expect("roads");
+        let best = protocols
+            .iter()
+            .map(|&protocol| time(protocol))
+            .min()
+            .expect("protocols");
         (taken, spent as f64 / (best * u64::from(times)) as f64)
     }
 
-    const COSTS: [(Road, u64); 4] = [
-        (Road::Cache, 20),
-        (Road::Stream, 50),
-        (Road::Single, 65),
-        (Road::Both, 40),
+    const COSTS: [(BulkProtocol, u64); 4] = [
+        (BulkProtocol::Copy, 20),
+        (BulkProtocol::CopyNt, 50),
+        (BulkProtocol::Cma, 65),
+        (BulkProtocol::CmaBoth, 40),
     ];
 
     #[test]
     fn classes_cover_all_lengths() {
-        assert_eq!([1, FIRST - 1, FIRST, 2 * FIRST].map(class), [0, 0, 1, 2]);
-        assert_eq!(class(u64::MAX), CLASSES - 1);
+        assert_eq!(
+            [1, SECOND_CLASS - 1, SECOND_CLASS, 2 * SECOND_CLASS].map(size_class),
+            [0, 0, 1, 2]
+        );
+        assert_eq!(size_class(u64::MAX), CLASSES - 1);
         for number in 0..CLASSES {
-            assert_eq!(class(start(number)), number);
+            assert_eq!(size_class(start(number)), number);
         }
-    }
-
-    #[test]
-    fn codes_there_and_back() {
-        for road in Road::CLAIMED {
-            assert_eq!(Road::of_code(road.code()), Some(road));
-        }
-        assert_eq!(Road::of_code(0), None);
-        assert_eq!(Road::of_code(7), None);
     }
 
     #[test]
     fn the_best_is_found_and_trials_stay_cheap() {
-        let mut table = Table::default();
+        let mut table = CostTable::default();
         let (taken, _) = run(&mut table, MIB, &COSTS, 12);
         assert_eq!(taken, [0, 3, 3, 3, 3, 0]);
         let (taken, slowdown) = run(&mut table, MIB, &COSTS, 20_000);
         assert!(taken[1] > 19_000, "{taken:?}");
         assert!(taken[1..5].iter().all(|&n| n > 0), "{taken:?}");
         assert!(slowdown < 1.02, "{slowdown}");
-        let row = table.rows(false)[0];
-        assert_eq!((row.road, row.why), (Road::Cache, "the best by trial"));
-        assert!(row.from <= MIB && MIB <= row.to);
+        let choice = table.choices(false)[0];
+        assert_eq!(
+            (choice.protocol, choice.reason),
+            (BulkProtocol::Copy, "the best by trial")
+        );
+        assert!(choice.min_len <= MIB && MIB <= choice.max_len);
     }
 
     #[test]
-    fn a_dialogue_begins_with_the_window_and_tries_others_in_time() {
-        let mut table = Table::default();
-        let costs = [(Road::Turn, 30), (Road::Cache, 60), (Road::Single, 20)];
+    fn a_ping_pong_exchange_begins_with_its_window_and_tries_others_in_time() {
+        let mut table = CostTable::default();
+        let costs = [
+            (BulkProtocol::Slots, 30),
+            (BulkProtocol::Copy, 60),
+            (BulkProtocol::Cma, 20),
+        ];
         let (taken, _) = run(&mut table, MIB, &costs, 20);
         assert_eq!(taken, [20, 0, 0, 0, 0, 0]);
         let all = open(&costs.map(|cost| cost.0));
         assert_eq!(
             table.pick(MIB, all, false),
-            Road::Turn,
+            BulkProtocol::Slots,
             "nor where it was not yet filled"
         );
         let (taken, _) = run(&mut table, MIB, &costs, 400);
@@ -486,14 +401,14 @@ mod tests {
     }
 
     #[test]
-    fn another_placement_is_noticed() {
-        let mut table = Table::default();
+    fn moved_ranks_are_noticed() {
+        let mut table = CostTable::default();
         run(&mut table, MIB, &COSTS, 1000);
         let far = [
-            (Road::Cache, 500),
-            (Road::Stream, 52),
-            (Road::Single, 130),
-            (Road::Both, 80),
+            (BulkProtocol::Copy, 500),
+            (BulkProtocol::CopyNt, 52),
+            (BulkProtocol::Cma, 130),
+            (BulkProtocol::CmaBoth, 80),
         ];
         let (taken, _) = run(&mut table, MIB, &far, 100);
         assert!(taken[2] > 70, "{taken:?}");
@@ -502,49 +417,65 @@ mod tests {
     }
 
     #[test]
-    fn what_was_hopeless_is_not_tried_for_the_next_size() {
-        let mut table = Table::default();
-        let costs = [(Road::Cache, 500), (Road::Stream, 50)];
+    fn hopeless_protocols_are_not_tried_for_the_next_size() {
+        let mut table = CostTable::default();
+        let costs = [(BulkProtocol::Copy, 500), (BulkProtocol::CopyNt, 50)];
         run(&mut table, MIB, &costs, 50);
         let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
         assert_eq!(taken, [0, 0, 10, 0, 0, 0]);
     }
 
-    /// The first transfers of a size wait for pages on both sides.
+    /// The first gets of a size wait for pages on both sides.
     #[test]
-    fn a_slow_start_is_not_held_against_a_road() {
-        let mut table = Table::default();
-        let costs = [(Road::Turn, 30), (Road::Cache, 100), (Road::Both, 150)];
+    fn a_slow_start_does_not_count_for_ever() {
+        let mut table = CostTable::default();
+        let costs = [
+            (BulkProtocol::Slots, 30),
+            (BulkProtocol::Copy, 100),
+            (BulkProtocol::CmaBoth, 150),
+        ];
         run(&mut table, 64 << 10, &costs, 1000);
         let all = open(&costs.map(|cost| cost.0));
         for cost in [700, 650, 35, 30, 31] {
-            assert_eq!(table.pick(MIB, all, true), Road::Turn);
-            table.learn(MIB, Road::Turn, cost * MIB / 1024);
+            assert_eq!(table.pick(MIB, all, true), BulkProtocol::Slots);
+            table.learn(
+                MIB,
+                BulkProtocol::Slots,
+                Duration::from_nanos(cost * MIB / 1024),
+            );
         }
         let (taken, slowdown) = run(&mut table, MIB, &costs, 2000);
         assert!(taken[0] > 1900 && slowdown < 1.05, "{taken:?} {slowdown}");
     }
 
     #[test]
-    fn one_road_needs_no_table() {
-        let mut table = Table::default();
-        let (taken, slowdown) = run(&mut table, MIB, &[(Road::Single, 65)], 100);
+    fn one_open_protocol_is_always_taken() {
+        let mut table = CostTable::default();
+        let (taken, slowdown) = run(&mut table, MIB, &[(BulkProtocol::Cma, 65)], 100);
         assert_eq!((taken[3], slowdown), (100, 1.0));
-        assert_eq!(table.rows(false)[0].why, "no other was tried");
+        assert_eq!(table.choices(false)[0].reason, "no other was tried");
     }
 
     #[test]
-    fn a_transfer_that_was_held_up_changes_little() {
-        let mut table = Table::default();
+    fn a_delayed_get_changes_little() {
+        let mut table = CostTable::default();
         run(&mut table, MIB, &COSTS, 100);
-        let cost = |table: &Table| table.rows(false)[0].seen[1].1.expect("tried");
+        let cost = |table: &CostTable| table.choices(false)[0].costs[1].1.expect("tried");
         let before = cost(&table);
-        table.learn(MIB, Road::Cache, 20 * MIB / 1024);
-        table.learn(MIB, Road::Cache, 1 << 40);
+        table.learn(
+            MIB,
+            BulkProtocol::Copy,
+            Duration::from_nanos(20 * MIB / 1024),
+        );
+        table.learn(MIB, BulkProtocol::Copy, Duration::from_nanos(1 << 40));
         assert!(cost(&table) < 1.5 * before);
         assert_eq!(
-            table.pick(MIB, open(&[Road::Cache, Road::Stream]), false),
-            Road::Cache
+            table.pick(
+                MIB,
+                open(&[BulkProtocol::Copy, BulkProtocol::CopyNt]),
+                false
+            ),
+            BulkProtocol::Copy
         );
     }
 }

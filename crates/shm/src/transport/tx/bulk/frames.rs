@@ -1,43 +1,44 @@
-//! The road through a link's larger buffers: streams of chunks, each named by a frame.
+//! The protocol [`Buffers`](super::protocol::BulkProtocol::Buffers): streams of chunks through a link's
+//! larger buffers, each named by a frame.
 //!
-//! It needs nothing but the link, so it is the way of puts, of parts of a region, and of gets for
-//! which no other road is left.
+//! It needs nothing but the link. Puts, gets of a part of a region, and gets for which no other protocol is
+//! left use it.
 
 use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::Open;
+use super::OpenOperation;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
-use crate::transport::control::{Control, Id};
-use crate::transport::foreign::Foreign;
+use crate::transport::control::{Control, OperationId};
+use crate::transport::shared_bytes::SharedBytes;
 use crate::transport::tx::ShmTx;
 
-/// Bytes of this rank on their way to a peer.
-pub(in crate::transport) struct Stream {
+/// Bytes of this rank that stream to a peer.
+pub(in crate::transport) struct BufferStream {
     pub(in crate::transport) peer: u32,
-    id: Id,
+    id: OperationId,
     region: Name,
     at: u64,
     left: u64,
     /// Buffers of one chunk.
     chunk: u32,
-    /// For a put: where it goes.
+    /// For a put: the region and the offset of the next chunk.
     push: Option<(Name, u64)>,
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// A peer pulls.
+    /// Starts to stream what `peer` pulls, or refuses it.
     pub(in crate::transport) fn pulled(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         from: Name,
         at: u64,
         len: u64,
     ) -> Result<(), Corrupt> {
         if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
-            return Err(Corrupt("more pulls at once than there can be"));
+            return Err(Corrupt("more pulls at once than allowed"));
         }
         let allowed = self.regions.check(from, Some(Access::Read), at, len);
         if allowed.is_err() || len == 0 {
@@ -50,7 +51,7 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn stream(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         region: Name,
         at: u64,
         len: u64,
@@ -58,9 +59,9 @@ impl<B: Bytes> ShmTx<B> {
     ) {
         self.regions.enter(region);
         let layout = self.segment.layout();
-        // About eight chunks, so that copying in and out overlap, of at most half the buffers.
+        // About eight chunks of at most half the buffers, so that copying in and out overlap.
         let chunk = (len / 8 / u64::from(layout.buffer)).clamp(1, u64::from(layout.buffers / 2));
-        self.streams.push(Stream {
+        self.streams.push(BufferStream {
             peer,
             id,
             region,
@@ -72,13 +73,13 @@ impl<B: Bytes> ShmTx<B> {
         self.chores = true;
     }
 
-    /// A chunk for operation `id` has come from `peer`. The token, if that was the last.
+    /// Takes a chunk of operation `id` from `peer`. Returns the token after the last chunk.
     pub(in crate::transport) fn arrived(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         len: usize,
-        body: &mut Foreign<'_>,
+        body: &mut SharedBytes<'_>,
     ) -> Result<Option<Token>, Corrupt> {
         let Some(open) = self.operation(id, peer) else {
             return Ok(None); // ended early, for instance by a refusal
@@ -86,7 +87,7 @@ impl<B: Bytes> ShmTx<B> {
         if !open.get || len as u64 > open.left {
             return Err(Corrupt("more bytes than were pulled"));
         }
-        let now = Open {
+        let now = OpenOperation {
             at: open.at + len as u64,
             left: open.left - len as u64,
             ..open
@@ -99,21 +100,21 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(None);
         }
         if let Some(timed) = &now.tried {
-            // What the road that has ended came to, or it would be tried first for ever.
+            // The time counts for the failed protocol, or it would be tried first for ever.
             self.learn(peer, timed);
         }
         Ok(self.close(id).map(|open| open.token))
     }
 
-    /// A chunk that `peer` pushes.
+    /// Takes a chunk of a put of `peer`.
     pub(in crate::transport) fn pushed(
         &mut self,
         peer: u32,
-        id: Id,
+        id: OperationId,
         to: Name,
         at: u64,
         last: bool,
-        body: &mut Foreign<'_>,
+        body: &mut SharedBytes<'_>,
     ) -> Result<(), Corrupt> {
         let len = body.left() as u64;
         let ok = match self.regions.check(to, Some(Access::Write), at, len) {
@@ -129,8 +130,13 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    /// Operation `id` with `peer` ended, well or not.
-    pub(in crate::transport) fn ended(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
+    /// Ends operation `id` with `peer` with this result.
+    pub(in crate::transport) fn ended(
+        &mut self,
+        peer: u32,
+        id: OperationId,
+        result: Result<(), Fault>,
+    ) {
         if self.operation(id, peer).is_none() {
             return; // a second refusal of one put
         }
@@ -140,7 +146,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    pub(in crate::transport) fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
+    pub(in crate::transport) fn drop_streams(&mut self, which: impl Fn(&BufferStream) -> bool) {
         let mut i = 0;
         while i < self.streams.len() {
             if which(&self.streams[i]) {
@@ -152,7 +158,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Copies into free buffers what streams have. Returns the number of chunks.
+    /// Copies from streams into free buffers. Returns the number of chunks.
     pub(super) fn pump_streams(&mut self) -> u32 {
         let mut chunks = 0;
         let mut i = 0;

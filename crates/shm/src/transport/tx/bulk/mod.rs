@@ -1,15 +1,14 @@
-//! Registered memory and bulk transfer.
+//! Registered memory and bulk transfer: [`Memory`] and [`Rma`] of [`ShmTx`].
 //!
-//! A file per road: through the link's buffers ([`frames`]), and for gets of offered bytes what
-//! their owner does ([`source`]) and what the claimer does ([`sink`]): through a pipe, by the
-//! kernel's copy between address spaces ([`single`]), or straight from memory that both have
-//! mapped. The claimer picks the road ([`choice`]).
+//! Puts and pulls go through the link's buffers ([`frames`]). A get of offered bytes has an owner's side ([`owner`]) and
+//! a claimer's side ([`claimer`]); the claimer picks the [protocol] by measured costs ([`choice`]).
 
 pub(in crate::transport) mod choice;
+mod claimer;
 mod frames;
-pub(in crate::transport) mod single;
-mod sink;
-mod source;
+mod grant;
+mod owner;
+pub(in crate::transport) mod protocol;
 
 use std::time::Instant;
 use std::vec::Vec;
@@ -17,31 +16,32 @@ use std::vec::Vec;
 use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
-use self::choice::{Road, RoadWish, Row};
-use super::{ShmTx, Wait};
+use self::choice::BulkChoice;
+use self::protocol::{BulkPreference, BulkProtocol};
+use super::{ShmTx, WordWait};
 use crate::transport::OPERATIONS;
-use crate::transport::control::{Control, Id};
-use crate::transport::link::Wants;
+use crate::transport::control::{Control, OperationId};
+use crate::transport::link::Shortage;
 
-pub(super) use self::frames::Stream;
-pub(super) use self::sink::Sinks;
-pub(super) use self::source::Sources;
+pub(super) use self::claimer::Claims;
+pub(super) use self::frames::BufferStream;
+pub(super) use self::owner::OwnedOffers;
 
-/// Bytes that are copied before the transport looks around again.
+/// Bytes that a step copies before the transport does other work.
 const BATCH: u64 = 256 << 10;
 
-/// The same of pipes. Where messages go both ways each side copies in and out by turns, and each turn
-/// costs: on a Zen 4 a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB, and 47 in one.
-const PIPED: u64 = 1 << 20;
+/// The same for windows of shared memory. Where messages go both ways each side copies in and out by turns,
+/// and each change costs: a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB and 47 us in one (Zen 4).
+const MAX_COPY: u64 = 1 << 20;
 
-/// A get or put that this rank started.
+/// A slot for a get or put that this rank started.
 pub(in crate::transport) struct Operation {
     pub(in crate::transport) turn: u32,
-    pub(in crate::transport) open: Option<Open>,
+    pub(in crate::transport) open: Option<OpenOperation>,
 }
 
 #[derive(Clone, Copy)]
-pub(in crate::transport) struct Open {
+pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) peer: u32,
     pub(in crate::transport) token: Token,
     pub(in crate::transport) region: Name,
@@ -49,71 +49,74 @@ pub(in crate::transport) struct Open {
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
     pub(in crate::transport) get: bool,
-    /// For a get that goes on through the link's buffers, since the road that it was claimed by has
-    /// ended before the bytes were there.
-    tried: Option<Timed>,
+    /// For a get that goes on through the link's buffers: the claim that failed before.
+    tried: Option<TimedGet>,
 }
 
-/// A get whose time says what a road costs.
+/// A get whose time is a sample of its protocol's cost.
 #[derive(Clone, Copy)]
-struct Timed {
-    road: Road,
-    /// Whether something went the other way.
-    both_ways: bool,
+pub(in crate::transport) struct TimedGet {
+    protocol: BulkProtocol,
+    /// Whether something went the other way, too.
+    bidirectional: bool,
     started: Instant,
     len: u64,
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Sets by which road gets of this rank go, and how large the pieces in a pipe are.
-    pub fn set_roads(&mut self, wish: RoadWish) {
-        self.wish = wish;
+    /// Sets the protocol of this rank's gets and the pieces in a FIFO.
+    pub fn set_bulk_preference(&mut self, preference: BulkPreference) {
+        self.preference = preference;
     }
 
-    /// By which roads this rank gets bytes of `peer`, by size, and what each was seen to cost.
+    /// The protocols of this rank's gets from `peer`, by size class, and their measured costs.
     #[must_use]
-    pub fn roads(&self, peer: Peer) -> Vec<Row> {
-        self.sinks.rows(peer.0, &self.wish)
+    pub fn bulk_choices(&self, peer: Peer) -> Vec<BulkChoice> {
+        self.claims.choices(peer.0, &self.preference)
     }
 
-    /// Moves bulk bytes on, a piece of each transfer. Returns how many pieces.
+    /// Moves bulk transfers on, a piece of each. Returns how many pieces moved.
     pub(super) fn pump(&mut self) -> u32 {
-        self.pump_streams() + self.pump_sources() + self.pump_sinks()
+        self.pump_streams() + self.pump_offers() + self.pump_claims()
     }
 
-    /// Ends what goes on with `peer`, which is lost, but for the operations themselves.
+    /// Ends the transfers with `peer`, which is lost, but not their operations.
     pub(super) fn drop_bulk(&mut self, peer: u32) {
         self.drop_streams(|stream| stream.peer == peer);
         self.drop_claims(peer);
-        self.drop_sources(peer);
+        self.drop_offers(peer);
     }
 
-    /// The words that bulk transfers wait for, beside credits.
-    pub(super) fn bulk_words(&self, waits: &mut Vec<Wait>) {
-        self.source_waits(waits);
-        self.sink_waits(waits);
+    /// Adds the words whose change moves bulk transfers on, beside credits.
+    pub(super) fn bulk_words(&self, waits: &mut Vec<WordWait>) {
+        self.offer_waits(waits);
+        self.claim_waits(waits);
     }
 
     /// Whether bulk transfers need [`ShmTx::pump`].
     pub(super) fn bulk_waits(&self) -> bool {
-        !self.streams.is_empty() || self.sources.any() || self.sinks.any()
+        !self.streams.is_empty() || self.offers.any() || self.claims.any()
     }
 
-    /// A transfer of `region` ended.
+    /// Ends a use of `region`.
     pub(super) fn leave(&mut self, region: Name) {
         if let Some(token) = self.regions.leave(region) {
             self.finish(token, Ok(()));
         }
     }
 
-    pub(in crate::transport) fn operation(&self, id: Id, peer: u32) -> Option<Open> {
+    pub(in crate::transport) fn operation(
+        &self,
+        id: OperationId,
+        peer: u32,
+    ) -> Option<OpenOperation> {
         let entry = self.operations.get((id.0 >> 32) as usize)?;
         entry
             .open
             .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
     }
 
-    fn open(&mut self, open: Open) -> Id {
+    fn open(&mut self, open: OpenOperation) -> OperationId {
         let place = self.operations.iter().position(|o| o.open.is_none());
         let place = place.unwrap_or_else(|| {
             self.operations.push(Operation {
@@ -126,28 +129,28 @@ impl<B: Bytes> ShmTx<B> {
         entry.turn = entry.turn.wrapping_add(1);
         entry.open = Some(open);
         self.open_operations += 1;
-        let id = Id((place as u64) << 32 | u64::from(entry.turn));
+        let id = OperationId((place as u64) << 32 | u64::from(entry.turn));
         self.regions.enter(open.region);
         id
     }
 
-    pub(in crate::transport) fn close(&mut self, id: Id) -> Option<Open> {
+    pub(in crate::transport) fn close(&mut self, id: OperationId) -> Option<OpenOperation> {
         let open = self.operations[(id.0 >> 32) as usize].open.take()?;
         self.open_operations -= 1;
         self.leave(open.region);
         Some(open)
     }
 
-    /// Whether one more operation with `peer` can start; else remembers who waits.
+    /// Checks that one more operation with `peer` can start; else the peer counts as blocked.
     fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
         if self.open_operations < OPERATIONS {
             return Ok(());
         }
-        let wants = Wants {
+        let shortage = Shortage {
             operation: true,
-            ..Wants::default()
+            ..Shortage::default()
         };
-        self.block(peer, wants);
+        self.block(peer, shortage);
         Err(Busy)
     }
 }
@@ -187,11 +190,11 @@ impl<B: Bytes> Rma for ShmTx<B> {
             self.finish(token, fault);
             return Ok(());
         }
-        // A claim needs no room, but it may come to a pull yet.
+        // A claim needs no room, but the pull after a failed one does.
         if !self.out[of.0 as usize].ring.ready() {
             self.make_room(of, false)?;
         }
-        let id = self.open(Open {
+        let id = self.open(OpenOperation {
             peer: of.0,
             token,
             region,
@@ -221,7 +224,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             self.finish(token, fault);
             return Ok(());
         }
-        let id = self.open(Open {
+        let id = self.open(OpenOperation {
             peer: to.0,
             token,
             region,
@@ -237,13 +240,13 @@ impl<B: Bytes> Rma for ShmTx<B> {
 }
 
 impl<B: Bytes> ShmTx<B> {
-    /// Asks `peer` to stream bytes of its region. False: there is no room to ask.
-    fn pull(&mut self, peer: u32, id: Id, from: Name, at: u64, len: u64) -> bool {
+    /// Asks `peer` to stream bytes of its region. False: there is no room for the frame.
+    fn pull(&mut self, peer: u32, id: OperationId, from: Name, at: u64, len: u64) -> bool {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
-    /// Checks this rank's side of an operation. The error is what the operation ends in at once:
-    /// a fault, or success where there is nothing to move.
+    /// Checks this rank's side of an operation. The error is the operation's result: a fault, or success
+    /// where there is nothing to move.
     fn local(&self, len: u64, local: &Local<'_, Region>) -> Result<(), Result<(), Fault>> {
         if len != local.len {
             return Err(Err(Fault::Protocol(

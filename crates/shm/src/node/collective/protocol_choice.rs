@@ -1,0 +1,204 @@
+//! How a long call takes its protocol: trials, the choice of rank 0, and the rest of a round.
+
+use std::time::Instant;
+
+use oxmpi_wire::{Put, Take};
+
+use super::call_kind::CallKind;
+use super::driver::CollectiveDriver;
+use super::group::NodeGroup;
+use super::pieces::PayloadPath;
+use super::protocol_trials::{CollectiveProtocol, NextCall, ProtocolChoice, TrialRun};
+use super::run::CollectiveRun;
+
+impl NodeGroup {
+    /// Runs a call of `kind` on blocks of `len` bytes by the protocol that was faster of late: `go` moves the
+    /// bytes.
+    ///
+    /// # Errors
+    /// As `go`, or when a rank never arrives.
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    pub(super) fn by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (kind, len): (CallKind, u64),
+        go: impl FnOnce(&mut Self, &mut D, CollectiveProtocol) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let run = TrialRun::of(self.size(), len);
+        match self.trials.next(kind, len, run) {
+            NextCall::Settled(protocol) => go(self, driver, protocol),
+            NextCall::Agree => {
+                let chosen = self.trials.of(kind, len).choose();
+                let choice =
+                    CollectiveRun::new(self, driver, (kind, CHOICE, len), PayloadPath::Slots)
+                        .share_choice(chosen)?;
+                self.trials.of(kind, len).follow(choice);
+                go(self, driver, choice.protocol)
+            }
+            NextCall::Trial(protocol, call) if call < run.warmup => go(self, driver, protocol),
+            NextCall::Trial(protocol, call) => {
+                let clock = |group: &mut Self, driver: &mut D, stage| {
+                    CollectiveRun::new(group, driver, (kind, stage, len), PayloadPath::Slots)
+                        .meet_at_clock()
+                };
+                let start = match call == run.warmup {
+                    true => clock(self, driver, ENTERING)?,
+                    false => Instant::now(),
+                };
+                go(self, driver, protocol)?;
+                let last = call == run.calls() - 1;
+                let end = match last {
+                    true => clock(self, driver, LEAVING)?,
+                    false => Instant::now(),
+                };
+                let time = (end.duration_since(start), last);
+                self.trials.of(kind, len).learn(protocol, len, time);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The rank that announces the protocol.
+const CHOOSER: usize = 0;
+
+/// In the marks of the steps between calls, in place of a root: no rank has such a number.
+const CHOICE: usize = 1 << 7;
+const ENTERING: usize = CHOICE | 1;
+const LEAVING: usize = CHOICE | 2;
+
+impl<D: CollectiveDriver> CollectiveRun<'_, D> {
+    /// All ranks meet in the first step, and go on when the chooser has read the clock; returns its time to
+    /// the chooser. Were each rank to go on when it sees the others, those on the chooser's processor might
+    /// do much of the next call before.
+    fn meet_at_clock(&mut self) -> Result<Instant, D::Error> {
+        self.report_to_root(CHOOSER, 0)?;
+        self.chooser_writes(1, |_| Instant::now(), |_| Instant::now())
+    }
+
+    /// Announces the choice of the chooser, `chosen`, to all others, and returns it.
+    fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
+        let announce = |run: &mut Self| {
+            let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
+            payload.put_exact([chosen.to_byte()]);
+            chosen
+        };
+        let read = |run: &mut Self| {
+            let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
+            ProtocolChoice::from_byte(byte)
+        };
+        self.chooser_writes(0, announce, read)
+    }
+
+    /// Runs `announce` on the chooser in `step`, and `read` on the others after it.
+    fn chooser_writes<T>(
+        &mut self,
+        step: u64,
+        announce: impl FnOnce(&mut Self) -> T,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, D::Error> {
+        self.one_writes(step, CHOOSER);
+        let result = if self.group.me == CHOOSER {
+            self.wait_until_free(step)?;
+            let result = announce(self);
+            self.publish(step);
+            self.wake_all();
+            result
+        } else {
+            self.wait_for(CHOOSER, step)?;
+            read(self)
+        };
+        self.finish(step);
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread::yield_now;
+    use std::time::Duration;
+    use std::vec::Vec;
+
+    use oxmpi_os::RawBytes;
+    use oxmpi_os::memory::Memfd;
+
+    use super::super::awaited::{AwaitedSteps, NeverComes};
+    use super::*;
+    use crate::segment::{Segment, SegmentLayout};
+
+    /// A wait ends after this time, since another thread has failed.
+    const WATCHDOG: Duration = Duration::from_secs(60);
+
+    /// Waits by polling.
+    struct Polling<'a>(&'a Segment);
+
+    impl CollectiveDriver for Polling<'_> {
+        type Error = (u32, NeverComes);
+
+        fn polls(&self) -> u32 {
+            0
+        }
+
+        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
+            let start = Instant::now();
+            while awaited.missing() != 0 {
+                assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
+                yield_now();
+                awaited.look(self.0)?;
+            }
+            Ok(())
+        }
+
+        fn yield_to_colocated(&mut self) {}
+
+        fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
+            unreachable!("no rank reads rank {rank}")
+        }
+
+        fn wake(&mut self, _: u64) {}
+
+        fn fold(&mut self, _: RawBytes, _: RawBytes) {}
+
+        fn fold_left(&mut self, _: RawBytes, _: RawBytes) {}
+    }
+
+    #[test]
+    fn no_rank_goes_on_before_the_chooser_has_read_the_clock() {
+        for ranks in 2..=4 {
+            let layout = SegmentLayout::new(ranks);
+            let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+            let starts = |rank: u32| {
+                let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());
+                let mut group =
+                    NodeGroup::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
+                let mut driver = Polling(&segment);
+                let mut start = |at: u64| {
+                    let call = (CallKind::Gather, ENTERING, at);
+                    CollectiveRun::new(&mut group, &mut driver, call, PayloadPath::Slots)
+                        .meet_at_clock()
+                };
+                (0..200)
+                    .map(|at| start(at).expect("all come"))
+                    .collect::<Vec<_>>()
+            };
+            let all: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..ranks)
+                    .map(|rank| scope.spawn(move || starts(rank)))
+                    .collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap())
+                    .collect()
+            });
+            let (chooser, others) = all.split_first().expect("there are ranks");
+            for (at, start) in chooser.iter().enumerate() {
+                assert!(
+                    others.iter().all(|other| start <= &other[at]),
+                    "{ranks} ranks, run {at}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Cross-memory attach (CMA): the memory of a peer's process as a source and a sink of bytes.
+
+use oxmpi_os::vm::{self, Denied, Proof};
+use oxmpi_wire::{Put, Take};
+
+use crate::segment::Segment;
+use crate::segment::area::BulkArea;
+
+/// The process of a peer, and the proof that it is the peer's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeerProcess {
+    pid: u32,
+    proof: Proof,
+}
+
+/// Whether this process may read and write a peer's memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum CmaAccess {
+    /// Not tried yet.
+    #[default]
+    Unknown,
+    SenderCredits(PeerProcess),
+    Denied,
+}
+
+impl CmaAccess {
+    /// The process of `peer`, if access is granted; tries at the first use.
+    pub(crate) fn process(
+        &mut self,
+        segment: &Segment,
+        area: &BulkArea,
+        peer: u32,
+    ) -> Option<PeerProcess> {
+        if let Self::Unknown = self {
+            // A peer without a badge may have one later.
+            let space = PeerProcess {
+                pid: segment.pid(peer),
+                proof: area.proof(peer)?,
+            };
+            *self = match space.check() {
+                Ok(()) => Self::SenderCredits(space),
+                Err(_) => Self::Denied,
+            };
+        }
+        match *self {
+            Self::SenderCredits(space) => Some(space),
+            _ => None,
+        }
+    }
+}
+
+impl PeerProcess {
+    /// Whether it is this process.
+    pub(crate) fn is_this_process(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    /// Checks that the process is still the peer's.
+    pub(crate) fn check(&self) -> Result<(), Denied> {
+        vm::read(self.pid, &self.proof, 0, &mut [])
+    }
+}
+
+/// Bytes in a peer's memory, read or written once from front to back.
+pub(crate) struct CmaBytes<'a> {
+    space: &'a PeerProcess,
+    at: u64,
+    left: usize,
+    result: Result<(), Denied>,
+}
+
+impl<'a> CmaBytes<'a> {
+    pub(crate) fn new(space: &'a PeerProcess, at: u64, len: usize) -> Self {
+        Self {
+            space,
+            at,
+            left: len,
+            result: Ok(()),
+        }
+    }
+
+    /// The first error of the copies so far.
+    pub(crate) fn result(self) -> Result<(), Denied> {
+        self.result
+    }
+
+    fn skip(&mut self, len: usize) {
+        self.at = self.at.wrapping_add(len as u64);
+        self.left -= len;
+    }
+}
+
+impl Take for CmaBytes<'_> {
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        assert!(to.len() <= self.left, "more bytes than are left");
+        let PeerProcess { pid, proof } = self.space;
+        if self.result.is_ok() {
+            self.result = vm::read(*pid, proof, self.at, to);
+        }
+        self.skip(to.len());
+    }
+}
+
+/// Memory of a peer that the peer lets this process write.
+impl Put for CmaBytes<'_> {
+    fn room(&self) -> usize {
+        self.left
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.left, "more bytes than room");
+        if self.result.is_ok() {
+            self.result = self.space.check();
+        }
+        if self.result.is_ok() {
+            // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
+            // a step of a gather, and waits for these bytes.
+            self.result = unsafe { vm::write(self.space.pid, bytes, self.at) };
+        }
+        self.skip(bytes.len());
+    }
+}

@@ -1,0 +1,105 @@
+//! What a region's key says of its offer: [`OfferKey`].
+
+use oxmpi_wire::Key;
+use oxmpi_wire::regions::Name;
+
+/// The registered regions of one rank. A region's note is the peer that it is offered to, and the offer.
+pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, OfferKey)>>;
+
+/// How a peer may take the bytes of a region without asking for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfferKey {
+    /// The place and the number of the offer that the peer claims.
+    pub(super) place: Option<u32>,
+    pub(super) turn: u32,
+    /// The address of the first byte if the bytes are contiguous, else 0.
+    pub(super) address: u64,
+    /// Offset of the bytes in the owner's area of the heap, if they lie there.
+    pub(super) heap: Option<u64>,
+    /// The ping-pong window in which the bytes go over with the message.
+    pub(super) pushed: Option<PushedWindow>,
+}
+
+/// A ping-pong window that was filled before the claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PushedWindow {
+    /// Its number, as the owner counts windows.
+    pub(super) window: u8,
+    /// Bytes in it when the message left, in units of [`PushedWindow::PAGE`].
+    pub(super) pages: u16,
+}
+
+impl PushedWindow {
+    /// The unit of `pages`, in bytes.
+    pub(super) const PAGE: u64 = 1024;
+
+    /// Window `window` with `filled` bytes.
+    pub(super) fn new(window: usize, filled: u64) -> Self {
+        Self {
+            window: window as u8,
+            pages: (filled / Self::PAGE).min(u16::MAX.into()) as u16,
+        }
+    }
+}
+
+impl OfferKey {
+    /// The key of region `region`, which is offered so.
+    pub(super) fn key(&self, region: Name) -> Key {
+        let OfferKey {
+            place,
+            turn,
+            address,
+            heap,
+            pushed,
+        } = *self;
+        let place = place.map_or(0, |place| u64::from(place) + 1);
+        let pushed = pushed.map_or(0, |PushedWindow { window, pages }| {
+            u64::from(pages) << 8 | (u64::from(window) + 1)
+        });
+        let offer = pushed << 40 | place << 32 | u64::from(turn);
+        region.key([offer, address, heap.map_or(0, |at| at + 1)])
+    }
+
+    /// The offer in a key.
+    pub(super) fn of_key(key: &Key) -> Self {
+        let (_, [offer, address, heap]) = Name::of_key(key);
+        let window = ((offer >> 40) as u8).checked_sub(1);
+        Self {
+            place: u32::from((offer >> 32) as u8).checked_sub(1),
+            turn: offer as u32,
+            address,
+            heap: heap.checked_sub(1),
+            pushed: window.map(|window| PushedWindow {
+                window,
+                pages: (offer >> 48) as u16,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_there_and_back() {
+        let name = Name::of_word(3 << 32 | 9);
+        let all = [
+            OfferKey::default(),
+            OfferKey {
+                place: Some(0),
+                turn: 7,
+                address: 1 << 47,
+                heap: Some(0),
+                pushed: Some(PushedWindow::new(3, 5 * PushedWindow::PAGE + 1)),
+            },
+        ];
+        for offered in all {
+            let key = offered.key(name);
+            assert_eq!(
+                (Name::of_key(&key).0, OfferKey::of_key(&key)),
+                (name, offered)
+            );
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The receiving half of the transport: [`ShmRx`]. Polls hand arrivals over; the fast path, liveness and
+//! sleep have files of their own.
+
+mod fast_path;
+mod liveness;
+mod sleep;
+
+use std::io;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use oxmpi_os::membarrier;
+use oxmpi_os::pidfd::Watch;
+use oxmpi_wire::{Bytes, Envelope, Fault, Header, Holds, Kind, Peer, Rx, Short, Sink, Wanted};
+
+use self::fast_path::FastPoll;
+use super::SHORT;
+use super::control::Control;
+use super::link::{LinkState, ReceiveLink};
+use super::tx::{ShmTx, WordWait};
+use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
+use crate::segment::Segment;
+
+/// Empty polls between two checks of the peers' processes: about a millisecond of spinning.
+const LOOK: u32 = 1 << 15;
+
+/// In a stream, the line of the slot this far ahead is prefetched: each line comes from another processor's
+/// cache.
+const AHEAD: u32 = 3;
+
+/// The compact header of a message of one word.
+const WORD: u64 = Header::PLAIN as u64 + 8;
+
+/// The receiving half of a node's transport.
+pub struct ShmRx<B = oxmpi_os::RawBytes> {
+    /// By peer, open or not.
+    links: Vec<ReceiveLink>,
+    /// The peers whose links are open.
+    open: Vec<u32>,
+    opened_links: OpenedLinks<MappedWords<'static>>,
+    empty: u32,
+    /// The index in `open` at which the next poll begins.
+    turn: usize,
+    /// Words whose change moves the sending half on, as noted at the last poll.
+    waits: Vec<WordWait>,
+    noted: bool,
+    /// A sleep was tried: the next poll notes `waits`.
+    to_note: bool,
+    watch: Watch,
+    /// Whether membarrier works, so that no wake is missed.
+    reliable: bool,
+    me: u32,
+    segment: Arc<Segment>,
+    bytes: std::marker::PhantomData<fn() -> B>,
+}
+
+impl<B: Bytes> ShmRx<B> {
+    pub(crate) fn new(segment: Arc<Segment>, me: u32) -> io::Result<Self> {
+        let ranks = segment.layout().ranks;
+        let mut watch = Watch::new();
+        for peer in (0..ranks).filter(|&peer| peer != me) {
+            watch.add(peer, segment.pid(peer))?;
+        }
+        // SAFETY: `segment` is kept beside it.
+        let opened_links = unsafe { segment.opened_links(me).detach() };
+        Ok(Self {
+            links: (0..ranks)
+                .map(|peer| ReceiveLink::shut(peer, LinkState::Closed))
+                .collect(),
+            open: Vec::new(),
+            opened_links,
+            empty: 0,
+            turn: 0,
+            waits: Vec::new(),
+            noted: true,
+            to_note: false,
+            watch,
+            reliable: membarrier::register(),
+            me,
+            segment,
+            bytes: std::marker::PhantomData,
+        })
+    }
+
+    /// The segment, and which rank of it this is.
+    pub(crate) fn segment(&self) -> (&Arc<Segment>, u32) {
+        (&self.segment, self.me)
+    }
+
+    /// Opens this side of the links that senders have opened since the last call.
+    #[cold]
+    #[inline(never)]
+    fn admit(&mut self) {
+        self.opened_links.acknowledge();
+        for link in &mut self.links {
+            if link.state == LinkState::Closed && self.opened_links.is_open(link.peer as usize) {
+                // SAFETY: `segment` is kept beside the links.
+                *link = unsafe { ReceiveLink::new(&self.segment, link.peer, self.me) };
+                self.open.push(link.peer);
+            }
+        }
+    }
+
+    /// Hands the next arrival of `link` to the sink, if there is one.
+    #[inline(always)]
+    fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        link: &mut ReceiveLink,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> bool {
+        let Some((slot, compact)) = link.ring.next() else {
+            return false;
+        };
+        let envelope = Envelope::unpack(link.ring.get(&slot, 0));
+        match Header::plain(compact, SHORT as u32) {
+            Some(len) => {
+                let mut body = link.short(&slot, len as usize);
+                if !sink.expected(Peer(link.peer), envelope, &mut body) {
+                    Self::other(link, slot, compact, envelope, tx, sink);
+                }
+            }
+            None => Self::other(link, slot, compact, envelope, tx, sink),
+        }
+        Self::advance(link, tx.part(), &slot);
+        true
+    }
+
+    /// Frees the slot of a message that was read. Whether the sender's credits were written.
+    #[inline(always)]
+    fn advance(
+        link: &mut ReceiveLink,
+        tx: &mut ShmTx<B>,
+        slot: &RingSlot<MappedWords<'static>>,
+    ) -> bool {
+        let wrote_credits = link.ring.advance(slot);
+        if slot.is_ping_pong() {
+            tx.back(link.peer).ring.gain_ping_pong();
+        }
+        if wrote_credits {
+            tx.credits_written(link.peer);
+        }
+        wrote_credits
+    }
+
+    /// Hands over an arrival that is not a plain expected message in its slot.
+    #[inline(never)]
+    fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        link: &mut ReceiveLink,
+        slot: RingSlot<MappedWords<'static>>,
+        compact: u32,
+        envelope: Envelope,
+        tx: &mut T,
+        sink: &mut S,
+    ) {
+        let short = (compact & 0xffff) as usize <= SHORT;
+        let done = match Header::expand(compact, envelope) {
+            Ok(head) if head.kind == Kind::Transport => Self::control(link, &slot, tx, sink),
+            Ok(head) if short => {
+                let mut body = link.short(&slot, head.len as usize);
+                sink.frame(tx, Peer(link.peer), &head, &mut body);
+                Ok(())
+            }
+            Ok(head) => Self::buffered(link, &slot, tx, &head, sink),
+            Err(_) => Err(Corrupt("an invalid frame header")),
+        };
+        if let Err(corrupt) = done {
+            tx.part().breach(link.peer, corrupt);
+        }
+    }
+
+    /// The index in `open` that comes `step` places after `turn`.
+    #[inline(always)]
+    fn turn_after(&self, step: usize) -> usize {
+        let i = self.turn + step;
+        i - if i < self.open.len() {
+            0
+        } else {
+            self.open.len()
+        }
+    }
+
+    fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        link: &mut ReceiveLink,
+        slot: &RingSlot<MappedWords<'static>>,
+        tx: &mut T,
+        head: &Header,
+        sink: &mut S,
+    ) -> Result<(), Corrupt> {
+        if head.len > link.size() {
+            return Err(Corrupt("a frame longer than a buffer"));
+        }
+        let (buffer, len) = (link.ring.get(slot, 1), head.len as usize);
+        if let Some((index, mut body)) =
+            link.ping_pong_buffer(&tx.part().back(link.peer).shared, buffer, len)?
+        {
+            sink.frame(tx, Peer(link.peer), head, &mut body);
+            // Only now: an answer that the sink sends must not overwrite the body.
+            tx.part().back(link.peer).shared.gain(index);
+            return Ok(());
+        }
+        let mut body = link.buffer(buffer, len)?;
+        sink.frame(tx, Peer(link.peer), head, &mut body);
+        if link.free(head.len as usize) {
+            tx.part().wake_if_asleep(link.peer);
+        }
+        Ok(())
+    }
+
+    fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        link: &mut ReceiveLink,
+        slot: &RingSlot<MappedWords<'static>>,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Result<(), Corrupt> {
+        let words: [u64; BODY] = std::array::from_fn(|i| link.ring.get(slot, i));
+        let control = Control::parse(&words).ok_or(Corrupt("an invalid control frame"))?;
+        let peer = link.peer;
+        let mut done = None;
+        let len = match control {
+            Control::Pull { id, from, at, len } => {
+                tx.part().pulled(peer, id, from, at, len)?;
+                return Ok(());
+            }
+            Control::Refused { id } => {
+                tx.part().ended(
+                    peer,
+                    id,
+                    Err(Fault::Refused("the peer's memory is not registered")),
+                );
+                return Ok(());
+            }
+            Control::Pushed { id, ok } => {
+                let refused = Fault::Refused("the peer's memory is not registered");
+                tx.part().ended(peer, id, ok.then_some(()).ok_or(refused));
+                return Ok(());
+            }
+            Control::Data { id, first, len } => {
+                let mut body = link.buffer(first.into(), len as usize)?;
+                done = tx.part().arrived(peer, id, len as usize, &mut body)?;
+                len
+            }
+            Control::Push {
+                id,
+                to,
+                at,
+                first,
+                len,
+                last,
+            } => {
+                let mut body = link.buffer(first.into(), len as usize)?;
+                tx.part().pushed(peer, id, to, at, last, &mut body)?;
+                len
+            }
+        };
+        if link.free(len as usize) {
+            tx.part().wake_if_asleep(peer);
+        }
+        if let Some(token) = done {
+            sink.done(tx, token, Ok(()));
+        }
+        Ok(())
+    }
+
+    /// Does what most polls need not: bulk transfers, room, broken peers.
+    #[cold]
+    #[inline(never)]
+    fn chores<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = ShmTx::advance(tx, sink);
+        while let Some((peer, why)) = tx.part().broken.pop() {
+            moved += self.lose(peer, why, tx, sink);
+        }
+        self.note_waits(tx.part());
+        moved
+    }
+
+    /// Notes the words that the sending half waits for, which end a sleep, too. Most polls are followed by no
+    /// sleep, so they are noted only once a sleep is tried.
+    fn note_waits(&mut self, tx: &mut ShmTx<B>) {
+        self.noted = self.to_note || !tx.chores;
+        if self.noted {
+            self.waits.clear();
+            tx.waits(&mut self.waits);
+        }
+    }
+
+    /// Ends a poll that handed `n` arrivals over.
+    #[inline(always)]
+    fn after<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        &mut self,
+        mut n: u32,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> u32 {
+        if tx.part().chores {
+            n += self.chores(tx, sink);
+        }
+        if n == 0 {
+            self.empty = self.empty.wrapping_add(1);
+            if self.empty.is_multiple_of(LOOK) {
+                n += self.look(tx, sink);
+            }
+        }
+        n
+    }
+}
+
+impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
+    #[inline(always)]
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
+        if self.opened_links.has_new() {
+            self.admit();
+        }
+        let mut n = 0;
+        let open = self.open.len();
+        for step in 0..open {
+            let i = self.turn_after(step);
+            let link = &mut self.links[self.open[i] as usize];
+            while n < budget && Self::one(link, tx, sink) {
+                // Not in a ping-pong, where the next message is not written yet.
+                if n != 0 {
+                    link.ring.prefetch(AHEAD);
+                }
+                n += 1;
+            }
+            if n >= budget {
+                self.turn = (i + 1) % open;
+                break;
+            }
+        }
+        self.after(n, tx, sink)
+    }
+
+    #[inline]
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
+        let mut n = 0;
+        if self.links[from.0 as usize].state == LinkState::Open {
+            n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
+        } else if self.opened_links.has_new() {
+            self.admit();
+        }
+        self.after(n, tx, sink)
+    }
+
+    #[inline(always)]
+    fn poll_short<C: Bytes, S: Sink<T>>(
+        &mut self,
+        tx: &mut T,
+        from: Option<Peer>,
+        wanted: Wanted,
+        body: &C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        // Chores need the sink, and new links a full poll.
+        if !tx.part().chores {
+            let next = match from {
+                Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
+                None if self.opened_links.has_new() => FastPoll::Other,
+                None => self.take_any(tx.part(), wanted, body),
+            };
+            match next {
+                FastPoll::Taken(short) => return Some(short),
+                FastPoll::Nothing if !self.empty.wrapping_add(1).is_multiple_of(LOOK) => {
+                    self.empty = self.empty.wrapping_add(1);
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        // By value: a reference would force the body into memory on the fast path, too.
+        self.usual(tx, from, wanted, body.clone(), sink)
+    }
+
+    /// Looks into the ring only: a message in the ping-pong slot has mostly been waited for.
+    ///
+    /// # Cost
+    /// One line read.
+    #[inline(always)]
+    fn take_short<C: Bytes>(
+        &mut self,
+        tx: &mut T,
+        from: Peer,
+        wanted: Wanted,
+        body: &C,
+    ) -> Option<Short> {
+        let link = self.links.get_mut(from.0 as usize)?;
+        let slot = link.ring.slot();
+        let ahead = link.ring.ahead_at(&slot);
+        if ahead != WORD {
+            let is_plain = |head| Header::plain(head, SHORT as u32).is_some();
+            return if u32::try_from(ahead).is_ok_and(is_plain) {
+                Self::take_other(link, tx.part(), wanted, body.clone())
+            } else {
+                None
+            };
+        }
+        let envelope = link.ring.get(&slot, 0);
+        if !wanted.takes(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
+            return None;
+        }
+        Some(Self::taken(link, tx.part(), &slot, envelope, 8))
+    }
+}

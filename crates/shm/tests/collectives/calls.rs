@@ -1,0 +1,265 @@
+//! Collectives of groups of ranks against the oracle, with every way of waiting.
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::node::collective::{MAX_GROUPS, NodeGroup, Operands};
+use oxmpi_shm::wait::WaitPolicy;
+use oxmpi_shm::{Node, NodeBarriers, SegmentLayout};
+
+use crate::common::threads;
+use crate::oracle::{
+    Call, Caller, ELEMENT, Random, SLEEPER, combine, given, reduced, run, source, target,
+};
+
+#[test]
+fn calls_in_any_order_are_right() {
+    let policies = [
+        WaitPolicy::oversubscribed(),
+        WaitPolicy::passive(10, true),
+        SLEEPER,
+    ];
+    for (ranks, policy) in [2, 3, 5, 2, 4, 7]
+        .into_iter()
+        .zip(policies.into_iter().cycle())
+    {
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut group = rank.barriers.group(3, 0..ranks, me as usize).unwrap();
+            let mut caller = Caller::new(&mut rank, policy, me);
+            let mut random = Random(ranks.into());
+            for _ in 0..60 {
+                let call = random.call(ranks as usize);
+                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+            }
+        });
+    }
+}
+
+/// A pair of many ranks has few buffers, and so have few ranks of a large node.
+#[test]
+fn many_ranks_need_few_buffers() {
+    for (on_node, ranks, processors) in [
+        (12, 12, &[0, 1][..]),
+        (17, 17, &[]),
+        (17, 4, &[]),
+        (24, 2, &[]),
+    ] {
+        threads(SegmentLayout::new(on_node), |me, mut rank| {
+            let Some(here) = me.checked_sub(on_node - ranks) else {
+                return;
+            };
+            let (members, size, here) = (on_node - ranks..on_node, ranks as usize, here as usize);
+            let mut group = rank.barriers.group(3, members, here).unwrap();
+            if let [first, second] = processors {
+                // In order, for operations that do not commute.
+                group.set_processors(&[[*first; 6], [*second; 6]].concat());
+            }
+            let mut caller = Caller::new(&mut rank, WaitPolicy::passive(10, true), me);
+            let mut random = Random(ranks.into());
+            for _ in 0..30 {
+                let call = random.call(size);
+                run(call, here, size, &mut group, &mut caller);
+            }
+        });
+    }
+}
+
+/// Long vectors are reduced among the ranks of each processor first, whether these have consecutive numbers
+/// or not; other calls come between.
+#[test]
+fn ranks_of_a_processor_reduce_first() {
+    for processors in [
+        &[0, 0, 1, 1][..],
+        &[0, 1, 0, 1],
+        &[2, 2, 2, 0, 0, 0],
+        &[0, 1, 2, 0, 1, 2],
+    ] {
+        let ranks = processors.len();
+        let mut order: Vec<_> = (0..ranks).collect();
+        order.sort_by_key(|&rank| {
+            (
+                processors.iter().position(|&one| one == processors[rank]),
+                rank,
+            )
+        });
+        threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
+            let mut group = rank
+                .barriers
+                .group(0, 0..ranks as u32, me as usize)
+                .unwrap();
+            group.set_processors(processors);
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
+            let mut random = Random(ranks as u64);
+            for _ in 0..20 {
+                let call = random.call(ranks);
+                let call = Call {
+                    len: call.len + (64 << 10 << random.below(4)),
+                    kind: 6,
+                    ..call
+                };
+                let mut expected = given(call, order[0], 1);
+                for &rank in &order[1..] {
+                    combine(&mut expected, &given(call, rank, 1));
+                }
+                if call.len < 128 << 10 {
+                    expected = reduced(call, ranks, 1);
+                }
+                let mut own = given(call, me as usize, 1);
+                let mut one = vec![0; call.len];
+                let output = target(if call.in_place { &mut own } else { &mut one });
+                let input = if call.in_place { output } else { source(&own) };
+                let operands = Operands {
+                    input: &input,
+                    output: &output,
+                    len: call.len as u64,
+                    element: ELEMENT,
+                    commutes: true,
+                };
+                group.allreduce(&mut caller, operands).unwrap();
+                let output = if call.in_place { &own } else { &one };
+                assert!(*output == expected, "{call:?} on {processors:?}");
+                let other = random.call(ranks);
+                run(other, me as usize, ranks, &mut group, &mut caller);
+            }
+        });
+    }
+}
+
+/// Long blocks move by CMA; calls in place and all others as before.
+#[test]
+fn long_blocks_move_by_cma() {
+    for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
+            let mut random = Random(ranks.into());
+            let first = Call {
+                kind: 6,
+                len: 8,
+                ..random.call(ranks as usize)
+            };
+            run(first, me as usize, ranks as usize, &mut group, &mut caller);
+            // Sandboxes may forbid it, then to all.
+            let _allowed = group.enable_cma();
+            for _ in 0..40 {
+                let call = random.call(ranks as usize);
+                let len = least | call.len;
+                let kind = [0, 1, 2, 3, 4, 7, call.kind][call.kind % 7];
+                let call = Call { kind, len, ..call };
+                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+            }
+            // Only many calls of a kind and length go by every protocol.
+            let long = 128 << 10;
+            for (kind, seed) in [0, 1, 2, 3, 4, 7]
+                .into_iter()
+                .flat_map(|kind| (0..34).map(move |s| (kind, s)))
+            {
+                let call = Call {
+                    kind,
+                    root: 0,
+                    len: long + ELEMENT,
+                    in_place: false,
+                    seed,
+                };
+                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+            }
+        });
+    }
+}
+
+/// Non-temporal outputs are right, wherever in a line they and their pieces begin and end.
+#[test]
+fn non_temporal_outputs_are_right() {
+    for ranks in [2, 3, 5] {
+        threads(SegmentLayout::new(ranks), |me, mut rank| {
+            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
+            group.set_cache(0, 1);
+            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
+            let mut random = Random(ranks.into());
+            for number in 0..12 {
+                let call = random.call(ranks as usize);
+                let call = Call {
+                    kind: [2, 3, 4][number % 3],
+                    len: call.len + (512 << 10),
+                    ..call
+                };
+                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+            }
+        });
+    }
+}
+
+/// Without other calls between, ranks run ahead of each other as far as there is room.
+#[test]
+fn repeated_calls_keep_their_order() {
+    threads(SegmentLayout::new(3), |me, mut rank| {
+        let mut group = rank.barriers.group(0, 0..3, me as usize).unwrap();
+        let mut caller = Caller::new(&mut rank, SLEEPER, 0);
+        for kind in 0..8 {
+            for seed in 0..100 {
+                let call = Call {
+                    kind,
+                    root: 1,
+                    len: 8,
+                    in_place: false,
+                    seed,
+                };
+                run(call, me as usize, 3, &mut group, &mut caller);
+            }
+        }
+    });
+}
+
+/// Groups without a common rank use one group index, and ranks are numbered within the group.
+#[test]
+fn groups_share_a_group_index() {
+    threads(SegmentLayout::new(4), |me, mut rank| {
+        let members = if me % 2 == 0 { [2, 0] } else { [1, 3] };
+        let here = members.iter().position(|&link| link == me).unwrap();
+        let mut group = rank.barriers.group(1, members.into_iter(), here).unwrap();
+        let mut caller = Caller::new(&mut rank, SLEEPER, 3);
+        let mut random = Random(9);
+        for _ in 0..40 + me % 2 {
+            run(random.call(2), here, 2, &mut group, &mut caller);
+        }
+    });
+}
+
+#[test]
+fn two_ranks_leave_long_vectors_to_messages() {
+    let is_worth = NodeGroup::is_worth_reducing;
+    assert!(is_worth(2, 800) && !is_worth(2, 1 << 20) && is_worth(3, 1 << 20));
+}
+
+/// On a full node buffers are shortest.
+#[test]
+fn a_group_of_any_size_reduces_short_elements() {
+    for ranks in [2, 3, 17, NodeBarriers::RANKS] {
+        let nodes = Node::in_process(SegmentLayout::new(ranks)).unwrap();
+        let (_, rx) = nodes
+            .into_iter()
+            .next()
+            .unwrap()
+            .ends::<RawBytes>()
+            .unwrap();
+        for size in [2, ranks] {
+            let group = rx.node_barriers().group(0, 0..size, 0).unwrap();
+            assert!(
+                group.can_reduce(NodeGroup::MAX_ELEMENT),
+                "{size} of {ranks} ranks"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rank_has_max_groups_groups() {
+    threads(SegmentLayout::new(2), |me, rank| {
+        for index in 0..MAX_GROUPS + 2 {
+            let group = rank.barriers.group(index, 0..2, me as usize);
+            assert_eq!(group.is_some(), index < MAX_GROUPS);
+            if let Some(group) = group {
+                assert!(group.can_reduce(8) && group.can_reduce(24));
+                assert!(!group.can_reduce(0) && !group.can_reduce(1 << 20));
+            }
+        }
+    });
+}
