@@ -43,7 +43,7 @@ impl Epoll {
     ///
     /// # Errors
     /// What epoll_ctl says.
-    pub fn rename(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
+    pub fn modify(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         let data = epoll::EventData::new_u64(key);
         Ok(epoll::modify(&self.fd, fd, data, Self::EDGES)?)
     }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!((ready.key, ready.readable), (7, true));
         assert_eq!(epoll.wait(&mut events, Duration::ZERO).unwrap(), 0, "told");
         assert!(events.is_empty());
-        epoll.rename(&from, 9).unwrap();
+        epoll.modify(&from, 9).unwrap();
         assert_eq!(epoll.wait(&mut events, LONG).unwrap(), 1, "told again");
         assert_eq!(events.iter().next().unwrap().key, 9);
 

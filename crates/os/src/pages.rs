@@ -17,18 +17,18 @@ use crate::tcp::Stream;
 
 /// Bytes that go at once at least, if there are so many: the calls for fewer take longer than copies. It is what a
 /// pipe has that the kernel has not cut short.
-const LEAST: usize = 64 << 10;
+const MIN_LEN: usize = 64 << 10;
 
-/// A way from memory into connections. Pages that one end holds are in no other's way: one will do for many
+/// A way from memory into connections. PagePipe that one end holds are in no other's way: one will do for many
 /// connections, in turn.
 #[derive(Debug)]
-pub struct Pages {
+pub struct PagePipe {
     from: OwnedFd,
     into: OwnedFd,
     held: usize,
 }
 
-impl Pages {
+impl PagePipe {
     /// Takes about `bytes` at once, or fewer where this user has many pipes.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Pages {
         }
         let (from, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let _ = fcntl_setpipe_size(&into, bytes); // what it has may do as well, by more calls
-        if fcntl_getpipe_size(&into)? < bytes.min(LEAST) {
+        if fcntl_getpipe_size(&into)? < bytes.min(MIN_LEN) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Ok(Self {
@@ -104,7 +104,7 @@ mod tests {
     fn pages_arrive_in_order() {
         let (one, two) = pair();
         let bytes: Vec<u8> = (0..3 << 20).map(|at: u32| (at / 7) as u8).collect();
-        let mut pages = Pages::new(256 << 10).unwrap();
+        let mut pages = PagePipe::new(256 << 10).unwrap();
         assert_eq!(one.begin(b"head").unwrap(), 4);
         let (mut gone, mut got) = (0, Vec::new());
         let mut space = vec![0; 100_000];
@@ -130,7 +130,7 @@ mod tests {
     fn nobody_there_is_an_error() {
         let (one, two) = pair();
         drop(two);
-        let mut pages = Pages::new(4096).unwrap();
+        let mut pages = PagePipe::new(4096).unwrap();
         let error = loop {
             pages.take(&[1; 4096]).unwrap();
             match pages.give(&one) {

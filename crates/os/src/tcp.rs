@@ -119,7 +119,7 @@ impl Stream {
     ///
     /// # Errors
     /// What getsockname, getpeername or setsockopt say.
-    pub fn tune_at_home(&self, bytes: usize) -> io::Result<()> {
+    pub fn tune_local(&self, bytes: usize) -> io::Result<()> {
         let own = self.local()?;
         let other = match rustix::net::getpeername(&self.fd) {
             Err(rustix::io::Errno::NOTCONN) => return Ok(()),
@@ -178,7 +178,7 @@ impl Stream {
     ///
     /// # Errors
     /// As there.
-    pub fn begin(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn write_more(&self, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::NOSIGNAL | SendFlags::MORE;
         Ok(retry_on_intr(|| rustix::net::send(&self.fd, bytes, flags))?)
     }
@@ -209,7 +209,7 @@ impl Stream {
     ///
     /// # Cost
     /// One system call.
-    pub fn pulse(&self) -> io::Result<Pulse> {
+    pub fn tcp_info(&self) -> io::Result<TcpInfo> {
         let mut info = std::mem::MaybeUninit::<libc::tcp_info>::zeroed();
         let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
         // SAFETY: `info` has room for `len` bytes, and the kernel writes no more than those.
@@ -227,10 +227,10 @@ impl Stream {
         }
         // SAFETY: all of it is whole numbers, which zeroes are as well; the kernel wrote over them.
         let info = unsafe { info.assume_init() };
-        Ok(Pulse {
-            silent: Duration::from_millis(info.tcpi_last_ack_recv.into()),
-            unanswered: info.tcpi_unacked,
-            resent: info.tcpi_retransmits,
+        Ok(TcpInfo {
+            since_last_ack: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+            unacked: info.tcpi_unacked,
+            retransmits: info.tcpi_retransmits,
             probes: info.tcpi_probes,
         })
     }
@@ -246,13 +246,13 @@ impl AsFd for Stream {
 ///
 /// The other end's kernel answers also when no process reads there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
+pub struct TcpInfo {
     /// Time since its kernel was heard of.
-    pub silent: Duration,
+    pub since_last_ack: Duration,
     /// Packets that it has not confirmed.
-    pub unanswered: u32,
+    pub unacked: u32,
     /// How often the oldest of them was sent again in vain.
-    pub resent: u8,
+    pub retransmits: u8,
     /// Probes of a full or idle connection that it did not answer.
     pub probes: u8,
 }
@@ -319,7 +319,7 @@ pub(crate) mod tests {
     fn bytes_in_pieces() {
         let (one, two) = pair();
         one.tune(Duration::from_secs(6)).unwrap();
-        one.tune_at_home(64 << 10).unwrap();
+        one.tune_local(64 << 10).unwrap();
         assert_eq!(sockopt::socket_send_buffer_size(&one).unwrap(), 128 << 10);
         assert_eq!(sockopt::tcp_congestion(&one).unwrap(), "reno");
         let blocked = two.read(&mut [0; 1], &mut []).unwrap_err();
@@ -345,7 +345,7 @@ pub(crate) mod tests {
         drop(one);
         while two.write([b"x", b"", b""]).is_ok() {}
         two.tune(Duration::from_secs(6)).unwrap();
-        two.tune_at_home(64 << 10).unwrap();
+        two.tune_local(64 << 10).unwrap();
         let mut last = [0; 9];
         assert_eq!(two.read(&mut last, &mut []).unwrap(), 4);
     }
@@ -355,9 +355,9 @@ pub(crate) mod tests {
         let (one, two) = pair();
         one.write([b"x", b"", b""]).unwrap();
         wait(&two);
-        let pulse = one.pulse().unwrap();
-        assert!(pulse.silent < Duration::from_secs(120), "{pulse:?}");
-        assert_eq!((pulse.resent, pulse.probes), (0, 0));
+        let info = one.tcp_info().unwrap();
+        assert!(info.since_last_ack < Duration::from_secs(120), "{info:?}");
+        assert_eq!((info.retransmits, info.probes), (0, 0));
     }
 
     #[test]

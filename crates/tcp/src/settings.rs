@@ -6,7 +6,7 @@ use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, duration, size, switch, whole,
 };
 
-use crate::address::{self, Filter};
+use crate::address::{self, InterfaceFilter};
 
 /// The rows of the settings table.
 pub const SETTINGS: &[Setting] = &[
@@ -225,8 +225,8 @@ pub fn guests(text: &str) -> Result<u32, Error> {
 ///
 /// # Errors
 /// The first list that is none.
-pub fn filter(include: &str, exclude: &str) -> Result<Filter, Error> {
-    Filter::new(include, exclude)
+pub fn filter(include: &str, exclude: &str) -> Result<InterfaceFilter, Error> {
+    InterfaceFilter::new(include, exclude)
 }
 
 /// Times from a second to an hour, in nanoseconds.
@@ -264,21 +264,23 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_options() {
-        let usual = crate::Options::default();
+        let defaults = crate::TcpOptions::default();
         for row in SETTINGS {
             (row.check)(row.default).unwrap();
             let text = row.default;
             match row.name {
-                "tcp_include" | "tcp_exclude" => assert_eq!(filter(text, text), Ok(Filter::all())),
-                "tcp_frame" => assert_eq!(frame(text), Ok(usual.frame)),
-                "tcp_chunk" => assert_eq!(chunk(text), Ok(usual.chunk)),
-                "tcp_ahead" => assert_eq!(ahead(text), Ok(usual.ahead)),
-                "tcp_pages" => assert_eq!(pages(text), Ok(usual.pages)),
-                "tcp_silence" => assert_eq!(silence(text), Ok(usual.silence)),
-                "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),
-                "tcp_patience" => assert_eq!(patience(text), Ok(usual.patience)),
-                "tcp_guests" => assert_eq!(guests(text), Ok(usual.guests)),
-                "tcp_log" => assert_eq!(switch(text), Ok(usual.log)),
+                "tcp_include" | "tcp_exclude" => {
+                    assert_eq!(filter(text, text), Ok(InterfaceFilter::all()))
+                }
+                "tcp_frame" => assert_eq!(frame(text), Ok(defaults.frame)),
+                "tcp_chunk" => assert_eq!(chunk(text), Ok(defaults.chunk)),
+                "tcp_ahead" => assert_eq!(ahead(text), Ok(defaults.speculative_push)),
+                "tcp_pages" => assert_eq!(pages(text), Ok(defaults.zero_copy)),
+                "tcp_silence" => assert_eq!(silence(text), Ok(defaults.host_timeout)),
+                "tcp_stall" => assert_eq!(stall(text), Ok(defaults.stall_timeout)),
+                "tcp_patience" => assert_eq!(patience(text), Ok(defaults.connect_timeout)),
+                "tcp_guests" => assert_eq!(guests(text), Ok(defaults.pending_connections)),
+                "tcp_log" => assert_eq!(switch(text), Ok(defaults.log)),
                 other => panic!("{other} has no reader"),
             }
         }

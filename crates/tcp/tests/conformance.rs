@@ -1,35 +1,35 @@
-//! The suite that every transport passes.
+//! The conformance suite of all transports.
 
 mod common;
 
 use common::pair;
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{Options, TcpRx, TcpTx};
+use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{End, Mortal, Subject};
 use oxmpi_testkit::memory::Shared;
 
 /// The settings of a pair.
 trait Sizes {
-    fn options() -> Options;
+    fn options() -> TcpOptions;
 }
 
 struct Usual;
 
 impl Sizes for Usual {
-    fn options() -> Options {
-        Options::default()
+    fn options() -> TcpOptions {
+        TcpOptions::default()
     }
 }
 
-/// As small as can be, so that everything runs out of room often.
+/// Least sizes, so that everything runs out of room often.
 struct Tight;
 
 impl Sizes for Tight {
-    fn options() -> Options {
-        Options {
+    fn options() -> TcpOptions {
+        TcpOptions {
             frame: 128,
             chunk: 100,
-            ..Options::default()
+            ..TcpOptions::default()
         }
     }
 }
@@ -62,13 +62,13 @@ impl<S: Sizes> Subject for Loopback<S> {
 }
 
 impl<S: Sizes> Mortal for Loopback<S> {
-    /// Closes the connection as the kernel does for a process that was killed.
+    /// Closes the connection as the kernel does for a killed process.
     fn kill(end: End<Self>) {
-        end.tx.die();
+        end.tx.abort();
     }
 }
 
-/// Memory that does not say where it is, as that of a layout with gaps: bulk is copied.
+/// Memory without an address, as of a layout with gaps: bulk is copied.
 struct Copied;
 
 impl Subject for Copied {
@@ -77,7 +77,7 @@ impl Subject for Copied {
     type Memory = Shared;
 
     fn join() -> [End<Self>; 2] {
-        End::two(pair(Options::default()))
+        End::two(pair(TcpOptions::default()))
     }
 
     fn memory(bytes: Vec<u8>) -> Shared {
