@@ -105,7 +105,7 @@ mod tests {
         let (one, two) = pair();
         let bytes: Vec<u8> = (0..3 << 20).map(|at: u32| (at / 7) as u8).collect();
         let mut pages = PagePipe::new(256 << 10).unwrap();
-        assert_eq!(one.begin(b"head").unwrap(), 4);
+        assert_eq!(one.write_more(b"head").unwrap(), 4);
         let (mut gone, mut got) = (0, Vec::new());
         let mut space = vec![0; 100_000];
         while got.len() < 4 + bytes.len() {
