@@ -1,7 +1,7 @@
-//! A node's segment in which one rank writes what it likes.
+//! Fuzzes the shared-memory segment of a node: one rank writes arbitrary bytes.
 #![no_main]
 
-// The body needs the transport, which the crate of the other bodies does not import.
+// The body is beside the tests of the transport's crate, on which the crate of the other bodies does not depend.
 #[path = "../../crates/shm/tests/hostile/segment/mod.rs"]
 mod segment;
 

@@ -1,7 +1,7 @@
-//! What a peer of a TCP connection writes after its greeting.
+//! Fuzzes what a peer of a TCP connection writes after its handshake.
 #![no_main]
 
-// The body needs the transport's crate, which that of the other bodies does not import.
+// The body is beside the tests of the transport's crate, on which the crate of the other bodies does not depend.
 #[path = "../../crates/tcp/tests/hostile/stream.rs"]
 mod stream;
 

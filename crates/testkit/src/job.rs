@@ -1,12 +1,12 @@
 //! Engines joined by a fabric: a whole job in one thread.
 
-use oxmpi_wire::{Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Tag};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Outcome, Peer, Request, Rx, Source, Tag};
 
-use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
-use crate::memory::Shared;
+use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use crate::memory::SharedBytes;
 
 /// Steps without an end after which a job counts as hanging.
-const PATIENCE: u32 = 100_000;
+const MAX_STEPS: u32 = 100_000;
 
 /// One rank's engine and its end of the fabric.
 #[derive(Debug)]
@@ -39,12 +39,12 @@ pub struct Job {
 impl Job {
     /// A job of `ranks` ranks.
     #[must_use]
-    pub fn new(ranks: u32, weather: Weather, rules: Rules) -> Self {
-        let (fabric, ends) = fabric(ranks, weather);
+    pub fn new(ranks: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
+        let (fabric, ends) = fabric(ranks, fabric_config);
         let ranks = ends
             .into_iter()
             .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, ranks, rules),
+                engine: Engine::new(&mut tx, ranks, config),
                 tx,
                 rx,
             })
@@ -59,7 +59,7 @@ impl Job {
         to: u32,
         envelope: Envelope,
         mode: Mode,
-        body: Shared,
+        body: SharedBytes,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[from];
         engine.send(tx, Peer(to), envelope, mode, body)
@@ -72,7 +72,7 @@ impl Job {
         source: Source,
         context: u32,
         tag: Tag,
-        body: &Shared,
+        body: &SharedBytes,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[at];
         engine.recv(tx, source, context, tag, body.clone())
@@ -96,13 +96,13 @@ impl Job {
     /// # Panics
     /// If it does not hold after very many steps.
     pub fn until(&mut self, mut end: impl FnMut(&mut Self) -> bool) {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             if end(self) {
                 return;
             }
             self.step();
         }
-        panic!("no end after {PATIENCE} steps: {self:#?}");
+        panic!("no end after {MAX_STEPS} steps: {self:#?}");
     }
 
     /// Steps until `request` of rank `at` is complete, and gives its outcome.

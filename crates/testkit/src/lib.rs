@@ -4,28 +4,28 @@
 //! transport.
 //!
 //! ```
-//! use oxmpi_testkit::fabric::Weather;
+//! use oxmpi_testkit::fabric::FabricConfig;
 //! use oxmpi_testkit::job::Job;
-//! use oxmpi_testkit::memory::Shared;
-//! use oxmpi_wire::{Envelope, Mode, Rules, Source, Tag};
+//! use oxmpi_testkit::memory::SharedBytes;
+//! use oxmpi_wire::{Envelope, Mode, EngineConfig, Source, Tag};
 //!
-//! let mut job = Job::new(2, Weather::storm(7), Rules::default());
+//! let mut job = Job::new(2, FabricConfig::adverse(7), EngineConfig::default());
 //! let envelope = Envelope { context: 0, tag: 5 };
-//! let room = Shared::zeroed(100_000);
-//! let sent = job.send(0, 1, envelope, Mode::Standard, Shared::pattern(100_000, 1));
+//! let room = SharedBytes::zeroed(100_000);
+//! let sent = job.send(0, 1, envelope, Mode::Standard, SharedBytes::pattern(100_000, 1));
 //! let got = job.recv(1, Source::Any, 0, Tag::Any, &room);
 //! assert_eq!(job.wait(1, got).unwrap().len, 100_000);
 //! assert_eq!(job.wait(0, sent).unwrap().tag, 5);
-//! assert_eq!(room, Shared::pattern(100_000, 1));
+//! assert_eq!(room, SharedBytes::pattern(100_000, 1));
 //! ```
 //!
 //! It does not start processes, and it tests no crate by itself: the tests are in the crates.
 #![forbid(unsafe_code)]
 
 pub mod conformance;
-pub mod draft;
 pub mod fabric;
 pub mod folder;
+pub mod frame_builder;
 pub mod fuzz;
 pub mod job;
 pub mod memory;

@@ -7,9 +7,9 @@ use oxmpi_wire::{Bytes, Put, Take};
 
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared(Rc<RefCell<Vec<u8>>>);
+pub struct SharedBytes(Rc<RefCell<Vec<u8>>>);
 
-impl Shared {
+impl SharedBytes {
     /// A buffer with these bytes.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
@@ -44,7 +44,7 @@ impl Shared {
     }
 }
 
-impl Bytes for Shared {
+impl Bytes for SharedBytes {
     fn len(&self) -> u64 {
         self.0.borrow().len() as u64
     }

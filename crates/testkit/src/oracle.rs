@@ -21,7 +21,7 @@ pub struct Arrival {
 
 /// What a receive or a probe asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Want {
+pub struct ReceivePattern {
     /// From whom.
     pub source: Source,
     /// In which context.
@@ -30,7 +30,7 @@ pub struct Want {
     pub tag: Tag,
 }
 
-impl Want {
+impl ReceivePattern {
     /// Whether a message of `from` with `envelope` is wanted.
     #[must_use]
     pub fn takes(&self, from: u32, envelope: Envelope) -> bool {
@@ -42,50 +42,50 @@ impl Want {
 
 /// What becomes of a receive at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReceiveResult {
     /// It gets this message.
-    Gets(Arrival),
+    Matched(Arrival),
     /// It is posted.
-    Waits,
+    Posted,
     /// Nothing can come for it any more.
-    Fails,
+    Failed,
 }
 
 /// The matching of one rank.
 #[derive(Debug, Default)]
 pub struct Matcher {
-    posted: Vec<(usize, Want)>,
+    posted: Vec<(usize, ReceivePattern)>,
     unexpected: Vec<Arrival>,
     lost: Vec<u32>,
 }
 
 impl Matcher {
     /// A receive with the test's own number.
-    pub fn recv(&mut self, receive: usize, want: Want) -> Verdict {
-        if let Some(arrival) = self.claim(want) {
-            return Verdict::Gets(arrival);
+    pub fn recv(&mut self, receive: usize, want: ReceivePattern) -> ReceiveResult {
+        if let Some(arrival) = self.matched_probe(want) {
+            return ReceiveResult::Matched(arrival);
         }
         let fails = match want.source {
             Source::Any => !self.lost.is_empty(),
             Source::Peer(peer) => self.lost.contains(&peer.0),
         };
         if fails {
-            return Verdict::Fails;
+            return ReceiveResult::Failed;
         }
         self.posted.push((receive, want));
-        Verdict::Waits
+        ReceiveResult::Posted
     }
 
     /// The message that a receive would get now.
     #[must_use]
-    pub fn probe(&self, want: Want) -> Option<&Arrival> {
+    pub fn probe(&self, want: ReceivePattern) -> Option<&Arrival> {
         self.unexpected
             .iter()
             .find(|arrival| want.takes(arrival.from, arrival.envelope))
     }
 
     /// As [`Matcher::probe`], and takes it out.
-    pub fn claim(&mut self, want: Want) -> Option<Arrival> {
+    pub fn matched_probe(&mut self, want: ReceivePattern) -> Option<Arrival> {
         let found = *self.probe(want)?;
         self.unexpected.retain(|arrival| *arrival != found);
         Some(found)
@@ -107,7 +107,7 @@ impl Matcher {
     }
 
     /// `from` takes its message `id` back.
-    pub fn recall(&mut self, from: u32, id: u64) {
+    pub fn cancel_send(&mut self, from: u32, id: u64) {
         self.unexpected
             .retain(|arrival| (arrival.from, arrival.id) != (from, Some(id)));
     }
@@ -124,7 +124,8 @@ impl Matcher {
         self.lost.push(from);
         self.unexpected
             .retain(|arrival| arrival.from != from || arrival.whole);
-        let ends = |want: &Want| [Source::Any, Source::Peer(Peer(from))].contains(&want.source);
+        let ends =
+            |want: &ReceivePattern| [Source::Any, Source::Peer(Peer(from))].contains(&want.source);
         let ended = self
             .posted
             .iter()

@@ -4,7 +4,7 @@ use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Slee
 
 /// What an engine was told.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum SinkEvent {
     /// A message, or its request-to-send.
     Message {
         /// Its sender.
@@ -19,7 +19,7 @@ pub enum Event {
         bytes: Payload,
     },
     /// A recall of a message.
-    Recall {
+    Cancel {
         /// The sender.
         from: u32,
         /// What it calls the message.
@@ -33,9 +33,9 @@ pub enum Event {
 #[derive(Clone, Debug)]
 pub enum Payload {
     /// They came with it.
-    Here(Vec<u8>),
+    Inline(Vec<u8>),
     /// They are still with the sender.
-    There(Key),
+    Remote(Key),
 }
 
 /// A receiving half under observation.
@@ -43,7 +43,7 @@ pub enum Payload {
 pub struct SpyRx<R> {
     rx: R,
     /// What was told and not yet looked at.
-    pub events: Vec<Event>,
+    pub events: Vec<SinkEvent>,
 }
 
 impl<R> SpyRx<R> {
@@ -76,7 +76,7 @@ impl<R: Sleeper> Sleeper for SpyRx<R> {
 
 struct Spy<'a, S> {
     sink: &'a mut S,
-    events: &'a mut Vec<Event>,
+    events: &'a mut Vec<SinkEvent>,
 }
 
 impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
@@ -92,25 +92,25 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
             Kind::Eager => {
                 let sync = head.flags.contains(Flags::SYNC);
                 let payload = bytes[if sync { 8 } else { 0 }..].to_vec();
-                self.events.push(Event::Message {
+                self.events.push(SinkEvent::Message {
                     from: from_rank,
                     envelope,
                     len: payload.len() as u64,
                     id: sync.then(|| word(0)),
-                    bytes: Payload::Here(payload),
+                    bytes: Payload::Inline(payload),
                 });
             }
             Kind::RequestToSend => {
                 let key = bytes[16..].try_into().expect("the rest is the key");
-                self.events.push(Event::Message {
+                self.events.push(SinkEvent::Message {
                     from: from_rank,
                     envelope,
                     len: word(0),
                     id: Some(word(8)),
-                    bytes: Payload::There(Key(key)),
+                    bytes: Payload::Remote(Key(key)),
                 });
             }
-            Kind::Recall => self.events.push(Event::Recall {
+            Kind::Cancel => self.events.push(SinkEvent::Cancel {
                 from: from_rank,
                 id: word(0),
             }),
@@ -132,7 +132,7 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
     }
 
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
-        self.events.push(Event::Lost(peer.0));
+        self.events.push(SinkEvent::Lost(peer.0));
         self.sink.lost(tx, peer, why);
     }
 }

@@ -1,53 +1,53 @@
 //! The fabric is a transport like any other: it passes the suite in every weather.
 
-use oxmpi_testkit::conformance::{End, Mortal, Subject};
-use oxmpi_testkit::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
-use oxmpi_testkit::memory::Shared;
+use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
+use oxmpi_testkit::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use oxmpi_testkit::memory::SharedBytes;
 
-fn join<S>(weather: Weather) -> [End<S>; 2]
+fn join<S>(weather: FabricConfig) -> [TransportEnd<S>; 2]
 where
-    S: Subject<Tx = FabricTx, Rx = FabricRx>,
+    S: TestedTransport<Tx = FabricTx, Rx = FabricRx>,
 {
     let (_, ends) = fabric(2, weather);
-    End::two(ends)
+    TransportEnd::two(ends)
 }
 
 macro_rules! subject {
     ($name:ident, $weather:expr) => {
         struct $name;
 
-        impl Subject for $name {
+        impl TestedTransport for $name {
             type Tx = FabricTx;
             type Rx = FabricRx;
-            type Memory = Shared;
+            type Memory = SharedBytes;
 
-            fn join() -> [End<Self>; 2] {
+            fn join() -> [TransportEnd<Self>; 2] {
                 join($weather)
             }
 
-            fn memory(bytes: Vec<u8>) -> Shared {
-                Shared::new(bytes)
+            fn memory(bytes: Vec<u8>) -> SharedBytes {
+                SharedBytes::new(bytes)
             }
 
-            fn bytes(memory: &Shared) -> Shared {
+            fn bytes(memory: &SharedBytes) -> SharedBytes {
                 memory.clone()
             }
 
-            fn read(memory: &Shared) -> Vec<u8> {
+            fn read(memory: &SharedBytes) -> Vec<u8> {
                 memory.to_vec()
             }
         }
 
-        impl Mortal for $name {
-            fn kill(end: End<Self>) {
+        impl KillableTransport for $name {
+            fn kill(end: TransportEnd<Self>) {
                 Fabric::of(&end.tx).kill(end.tx.me());
             }
         }
     };
 }
 
-subject!(Fair, Weather::default());
-subject!(Stormy, Weather::storm(11));
+subject!(Fair, FabricConfig::default());
+subject!(Stormy, FabricConfig::adverse(11));
 
-oxmpi_testkit::conformance!(fair, Fair, mortal);
-oxmpi_testkit::conformance!(stormy, Stormy, mortal);
+oxmpi_testkit::conformance!(fair, Fair, killable);
+oxmpi_testkit::conformance!(stormy, Stormy, killable);

@@ -1,64 +1,64 @@
 //! The network is a transport like any other, and takes what its plan predicts.
 
-use oxmpi_testkit::conformance::{End, Subject};
-use oxmpi_testkit::memory::Shared;
-use oxmpi_testkit::network::{Figures, Network, NetworkRx, NetworkTx, network};
-use oxmpi_wire::paths::network::{Connect, Plan, Sharing, Wanted};
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag};
+use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
+use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_testkit::network::{EndCounters, Network, NetworkRx, NetworkTx, network};
+use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing, NetworkPlan, NetworkSettings};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
 
-fn join<S>(wanted: Wanted) -> [End<S>; 2]
+fn join<S>(wanted: NetworkSettings) -> [TransportEnd<S>; 2]
 where
-    S: Subject<Tx = NetworkTx, Rx = NetworkRx>,
+    S: TestedTransport<Tx = NetworkTx, Rx = NetworkRx>,
 {
-    let (_, ends) = network(Plan::new(2, wanted));
-    End::two(ends)
+    let (_, ends) = network(NetworkPlan::new(2, wanted));
+    TransportEnd::two(ends)
 }
 
 macro_rules! subject {
     ($name:ident, $wanted:expr) => {
         struct $name;
 
-        impl Subject for $name {
+        impl TestedTransport for $name {
             type Tx = NetworkTx;
             type Rx = NetworkRx;
-            type Memory = Shared;
+            type Memory = SharedBytes;
 
-            fn join() -> [End<Self>; 2] {
+            fn join() -> [TransportEnd<Self>; 2] {
                 join($wanted)
             }
 
-            fn memory(bytes: Vec<u8>) -> Shared {
-                Shared::new(bytes)
+            fn memory(bytes: Vec<u8>) -> SharedBytes {
+                SharedBytes::new(bytes)
             }
 
-            fn bytes(memory: &Shared) -> Shared {
+            fn bytes(memory: &SharedBytes) -> SharedBytes {
                 memory.clone()
             }
 
-            fn read(memory: &Shared) -> Vec<u8> {
+            fn read(memory: &SharedBytes) -> Vec<u8> {
                 memory.to_vec()
             }
         }
     };
 }
 
-subject!(Usual, Wanted::default());
+subject!(Usual, NetworkSettings::default());
 subject!(
     SharedPool,
-    Wanted {
-        sharing: Sharing::Shared,
+    NetworkSettings {
+        sharing: MailboxSharing::Shared,
         short: Some(100),
         eager: 128 << 10,
-        ..Wanted::default()
+        ..NetworkSettings::default()
     }
 );
 subject!(
     Copying,
-    Wanted {
+    NetworkSettings {
         zero_copy: false,
-        connect: Connect::Start,
+        connect: ConnectTime::Start,
         buffers: 4,
-        ..Wanted::default()
+        ..NetworkSettings::default()
     }
 );
 
@@ -73,10 +73,10 @@ struct Job {
 }
 
 impl Job {
-    fn new(ranks: u64, wanted: Wanted) -> Self {
-        let (network, ends) = network(Plan::new(ranks, wanted));
+    fn new(ranks: u64, wanted: NetworkSettings) -> Self {
+        let (network, ends) = network(NetworkPlan::new(ranks, wanted));
         let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
-            let engine = Engine::new(&mut tx, ranks as u32, Rules::default());
+            let engine = Engine::new(&mut tx, ranks as u32, EngineConfig::default());
             (tx, rx, engine)
         };
         Self {
@@ -88,12 +88,18 @@ impl Job {
     fn send(&mut self, from: usize, to: u32, len: usize) -> Request {
         let (tx, _, engine) = &mut self.ranks[from];
         let envelope = Envelope { context: 0, tag: 0 };
-        engine.send(tx, Peer(to), envelope, Mode::Standard, Shared::zeroed(len))
+        engine.send(
+            tx,
+            Peer(to),
+            envelope,
+            Mode::Standard,
+            SharedBytes::zeroed(len),
+        )
     }
 
     fn recv(&mut self, at: usize, len: usize) -> Request {
         let (tx, _, engine) = &mut self.ranks[at];
-        engine.recv(tx, Source::Any, 0, Tag::Any, Shared::zeroed(len))
+        engine.recv(tx, Source::Any, 0, Tag::Any, SharedBytes::zeroed(len))
     }
 
     fn step(&mut self) {
@@ -104,7 +110,7 @@ impl Job {
     }
 
     /// Sends one message from rank 0 to rank 1 and gives rank 0's figures.
-    fn one(wanted: Wanted, len: usize) -> [Figures; 2] {
+    fn one(wanted: NetworkSettings, len: usize) -> [EndCounters; 2] {
         let mut job = Self::new(2, wanted);
         let sent = job.send(0, 1, len);
         let got = job.recv(1, len);
@@ -113,26 +119,26 @@ impl Job {
         }
         assert!(job.ranks[0].2.is_done(sent) && job.ranks[1].2.is_done(got));
         assert_eq!(job.network.regions(), 0);
-        [0, 1].map(|rank| job.network.figures(rank))
+        [0, 1].map(|rank| job.network.counters(rank))
     }
 }
 
 #[test]
 fn memory_is_what_the_plan_says() {
-    for connect in [Connect::FirstUse, Connect::Start] {
-        for sharing in [Sharing::Peer, Sharing::Shared] {
+    for connect in [ConnectTime::FirstUse, ConnectTime::Start] {
+        for sharing in [MailboxSharing::Peer, MailboxSharing::Shared] {
             for block in [None, Some(3)] {
-                let wanted = Wanted {
+                let wanted = NetworkSettings {
                     connect,
                     sharing,
                     block,
-                    ..Wanted::default()
+                    ..NetworkSettings::default()
                 };
                 let mut job = Job::new(64, wanted);
-                let plan = Plan::new(64, wanted);
+                let plan = NetworkPlan::new(64, wanted);
                 for senders in 1..64 {
                     job.send(senders, 0, 8);
-                    let figures = job.network.figures(0);
+                    let figures = job.network.counters(0);
                     let memory = plan.memory(senders as u64);
                     assert_eq!(figures.mailboxes, memory.mailboxes, "{wanted:?} {senders}");
                     assert_eq!(figures.buffers, memory.buffers);
@@ -144,11 +150,11 @@ fn memory_is_what_the_plan_says() {
 
 #[test]
 fn the_processor_moves_what_is_below_the_threshold() {
-    let wanted = Wanted {
+    let wanted = NetworkSettings {
         short: Some(100),
         engine_from: 2048,
         eager: 8192,
-        ..Wanted::default()
+        ..NetworkSettings::default()
     };
     for (len, mover) in [(100, 0), (2047, 0), (2048, 0), (9000, 1)] {
         let figures = Job::one(wanted, len)[mover];
@@ -156,9 +162,9 @@ fn the_processor_moves_what_is_below_the_threshold() {
         assert_eq!(figures.by_engine, by_engine, "{len} B");
     }
     // E0 is the processor's, however long.
-    let long = Wanted {
+    let long = NetworkSettings {
         engine_from: 0,
-        ..Wanted::default()
+        ..NetworkSettings::default()
     };
     assert_eq!(Job::one(long, 8152)[0].by_engine, 0);
 }
@@ -166,9 +172,9 @@ fn the_processor_moves_what_is_below_the_threshold() {
 #[test]
 fn long_messages_go_through_buffers_where_zero_copy_is_off() {
     for (zero_copy, copied) in [(true, 0), (false, 5_000_000)] {
-        let wanted = Wanted {
+        let wanted = NetworkSettings {
             zero_copy,
-            ..Wanted::default()
+            ..NetworkSettings::default()
         };
         assert_eq!(
             Job::one(wanted, 5_000_000)[1].copied,
@@ -180,10 +186,10 @@ fn long_messages_go_through_buffers_where_zero_copy_is_off() {
 #[test]
 fn buffers_bound_what_is_under_way() {
     let under_way = |buffers| {
-        let wanted = Wanted {
+        let wanted = NetworkSettings {
             buffers,
             short: Some(100),
-            ..Wanted::default()
+            ..NetworkSettings::default()
         };
         let mut job = Job::new(2, wanted);
         let sent: Vec<_> = (0..16).map(|_| job.send(0, 1, 4000)).collect();
@@ -206,9 +212,9 @@ fn buffers_bound_what_is_under_way() {
 #[test]
 fn a_crowd_waits_for_a_shared_pool_and_not_for_its_own_mailboxes() {
     let refused = |sharing| {
-        let wanted = Wanted {
+        let wanted = NetworkSettings {
             sharing,
-            ..Wanted::default()
+            ..NetworkSettings::default()
         };
         let mut job = Job::new(64, wanted);
         for from in 1..64 {
@@ -222,9 +228,9 @@ fn a_crowd_waits_for_a_shared_pool_and_not_for_its_own_mailboxes() {
         }
         assert!(got.iter().all(|got| job.ranks[0].2.is_done(*got)));
         (1..64)
-            .map(|rank| job.network.figures(rank).refused)
+            .map(|rank| job.network.counters(rank).refused)
             .sum::<u64>()
     };
-    assert_eq!(refused(Sharing::Peer), 0);
-    assert!(refused(Sharing::Shared) > 50);
+    assert_eq!(refused(MailboxSharing::Peer), 0);
+    assert!(refused(MailboxSharing::Shared) > 50);
 }

@@ -1,19 +1,19 @@
-//! The one error of every grammar, and how it is shown.
+//! The error of every grammar ([`Error`]), and its display with the text and carets ([`Shown`]).
 
 use crate::printable::printable;
 use core::fmt;
 
-/// A part of a text, in bytes: from `start` up to but not including `end`.
+/// A range of a text in bytes: from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset behind the last byte; equal to `start` for a place between two characters.
+    /// Offset past the last byte; equal to `start` for a position between two characters.
     pub end: usize,
 }
 
 impl Span {
-    /// The part of `text` that the span covers; empty when the span does not fit the text.
+    /// The part of `text` that the span covers; empty if the span exceeds the text.
     pub fn of<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.start..self.end).unwrap_or("")
     }
@@ -27,12 +27,12 @@ impl Span {
     }
 }
 
-/// What would have been right.
+/// What a grammar expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// In words: `a whole number from 1 to 64`.
+    /// A description: `a whole number from 1 to 64`.
     Text(&'static str),
-    /// One of several, each a word to type or a phrase such as `a number`.
+    /// One of these, each a word to type or a phrase such as `a number`.
     OneOf(&'static [&'static str]),
 }
 
@@ -55,22 +55,21 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Why a text was not understood: where, what was expected there, and the nearest right word.
+/// Why a text was refused: the wrong part, what was expected there, and the nearest known word.
 ///
-/// It is small, `Copy` and borrows nothing from the text, so that it may outlive it; [`Error::show`]
-/// joins the two again.
+/// It is small, `Copy` and borrows nothing from the text. [`Error::show`] displays it together with the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The part of the text that is wrong, in bytes.
     pub span: Span,
-    /// What would have been right there.
+    /// What was expected there.
     pub expected: Expected,
-    /// The known word that is nearest to what was typed.
+    /// The known word nearest to the wrong part.
     pub suggestion: Option<&'static str>,
 }
 
 impl Error {
-    /// An error at `span` where `expected` would have been right.
+    /// An error at `span`, where `expected` was expected.
     pub fn new(span: Span, expected: &'static str) -> Self {
         Self {
             span,
@@ -79,7 +78,7 @@ impl Error {
         }
     }
 
-    /// The same error, `by` bytes further right: for a part that was parsed on its own.
+    /// The same error `by` bytes further right, for a part that was parsed on its own.
     #[must_use]
     pub fn moved(mut self, by: usize) -> Self {
         self.span = Span {
@@ -89,7 +88,7 @@ impl Error {
         self
     }
 
-    /// The error together with the text it is about, for showing.
+    /// The error with its `text`, for display.
     pub fn show<'a>(&self, text: &'a str) -> Shown<'a> {
         Shown { text, error: *self }
     }
@@ -104,19 +103,18 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// An error with its text: three lines, of which the last has carets under the wrong part.
+/// Displays an error with its text in three lines, the last with carets under the wrong part.
 ///
-/// Control characters are shown as U+FFFD, so that the text stays on its line. Of a long text only
-/// the neighbourhood of the wrong part is shown.
+/// Control characters appear as U+FFFD, so that the text stays on its line. A long text is cut around the wrong part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown<'a> {
     /// The text that was parsed.
     pub text: &'a str,
-    /// What is wrong with it.
+    /// The error about it.
     pub error: Error,
 }
 
-/// How many characters of a long text are shown on each side of the wrong place.
+/// Characters of a long text that are displayed on each side of the wrong part.
 const NEIGHBOURHOOD: usize = 40;
 
 impl fmt::Display for Shown<'_> {
@@ -167,7 +165,7 @@ fn suggest(f: &mut fmt::Formatter<'_>, suggestion: Option<&'static str>) -> fmt:
     suggestion.map_or(Ok(()), |word| write!(f, "; did you mean `{word}`?"))
 }
 
-/// A text on one line, cut when asked.
+/// Displays a text on one line; if the flag is set, only its first characters.
 struct Line<'a>(&'a str, bool);
 
 impl fmt::Display for Line<'_> {

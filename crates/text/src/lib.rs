@@ -1,6 +1,6 @@
-//! Text that people type, read with care: a scanner with byte spans, numbers with units, lists of
-//! ranges, keywords, "did you mean", and one error for the grammar of every setting, which shows
-//! the text with a caret under the part that is wrong and says what would have been right.
+//! Parsers for the values of settings: a scanner with byte spans, numbers with units, lists of ranges, keywords, "did
+//! you mean", and one error for all grammars, which displays the text with carets under the wrong part and what was
+//! expected there.
 //!
 //! ```
 //! use oxmpi_text::{Words, size};
@@ -15,9 +15,9 @@
 //! );
 //! ```
 //!
-//! It does not know any setting: [`Setting`] is the row type of the tables that other crates
-//! export, [`Table`] finds rows in them. It does not read files or the environment, does not
-//! allocate, and never panics on any text.
+//! [`Setting`] is the row type of the settings tables that other crates export, and [`SettingsTable`] finds rows in
+//! them. This crate defines no setting, reads neither files nor the environment, does not allocate, and never panics on
+//! any text.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -33,9 +33,9 @@ mod words;
 
 pub use error::{Error, Expected, Shown, Span};
 pub use printable::Printable;
-pub use ranges::{List, Range, Ranges};
+pub use ranges::{NumberList, Range, Ranges};
 pub use scan::{Scanner, Token};
-pub use setting::{Alias, EnvName, Level, Product, Setting, Table};
+pub use setting::{Alias, EnvName, Level, Product, Setting, SettingsTable};
 pub use suggest::{distance, nearest};
 pub use units::{Nanos, Size, duration, size, whole};
 pub use words::{Words, switch};

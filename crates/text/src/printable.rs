@@ -1,10 +1,9 @@
-//! Texts from outside, made safe to show.
+//! Display of untrusted text ([`Printable`]) without control characters.
 
 use core::fmt::{self, Write as _};
 
-/// A text from outside, such as the name of a device, as a terminal or a picture may show it: each control character,
-/// each that turns the direction of writing and each that XML forbids is shown as U+FFFD, so that the text stays on its
-/// line, as it is.
+/// Displays an untrusted text, such as the name of a device, so that a terminal or an SVG may contain it: control
+/// characters, characters that change the writing direction and characters that XML forbids become U+FFFD.
 ///
 /// ```
 /// use oxmpi_text::Printable;
@@ -21,11 +20,11 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// The character, or what is shown in its place.
+/// The character, or U+FFFD in its place.
 pub(crate) fn printable(letter: char) -> char {
-    let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let changes_direction = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_forbidden = matches!(letter, '\u{fffe}' | '\u{ffff}');
-    if letter.is_control() || turns || is_forbidden {
+    if letter.is_control() || changes_direction || is_forbidden {
         char::REPLACEMENT_CHARACTER
     } else {
         letter

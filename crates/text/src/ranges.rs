@@ -1,4 +1,5 @@
-//! Lists of numbers and ranges: `0-3,8,10-14:2`, as the Linux kernel writes processor lists.
+//! Lists of numbers and ranges as the Linux kernel writes CPU lists, `0-3,8,10-14:2`: parser ([`Ranges`]) and display
+//! ([`NumberList`]).
 
 use core::fmt;
 use core::iter::StepBy;
@@ -13,7 +14,7 @@ const LIST: &str = "numbers and ranges such as 0-3,8,10-14:2";
 pub struct Range {
     /// The first number.
     pub first: u32,
-    /// The last number may be this one; it is at least `first`.
+    /// The upper bound, at least `first`; `step` may leave it out.
     pub last: u32,
     /// At least 1.
     pub step: u32,
@@ -28,17 +29,17 @@ impl IntoIterator for Range {
     }
 }
 
-/// Parses a list entry by entry; stops after the first error. An empty text is an error.
+/// Iterator that parses a list entry by entry and stops after the first error. An empty text is an error.
 ///
 /// ```
-/// use oxmpi_text::{List, Ranges};
+/// use oxmpi_text::{NumberList, Ranges};
 ///
 /// let mut all = Vec::new();
 /// for range in Ranges::new("0-3,8,10-14:2") {
 ///     all.extend(range?);
 /// }
 /// assert_eq!(all, [0, 1, 2, 3, 8, 10, 12, 14]);
-/// assert_eq!(List(all.iter().copied()).to_string(), "0-3,8,10,12,14");
+/// assert_eq!(NumberList(all.iter().copied()).to_string(), "0-3,8,10,12,14");
 /// # Ok::<(), oxmpi_text::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// The entries of `text`, which must be a list from its first character to its last.
+    /// Parses `text`, which must be a list as a whole.
     pub fn new(text: &'a str) -> Self {
         Self {
             scanner: Scanner::new(text),
@@ -109,12 +110,12 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-/// Shows numbers as a list, with runs of consecutive ones as ranges; [`Ranges`] reads it back in
-/// the same order. Nothing is shown for no numbers.
+/// Displays numbers as a list, consecutive ones as a range; [`Ranges`] parses it back in the same order. No numbers
+/// give an empty text.
 #[derive(Clone, Copy, Debug)]
-pub struct List<I>(pub I);
+pub struct NumberList<I>(pub I);
 
-impl<I: Iterator<Item = u32> + Clone> fmt::Display for List<I> {
+impl<I: Iterator<Item = u32> + Clone> fmt::Display for NumberList<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.clone().peekable();
         let mut comma = "";

@@ -1,13 +1,13 @@
-//! The scanner: one character of look-ahead, every token with its span.
+//! The scanner of all grammars ([`Scanner`]): one character of look-ahead, every [`Token`] with its span.
 
 use crate::{Error, Expected, Span};
 
-/// A piece of the text and where it stands.
+/// A piece of the scanned text and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// The piece.
+    /// The text of the piece.
     pub text: &'a str,
-    /// Where it stands in the scanned text, in bytes.
+    /// Its position in the scanned text, in bytes.
     pub span: Span,
 }
 
@@ -18,8 +18,7 @@ impl Token<'_> {
     }
 }
 
-/// Reads a text from left to right. Every span it gives lies inside the text, on character
-/// boundaries.
+/// Scans a text from left to right. Every span it returns lies inside the text, on character boundaries.
 ///
 /// ```
 /// use oxmpi_text::Scanner;
@@ -48,12 +47,12 @@ impl<'a> Scanner<'a> {
         self.text
     }
 
-    /// The byte offset of what comes next.
+    /// The byte offset of the next character.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// What has not been read yet.
+    /// The text that was not read yet.
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -68,7 +67,7 @@ impl<'a> Scanner<'a> {
         self.rest().chars().next()
     }
 
-    /// Reads `wanted` if it comes next.
+    /// Reads the next character if it is `wanted`; returns whether it was.
     pub fn eat(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
@@ -82,7 +81,7 @@ impl<'a> Scanner<'a> {
         self.take_while(char::is_whitespace);
     }
 
-    /// Reads as long as `wanted` says so; the token may be empty.
+    /// Reads characters while `wanted` holds; the token may be empty.
     pub fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> Token<'a> {
         let rest = self.rest();
         let len = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -105,7 +104,7 @@ impl<'a> Scanner<'a> {
     /// Reads a whole decimal number.
     ///
     /// # Errors
-    /// `expected`, under what stands there instead of digits, or under digits that exceed 64 bits.
+    /// `expected`, at the text that stands in place of digits, or at digits that exceed 64 bits.
     pub fn number(&mut self, expected: &'static str) -> Result<u64, Error> {
         let digits = self.take_while(|c| c.is_ascii_digit());
         if digits.text.is_empty() {
@@ -114,10 +113,10 @@ impl<'a> Scanner<'a> {
         digits.text.parse().map_err(|_| digits.error(expected))
     }
 
-    /// Ends the scan.
+    /// Checks that all was read.
     ///
     /// # Errors
-    /// `expected`, under all that is left.
+    /// `expected`, at the rest.
     pub fn end(&self, expected: &'static str) -> Result<(), Error> {
         match self.is_done() {
             true => Ok(()),
@@ -131,7 +130,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An error about what comes next: the word there, else the one character, else the end.
+    /// An error at the next word, or else the next character, or else the end.
     pub fn wrong(&self, expected: Expected) -> Error {
         let mut ahead = self.clone();
         let word = ahead.word();

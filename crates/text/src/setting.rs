@@ -1,10 +1,10 @@
-//! Settings as data: the row type of every crate's table, and finding rows.
+//! The settings table: its row type [`Setting`], names in other products ([`Alias`]), and look-ups ([`SettingsTable`]).
 
 use core::fmt;
 
 use crate::{Error, nearest};
 
-/// A product whose setting names we answer to.
+/// A product whose names of settings are accepted, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     /// Intel MPI: environment variables `I_MPI_...`.
@@ -17,13 +17,16 @@ pub enum Product {
     Ucx,
     /// LLVM's and Intel's OpenMP runtime: `KMP_...`, `OMP_...`.
     Libomp,
+    /// An earlier release of this library: names and values that were renamed since.
+    Oxmpi,
 }
 
 impl Product {
-    /// What stands before a name in the environment.
+    /// The prefix of its names in the environment.
     pub fn env_prefix(self) -> &'static str {
         match self {
             Self::OpenMpi => "OMPI_MCA_",
+            Self::Oxmpi => Setting::ENV_PREFIX,
             Self::IntelMpi | Self::CrayMpich | Self::Ucx | Self::Libomp => "",
         }
     }
@@ -37,23 +40,24 @@ impl fmt::Display for Product {
             Self::CrayMpich => "Cray MPICH",
             Self::Ucx => "UCX",
             Self::Libomp => "libomp",
+            Self::Oxmpi => "an earlier oxmpi",
         })
     }
 }
 
-/// The name that a setting has in another product.
+/// The name of a setting in another product, or in an earlier release of this library.
 #[derive(Clone, Copy, Debug)]
 pub struct Alias {
-    /// Whose name it is.
+    /// The product.
     pub product: Product,
     /// The name, without [`Product::env_prefix`].
     pub name: &'static str,
-    /// Values that are spelled otherwise there: (theirs, ours). Other values are taken as they are.
+    /// Values with another spelling there, as pairs (theirs, ours). Other values are taken unchanged.
     pub values: &'static [(&'static str, &'static str)],
 }
 
 impl Alias {
-    /// A name under which values are spelled as ours.
+    /// An alias whose values have the same spelling as ours.
     pub const fn new(product: Product, name: &'static str) -> Self {
         Self {
             product,
@@ -62,56 +66,73 @@ impl Alias {
         }
     }
 
-    /// What `value`, as that product spells it, is in our spelling.
+    /// Translates `value` from the product's spelling to ours.
     pub fn translate<'a>(&self, value: &'a str) -> &'a str {
         let found = self.values.iter().find(|(theirs, _)| *theirs == value);
         found.map_or(value, |(_, ours)| ours)
     }
 }
 
-/// For whom a setting is.
+/// The audience of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// 1: everybody.
     Basic = 1,
-    /// 2: who tunes a program or a machine.
+    /// 2: people who tune a program or a machine.
     Tuning = 2,
-    /// 3: who looks for faults or measures.
+    /// 3: people who debug or measure.
     Expert = 3,
 }
 
-/// One setting: everything that the parser, the help, the documentation and the tests need.
+/// One setting, as a row of a table: what the parser, the help, the documentation and the tests need.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Our name, lower case with `_`: `eager_limit`.
     pub name: &'static str,
-    /// The names it answers to in other products.
+    /// Its names in other products and in earlier releases.
     pub aliases: &'static [Alias],
     /// The default, as text that `check` accepts.
     pub default: &'static str,
     /// Type and unit in a word or two: `bytes`, `switch`, `count`, `word`.
     pub kind: &'static str,
-    /// For whom it is.
+    /// Its audience.
     pub level: Level,
-    /// One line.
+    /// Help in one line. It starts with `unused: ` while no code reads the setting.
     pub short: &'static str,
     /// What it does, when to change it, what its values mean.
     pub long: &'static str,
-    /// The grammar: accepts what the owner of the setting will understand.
+    /// The grammar: refuses a text that the owner of the setting cannot parse.
     pub check: fn(&str) -> Result<(), Error>,
 }
 
 impl Setting {
-    /// The prefix of our names in the environment.
+    /// The prefix of all settings in the environment.
     pub const ENV_PREFIX: &'static str = "OXMPI_";
 
     /// The name in the environment: `OXMPI_EAGER_LIMIT`.
     pub fn env(&self) -> EnvName<'static> {
         EnvName(self.name)
     }
+
+    /// Translates a value that an earlier release spelled otherwise; other values are returned unchanged.
+    pub fn current_value<'a>(&self, value: &'a str) -> &'a str {
+        let mut renamed = self.earlier().map(|alias| alias.translate(value));
+        renamed.find(|ours| *ours != value).unwrap_or(value)
+    }
+
+    /// Whether `is_name` holds for its name or for one of an earlier release.
+    fn answers_to(&self, is_name: impl Fn(&'static str) -> bool) -> bool {
+        is_name(self.name) || self.earlier().any(|alias| is_name(alias.name))
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = &'static Alias> + use<> {
+        self.aliases
+            .iter()
+            .filter(|alias| alias.product == Product::Oxmpi)
+    }
 }
 
-/// Shows the name of a setting as an environment variable: `OXMPI_` + upper case.
+/// Displays the name of a setting as an environment variable: `OXMPI_` + upper case.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvName<'a>(pub &'a str);
 
@@ -136,27 +157,29 @@ impl fmt::Display for EnvName<'_> {
     }
 }
 
-/// Several crates' tables as one.
+/// The settings tables of several crates as one table.
 #[derive(Clone, Copy, Debug)]
-pub struct Table(pub &'static [&'static [Setting]]);
+pub struct SettingsTable(pub &'static [&'static [Setting]]);
 
-impl Table {
-    /// All rows, in the order of the tables.
+impl SettingsTable {
+    /// Iterates over all rows, in the order of the tables.
     pub fn iter(&self) -> impl Iterator<Item = &'static Setting> + use<> {
         self.0.iter().flat_map(|rows| rows.iter())
     }
 
-    /// The row with our name `name`.
+    /// Finds the row of the setting `name`, which may be the name of an earlier release.
     pub fn find(&self, name: &str) -> Option<&'static Setting> {
-        self.iter().find(|row| row.name == name)
+        self.iter()
+            .find(|row| row.answers_to(|known| known == name))
     }
 
-    /// The row whose environment variable (with our prefix) is `variable`.
+    /// Finds the row by its environment variable, prefix included; the name may be an earlier release's.
     pub fn find_env(&self, variable: &str) -> Option<&'static Setting> {
-        self.iter().find(|row| row.env() == *variable)
+        self.iter()
+            .find(|row| row.answers_to(|known| EnvName(known) == *variable))
     }
 
-    /// The row that answers to `name` (without the prefix of the environment) of `product`.
+    /// Finds the row that has the alias `name` (without the environment's prefix) of `product`.
     pub fn find_alias(
         &self,
         product: Product,
@@ -171,7 +194,7 @@ impl Table {
         })
     }
 
-    /// Our name nearest to `name`.
+    /// The setting whose name is nearest to `name`, for "did you mean".
     pub fn suggest(&self, name: &str) -> Option<&'static str> {
         nearest(name, self.iter().map(|row| row.name))
     }

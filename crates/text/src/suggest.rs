@@ -1,11 +1,10 @@
-//! "Did you mean": the edit distance of short words, without allocation.
+//! "Did you mean": edit distance of short words ([`distance`], [`nearest`]), without allocation.
 
-/// Longer words are never compared.
+/// Characters of the longest word that is compared.
 const LONGEST: usize = 64;
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into
-/// `b` (optimal string alignment), without regard to ASCII case. `None` when `b` has more than 64
-/// characters.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string
+/// alignment), ignoring ASCII case. `None` if `b` has more than 64 characters.
 ///
 /// ```
 /// assert_eq!(oxmpi_text::distance("sokcet", "socket"), Some(1));
@@ -40,9 +39,8 @@ pub fn distance(a: &str, b: &str) -> Option<usize> {
     Some(above[width])
 }
 
-/// The candidate nearest to `typed`, the first of several; `None` when even that one differs in
-/// more than a third of what was typed (at least one edit is always forgiven, for two characters
-/// and more).
+/// The candidate nearest to `typed`, the first of several. `None` if it differs in more than a third of the characters
+/// of `typed` (one edit is always allowed), or if `typed` has a single character.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = typed.chars().count();
     if !(2..=LONGEST).contains(&len) {

@@ -1,11 +1,11 @@
-//! Amounts: bytes, times and plain whole numbers.
+//! Amounts with units: parsers of bytes, times and whole numbers, and display of bytes ([`Size`]) and times ([`Nanos`]).
 
 use core::fmt;
 use core::ops::RangeInclusive;
 
 use crate::{Error, Scanner, Span};
 
-/// Powers of 1,024, also under their short names, as all MPI products read them.
+/// Units of bytes: powers of 1,024, also under their short names, as all MPI products parse them.
 const BYTES: &[(&str, u64)] = &[
     ("", 1),
     ("B", 1),
@@ -36,7 +36,7 @@ const TIMES: &[(&str, u64)] = &[
 /// does not matter.
 ///
 /// # Errors
-/// Anything else, a fraction of a byte, and more than 2^64 - 1 bytes.
+/// If the text is anything else, a fraction of a byte, or more than 2^64 - 1 bytes.
 pub fn size(text: &str) -> Result<u64, Error> {
     amount(text, BYTES, "a size in bytes such as 4096, 64K or 1.5MiB")
 }
@@ -44,8 +44,7 @@ pub fn size(text: &str) -> Result<u64, Error> {
 /// Parses a duration to nanoseconds: `250ns`, `0.5us`, `20ms`, `2s`, `1min`; `0` needs no unit.
 ///
 /// # Errors
-/// Anything else (also a number without unit), a fraction of a nanosecond, and more than
-/// 2^64 - 1 ns.
+/// If the text is anything else (also a number without unit), a fraction of a nanosecond, or more than 2^64 - 1 ns.
 pub fn duration(text: &str) -> Result<u64, Error> {
     match text {
         "0" => Ok(0),
@@ -60,7 +59,7 @@ pub fn duration(text: &str) -> Result<u64, Error> {
 /// Parses a whole decimal number that lies in `range`.
 ///
 /// # Errors
-/// Anything else; `expected` should name the range.
+/// `expected`, which should name the range, if the text is anything else.
 pub fn whole(text: &str, range: RangeInclusive<u64>, expected: &'static str) -> Result<u64, Error> {
     let mut scanner = Scanner::new(text);
     let value = scanner.number(expected)?;
@@ -111,8 +110,7 @@ fn amount(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u
     u64::try_from(scaled / places).map_err(|_| wrong)
 }
 
-/// Shows a number of bytes exactly, in the largest unit that divides it: `64KiB`, `1000`.
-/// [`size`] reads it back.
+/// Displays a number of bytes exactly, in the largest unit that divides it: `64KiB`, `1000`. [`size`] parses it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
@@ -132,8 +130,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Shows nanoseconds exactly, in the largest unit that divides them: `500ns`, `20ms`.
-/// [`duration`] reads it back.
+/// Displays nanoseconds exactly, in the largest unit that divides them: `500ns`, `20ms`. [`duration`] parses it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanos(pub u64);
 

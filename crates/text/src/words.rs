@@ -1,9 +1,8 @@
-//! Keywords: a closed set of words, and switches.
+//! Keywords: a closed set of words ([`Words`]), and on/off switches ([`switch`]).
 
 use crate::{Error, Expected, Span, nearest};
 
-/// The words that a grammar knows at some place. An entry that has a blank is a phrase (`a number`): it
-/// appears in messages and never matches.
+/// The keywords of a grammar. An entry with a blank is a phrase (`a number`): it appears in messages and never matches.
 #[derive(Clone, Copy, Debug)]
 pub struct Words(pub &'static [&'static str]);
 
@@ -11,7 +10,7 @@ impl Words {
     /// The position of `typed` in the list. Case matters, as in the products whose words these are.
     ///
     /// # Errors
-    /// All the words, the whole of `typed` as the span, and the nearest word if one is near.
+    /// If `typed` is none of the words: the error lists all words and suggests the nearest.
     pub fn find(&self, typed: &str) -> Result<usize, Error> {
         let is_word = |word: &&str| !word.contains(' ');
         let found = self
@@ -33,7 +32,7 @@ impl Words {
 /// in any case.
 ///
 /// # Errors
-/// Anything else.
+/// If the text is anything else.
 pub fn switch(text: &str) -> Result<bool, Error> {
     const ON: [&str; 5] = ["on", "yes", "true", "enable", "1"];
     const OFF: [&str; 5] = ["off", "no", "false", "disable", "0"];

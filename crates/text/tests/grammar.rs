@@ -1,7 +1,8 @@
 //! Tables of what is read and what is refused, and how a refusal looks.
 
 use oxmpi_text::{
-    Alias, Level, Product, Ranges, Setting, Table, Words, duration, nearest, size, switch, whole,
+    Alias, Level, Product, Ranges, Setting, SettingsTable, Words, duration, nearest, size, switch,
+    whole,
 };
 
 #[test]
@@ -133,6 +134,11 @@ const ROWS: &[Setting] = &[Setting {
             values: &[("1", "passive")],
         },
         Alias::new(Product::OpenMpi, "mpi_yield_when_idle"),
+        Alias {
+            product: Product::Oxmpi,
+            name: "idle_mode",
+            values: &[("doze", "on")],
+        },
     ],
     default: "on",
     kind: "switch",
@@ -144,11 +150,16 @@ const ROWS: &[Setting] = &[Setting {
 
 #[test]
 fn rows_are_found_by_every_name() {
-    let table = Table(&[&[], ROWS]);
+    let table = SettingsTable(&[&[], ROWS]);
     assert_eq!(table.iter().count(), 1);
     assert_eq!(ROWS[0].env().to_string(), "OXMPI_WAIT_MODE");
     assert!(table.find("wait_mode").is_some() && table.find("WAIT_MODE").is_none());
     assert!(table.find_env("OXMPI_WAIT_MODE").is_some());
+    assert!(table.find("idle_mode").is_some() && table.find_env("OXMPI_IDLE_MODE").is_some());
+    assert_eq!(
+        (ROWS[0].current_value("doze"), ROWS[0].current_value("off")),
+        ("on", "off")
+    );
     assert!(table.find_env("OXMPI_wait_mode").is_none() && table.find_env("WAIT_MODE").is_none());
     let (_, alias) = table
         .find_alias(Product::IntelMpi, "I_MPI_WAIT_MODE")

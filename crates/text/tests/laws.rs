@@ -1,8 +1,8 @@
 //! Laws: what is printed is read back, spans lie inside the text, no text makes anything panic.
 
 use oxmpi_text::{
-    Error, List, Nanos, Ranges, Scanner, Size, Words, distance, duration, nearest, size, switch,
-    whole,
+    Error, Nanos, NumberList, Ranges, Scanner, Size, Words, distance, duration, nearest, size,
+    switch, whole,
 };
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn nearly() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn lists_round_trip(all in prop::collection::vec(prop_oneof![0u32..40, any::<u32>()], 1..40)) {
-        let text = List(all.iter().copied()).to_string();
+        let text = NumberList(all.iter().copied()).to_string();
         prop_assert_eq!(numbers(&text).unwrap(), all);
     }
 

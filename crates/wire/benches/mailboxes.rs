@@ -8,10 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use oxmpi_testkit::memory::Shared;
+use oxmpi_testkit::memory::SharedBytes;
 use oxmpi_testkit::network::{Network, NetworkRx, NetworkTx, network};
-use oxmpi_wire::paths::network::{Plan, Sharing, Wanted};
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Rules, Rx, Source, Tag};
+use oxmpi_wire::paths::network::{MailboxSharing, NetworkPlan, NetworkSettings};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Rx, Source, Tag};
 
 /// Messages from each rank to each other one.
 const MESSAGES: u32 = 8;
@@ -31,14 +31,14 @@ struct Passes {
 }
 
 impl Job {
-    fn new(ranks: u32, sharing: Sharing) -> Self {
-        let wanted = Wanted {
+    fn new(ranks: u32, sharing: MailboxSharing) -> Self {
+        let wanted = NetworkSettings {
             sharing,
-            ..Wanted::default()
+            ..NetworkSettings::default()
         };
-        let (network, ends) = network(Plan::new(ranks.into(), wanted));
+        let (network, ends) = network(NetworkPlan::new(ranks.into(), wanted));
         let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
-            (Engine::new(&mut tx, ranks, Rules::default()), tx, rx)
+            (Engine::new(&mut tx, ranks, EngineConfig::default()), tx, rx)
         };
         Self {
             network,
@@ -51,14 +51,14 @@ impl Job {
         let mut open = Vec::new();
         for (me, (engine, tx, _)) in self.ranks.iter_mut().enumerate() {
             for _ in 0..MESSAGES * (ranks - 1) {
-                let room = Shared::zeroed(8);
+                let room = SharedBytes::zeroed(8);
                 open.push((me, engine.recv(tx, Source::Any, 0, Tag::Any, room)));
             }
         }
         for (me, (engine, tx, _)) in self.ranks.iter_mut().enumerate() {
             for to in (1..ranks).map(|step| Peer((me as u32 + step) % ranks)) {
                 for _ in 0..MESSAGES {
-                    let body = Shared::zeroed(8);
+                    let body = SharedBytes::zeroed(8);
                     let request = engine.send(tx, to, ENVELOPE, Mode::Standard, body);
                     engine.detach(request);
                 }
@@ -86,7 +86,10 @@ fn main() {
         "ranks  mailboxes  KiB a rank  refused a round  sent after  received after  ns a message"
     );
     for ranks in [8, 64] {
-        for (name, sharing) in [("peer", Sharing::Peer), ("shared", Sharing::Shared)] {
+        for (name, sharing) in [
+            ("peer", MailboxSharing::Peer),
+            ("shared", MailboxSharing::Shared),
+        ] {
             let mut job = Job::new(ranks, sharing);
             job.round();
             let mut times: Vec<Duration> = Vec::new();
@@ -102,7 +105,7 @@ fn main() {
             times.sort_unstable();
             let messages = f64::from(MESSAGES * ranks * (ranks - 1));
             let ns = times[times.len() / 2].as_nanos() as f64 / messages;
-            let figures: Vec<_> = (0..ranks).map(|rank| job.network.figures(rank)).collect();
+            let figures: Vec<_> = (0..ranks).map(|rank| job.network.counters(rank)).collect();
             let kib = (figures[0].mailboxes + figures[0].buffers) >> 10;
             let refused: u64 = figures.iter().map(|figures| figures.refused).sum();
             let refused = refused / u64::from(ROUNDS + 1);

@@ -3,9 +3,9 @@
 //! behind the times are counted in `src/engine/steps.rs`.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use oxmpi_testkit::fabric::{FabricTx, Weather, fabric};
-use oxmpi_testkit::memory::Shared;
-use oxmpi_wire::{Engine, Envelope, Flags, Header, Kind, Peer, Rules, Sink, Source, Tag};
+use oxmpi_testkit::fabric::{FabricConfig, FabricTx, fabric};
+use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Flags, Header, Kind, Peer, Sink, Source, Tag};
 
 const CROWDS: [u32; 3] = [1, 100, 10_000];
 const CONTEXT: u32 = 2;
@@ -14,17 +14,17 @@ const CONTEXT: u32 = 2;
 struct Rank {
     engine: Engine<FabricTx>,
     tx: FabricTx,
-    room: Shared,
+    room: SharedBytes,
 }
 
 impl Rank {
     fn new() -> Self {
-        let (_, mut ends) = fabric(1, Weather::default());
+        let (_, mut ends) = fabric(1, FabricConfig::default());
         let (mut tx, _) = ends.pop().expect("one end");
         Self {
-            engine: Engine::new(&mut tx, 1, Rules::default()),
+            engine: Engine::new(&mut tx, 1, EngineConfig::default()),
             tx,
-            room: Shared::zeroed(8),
+            room: SharedBytes::zeroed(8),
         }
     }
 

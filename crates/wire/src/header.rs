@@ -1,7 +1,6 @@
-//! The header in front of every frame.
+//! The header of every frame ([`Header`]): kind, flags, length and [`Envelope`], with its encodings.
 //!
-//! Sixteen bytes: what the frame is, how long its body is, and the message's envelope. A transport
-//! whose slots carry a sequence number packs the first eight bytes tighter with
+//! It takes 16 bytes. A transport whose slots carry a sequence number packs the first eight of them into four with
 //! [`Header::compact`].
 
 use core::fmt;
@@ -10,22 +9,20 @@ use bitflags::bitflags;
 use zerocopy::byteorder::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Version of the frames' form and meaning. Peers agree on it before their first frame.
+/// Version of the frame protocol. Peers check it before their first frame.
 pub const VERSION: u8 = 1;
 
-/// What a message is matched by, besides its source.
-///
-/// Two words that compare as one: [`Envelope::packed`].
+/// Context and tag of a message: what it is matched by, besides its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Envelope {
     /// The communicator's context.
     pub context: u32,
-    /// The user's tag, or the runtime's own for collectives.
+    /// The user's tag, or the runtime's tag of a collective.
     pub tag: u32,
 }
 
 impl Envelope {
-    /// Both parts in one word: the context above, the tag below.
+    /// The envelope in one word: the context above, the tag below.
     #[inline]
     #[must_use]
     pub const fn packed(self) -> u64 {
@@ -43,7 +40,7 @@ impl Envelope {
     }
 }
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -51,29 +48,28 @@ pub enum Kind {
     Eager = 1,
     /// A request to send: the message's length and the key to its bytes (paths R0 and R1).
     RequestToSend = 2,
-    /// Whoever moved the bytes of a rendezvous is done, or the receiver has matched a synchronous
-    /// eager message.
+    /// The side that moved the bytes of a rendezvous has finished, or the receiver has matched a synchronous eager message.
     Finished = 3,
-    /// The sender takes a request-to-send or a synchronous message back.
-    Recall = 4,
-    /// Answer to a recall: whether it came in time.
-    Recalled = 5,
-    /// The transport's own frame; it never reaches the engine.
+    /// The sender cancels a request-to-send or a synchronous message.
+    Cancel = 4,
+    /// Answer to a cancel: flag [`Flags::YES`] if the message was not matched before.
+    CancelReply = 5,
+    /// A frame of the transport's own; it never reaches the engine.
     Transport = 6,
-    /// How the peer may go on sending: its level in the body.
+    /// Flow control: the body has the level at which the peer may send.
     Flow = 7,
-    /// Answer to a request-to-send of path R1: the key to the receiver's room.
+    /// Answer to a request-to-send of path R1: the key to the receiver's buffer.
     ClearToSend = 8,
 }
 
 impl Kind {
-    /// Every kind, in the order of their codes.
+    /// Every kind, in the order of the codes.
     pub const ALL: [Self; 8] = [
         Self::Eager,
         Self::RequestToSend,
         Self::Finished,
-        Self::Recall,
-        Self::Recalled,
+        Self::Cancel,
+        Self::CancelReply,
         Self::Transport,
         Self::Flow,
         Self::ClearToSend,
@@ -87,8 +83,8 @@ impl Kind {
             1 => Some(Self::Eager),
             2 => Some(Self::RequestToSend),
             3 => Some(Self::Finished),
-            4 => Some(Self::Recall),
-            5 => Some(Self::Recalled),
+            4 => Some(Self::Cancel),
+            5 => Some(Self::CancelReply),
             6 => Some(Self::Transport),
             7 => Some(Self::Flow),
             8 => Some(Self::ClearToSend),
@@ -98,15 +94,14 @@ impl Kind {
 }
 
 bitflags! {
-    /// Marks on a frame.
+    /// Flags of a frame.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Flags: u8 {
-        /// The sender waits to hear that the message was matched; the body starts with the id to
-        /// answer to.
+        /// The sender waits until the message is matched; the body starts with the id for the answer.
         const SYNC = 1;
-        /// On an answer: the thing asked for was done.
+        /// On an answer: yes.
         const YES = 2;
-        /// On a request-to-send: the sender puts the bytes, once the receiver says where to.
+        /// On a request-to-send: the sender puts the bytes after a clear-to-send (path R1).
         const PUT = 4;
     }
 }
@@ -114,13 +109,13 @@ bitflags! {
 /// The header of one frame, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
-    /// What the frame is.
+    /// Kind of the frame.
     pub kind: Kind,
-    /// Marks on it.
+    /// Flags of the frame.
     pub flags: Flags,
     /// Length of the body in bytes.
     pub len: u32,
-    /// The message's envelope; zero where the kind has none.
+    /// The message's envelope; zero for kinds without one.
     pub envelope: Envelope,
 }
 
@@ -137,23 +132,23 @@ struct Raw {
     tag: U32,
 }
 
-/// Why bytes are not a header.
+/// Why bytes are not a valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// Fewer bytes than a header has.
-    #[error("a header has 16 bytes, here are {0}")]
+    #[error("a header has 16 bytes, got {0}")]
     Short(usize),
     /// Another version of the protocol.
-    #[error("frame of version {0}; this side speaks version {VERSION}")]
+    #[error("frame of version {0}, expected version {VERSION}")]
     Version(u8),
-    /// A kind that does not exist.
-    #[error("frame of unknown kind {0}; known are 1 to 8")]
+    /// An unknown kind.
+    #[error("frame of unknown kind {0}, expected 1 to 8")]
     Kind(u8),
-    /// Flags that do not exist.
+    /// Unknown flags.
     #[error("frame with unknown flags {0:#04x}")]
     Flags(u8),
     /// The reserved byte is not zero.
-    #[error("the reserved byte is {0}, it must be 0")]
+    #[error("the reserved byte is {0}, expected 0")]
     Reserved(u8),
 }
 
@@ -161,11 +156,10 @@ impl Header {
     /// Size in bytes.
     pub const LEN: usize = size_of::<Raw>();
 
-    /// Reads a header from the start of `bytes`, which may come from anyone.
+    /// Parses a header from the start of `bytes`, which may be untrusted.
     ///
     /// # Errors
-    /// [`HeaderError`] names the first field that is wrong. The length of the body is not judged:
-    /// its bound is the transport's.
+    /// [`HeaderError`] for the first wrong field. The transport has to check the length of the body.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let (raw, _) = Raw::read_from_prefix(bytes).map_err(|_| HeaderError::Short(bytes.len()))?;
         if raw.version != VERSION {
@@ -185,7 +179,7 @@ impl Header {
         })
     }
 
-    /// The header's bytes for a byte stream.
+    /// Encodes the header for a byte stream.
     #[must_use]
     pub fn bytes(&self) -> [u8; Self::LEN] {
         zerocopy::transmute!(Raw {
@@ -199,7 +193,7 @@ impl Header {
         })
     }
 
-    /// Whether this is a whole message without any mark: what [`Sink::expected`] may be asked about.
+    /// Whether the frame is a whole message without flags: one that [`Sink::expected`] may take.
     ///
     /// [`Sink::expected`]: crate::Sink::expected
     #[inline]
@@ -208,8 +202,7 @@ impl Header {
         self.kind == Kind::Eager && self.flags.is_empty()
     }
 
-    /// Kind, flags and length in half a word, for slots that carry a sequence in the other half.
-    /// The version is agreed on when the peers meet.
+    /// Kind, flags and length in 32 bits, for slots that carry a sequence number in the other half of a word.
     ///
     /// # Panics
     /// In debug builds, if the body is longer than 65,535 bytes.
@@ -220,12 +213,11 @@ impl Header {
         (self.kind as u32) << 24 | (self.flags.bits() as u32) << 16 | self.len
     }
 
-    /// What [`Header::compact`] gives for a whole empty message without any mark; a longer one's is
-    /// greater by its length.
+    /// [`Header::compact`] of a whole empty message without flags; that of a longer one is greater by its length.
     pub const PLAIN: u32 = (Kind::Eager as u32) << 24;
 
-    /// The body's length, if [`Header::compact`] gave this for a whole message without any mark that
-    /// has `most` bytes at most, 65,535 or less: told by one compare.
+    /// The body's length, if `compact` is that of a whole message without flags of at most `most` bytes (65,535 or less).
+    /// Takes one compare.
     #[inline(always)]
     #[must_use]
     pub const fn plain(compact: u32, most: u32) -> Option<u32> {
@@ -234,10 +226,10 @@ impl Header {
         if len <= most { Some(len) } else { None }
     }
 
-    /// The reverse of [`Header::compact`]; `compact` may come from anyone.
+    /// The reverse of [`Header::compact`]; `compact` may be untrusted.
     ///
     /// # Errors
-    /// [`HeaderError`] names the field that is wrong.
+    /// [`HeaderError`] for the wrong field.
     #[inline]
     pub const fn expand(compact: u32, envelope: Envelope) -> Result<Self, HeaderError> {
         let (kind, flags) = ((compact >> 24) as u8, (compact >> 16) as u8);

@@ -1,13 +1,12 @@
-//! How packed bytes lie in memory.
+//! Memory layout of a message's bytes ([`Layout`]): contiguous or strided blocks, as offsets from the buffer's start.
 //!
-//! A message is a row of bytes; a user's buffer may have gaps between them: a column of a matrix,
-//! a part of a collective's buffer, a derived datatype. A layout says where the packed bytes are,
-//! as offsets from an address it does not know.
+//! A message is a sequence of packed bytes; a user's buffer may have gaps between them, as in a column of a matrix or a
+//! derived datatype.
 
 use core::ops::Range;
 
-/// Blocks of equal length at equal distances, as the `MPI_Type_vector` of bytes (MPI 5.0, section
-/// 5.1.2). One block is the contiguous case.
+/// Blocks of equal length at equal distances, as `MPI_Type_vector` of bytes (MPI 5.0, section 5.1.2). One block is the
+/// contiguous case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Bytes of all blocks together.
@@ -19,17 +18,17 @@ pub struct Layout {
     stride: i64,
 }
 
-/// A run of bytes that lie side by side: from `offset`, counted from the layout's start.
+/// A contiguous range of memory: `len` bytes from `offset`, counted from the layout's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// First byte.
+pub struct ByteRun {
+    /// Offset of the first byte.
     pub offset: i64,
     /// Number of bytes.
     pub len: u64,
 }
 
 impl Layout {
-    /// `len` bytes side by side.
+    /// `len` contiguous bytes.
     #[inline]
     #[must_use]
     pub const fn contiguous(len: u64) -> Self {
@@ -40,8 +39,8 @@ impl Layout {
         }
     }
 
-    /// `times` blocks of `block` bytes, their starts `stride` bytes apart. `None` when the lengths
-    /// together, or the offsets, are beyond 63 bits.
+    /// `times` blocks of `block` bytes, their starts `stride` bytes apart. `None` if the total length or an offset exceeds
+    /// 63 bits.
     #[must_use]
     pub const fn strided(block: u64, stride: i64, times: u32) -> Option<Self> {
         let times = times as u64;
@@ -59,34 +58,34 @@ impl Layout {
         })
     }
 
-    /// Packed bytes.
+    /// Number of packed bytes.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of the first block: packed offsets up to here are offsets in memory.
+    /// Length of the first block in bytes. Within it packed offsets equal offsets in memory.
     #[inline]
     #[must_use]
     pub const fn first(&self) -> u64 {
         self.block
     }
 
-    /// Whether all bytes lie side by side.
+    /// Whether all bytes are contiguous.
     #[inline]
     #[must_use]
     pub const fn is_contiguous(&self) -> bool {
         self.block == self.len
     }
 
-    /// The offsets that the bytes take up, from the lowest to one past the highest.
+    /// The range of offsets that the bytes occupy, gaps included.
     #[must_use]
     pub const fn span(&self) -> Range<i64> {
         if self.is_contiguous() {
@@ -97,14 +96,14 @@ impl Layout {
         low..high + self.block as i64
     }
 
-    /// The packed bytes `at..at + len` as runs, in order.
+    /// The packed bytes `at..at + len` as contiguous ranges, in order.
     ///
     /// # Panics
-    /// In debug builds, when they are not all within the layout.
+    /// In debug builds, if the range exceeds the layout.
     #[must_use]
-    pub const fn runs(&self, at: u64, len: u64) -> Runs {
+    pub const fn runs(&self, at: u64, len: u64) -> ByteRuns {
         debug_assert!(at <= self.len && len <= self.len - at);
-        Runs {
+        ByteRuns {
             layout: *self,
             at,
             left: len,
@@ -114,16 +113,16 @@ impl Layout {
 
 /// The iterator of [`Layout::runs`].
 #[derive(Clone, Debug)]
-pub struct Runs {
+pub struct ByteRuns {
     layout: Layout,
     at: u64,
     left: u64,
 }
 
-impl Iterator for Runs {
-    type Item = Run;
+impl Iterator for ByteRuns {
+    type Item = ByteRun;
 
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<ByteRun> {
         if self.left == 0 {
             return None;
         }
@@ -132,7 +131,7 @@ impl Iterator for Runs {
         let len = self.left.min(block - within);
         self.at += len;
         self.left -= len;
-        Some(Run {
+        Some(ByteRun {
             offset: stride * index as i64 + within as i64,
             len,
         })
@@ -141,17 +140,17 @@ impl Iterator for Runs {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Run};
+    use super::{ByteRun, Layout};
 
     #[test]
-    fn runs_cover_what_was_asked_for() {
+    fn runs_cover_the_requested_range() {
         let layout = Layout::strided(3, 10, 4).expect("small");
         let mut bytes = (0..4i64).flat_map(|block| (0..3i64).map(move |byte| block * 10 + byte));
         let expected: [i64; 12] = core::array::from_fn(|_| bytes.next().expect("12 bytes"));
         for at in 0..=12u64 {
             for len in 0..=12 - at {
                 let mut seen = at as usize;
-                for Run { offset, len } in layout.runs(at, len) {
+                for ByteRun { offset, len } in layout.runs(at, len) {
                     for byte in 0..len as i64 {
                         assert_eq!(offset + byte, expected[seen]);
                         seen += 1;
@@ -168,7 +167,7 @@ mod tests {
         assert_eq!(back.span(), -12..2);
         assert_eq!(
             back.runs(4, 2).next(),
-            Some(Run {
+            Some(ByteRun {
                 offset: -12,
                 len: 2
             })

@@ -7,7 +7,6 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod engine;
 #[cfg(feature = "alloc")]
@@ -18,22 +17,24 @@ pub mod layout;
 pub mod paths;
 pub mod pmi;
 #[cfg(feature = "alloc")]
+mod rc_bytes;
+#[cfg(feature = "alloc")]
 pub mod regions;
 #[cfg(feature = "alloc")]
-mod shared;
+pub mod slab;
 pub mod transport;
 pub mod transports;
 
-pub use direct::{Short, Wanted};
 #[cfg(feature = "alloc")]
 pub use engine::{
-    Counters, Engine, Failure, Message, Mode, Outcome, Request, Rules, Source, Status, Tag,
+    Counters, Engine, EngineConfig, Failure, Message, Mode, Outcome, Request, Source, Status, Tag,
 };
-pub use fault::{Fault, Scarce};
+pub use fault::{Fault, Resource};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
-pub use paths::Switches;
+pub use paths::{Limits, PathOverrides};
+pub use transport::fast_path::{self, EnvelopeFilter, ShortMessage};
 pub use transport::{
-    Access, Busy, Bytes, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
-    Sleeper, Slot, Take, Token, Tx,
+    Access, AsTx, Busy, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Sleeper, Slot,
+    Take, Token, Tx,
 };

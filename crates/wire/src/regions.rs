@@ -1,41 +1,40 @@
 //! Registered memory of a transport: which bytes a peer may reach, and until when.
 //!
-//! A peer names a region by its place and by which of all tenants it means, so that a key outlives its region without harm.
-//! Tenants have numbers that lie far apart: a key that was spoilt, or made up from another, hardly names the memory that
-//! somebody else was told of. They are no secret. A region that is released while transfers use it lives until the last of
+//! A peer names a region by a [`RegionId`]: an index and a tag. Each registration gets another tag, so that the key of
+//! a released region reaches nothing. Tags of successive registrations lie far apart, so that a corrupted key hardly
+//! names another region; they are no secret. A region that is released while transfers use it lives until the last of
 //! them has ended.
 
-use alloc::vec::Vec;
-
+use crate::slab::Slab;
 use crate::{Access, Bytes, Fault, Key, Token};
 
-/// A region as its key names it.
+/// Names a region in a key: one word on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
-    place: u32,
-    tenant: u32,
+pub struct RegionId {
+    index: u32,
+    tag: u32,
 }
 
-impl Name {
-    /// As one word.
+impl RegionId {
+    /// The id as one word.
     #[must_use]
     pub const fn word(self) -> u64 {
-        (self.place as u64) << 32 | self.tenant as u64
+        (self.index as u64) << 32 | self.tag as u64
     }
 
-    /// The reverse of [`Name::word`]; any word is a name, perhaps of nothing.
+    /// The reverse of [`RegionId::word`]. Any word is an id, perhaps of no region.
     #[must_use]
-    pub const fn of_word(word: u64) -> Self {
+    pub const fn from_word(word: u64) -> Self {
         Self {
-            place: (word >> 32) as u32,
-            tenant: word as u32,
+            index: (word >> 32) as u32,
+            tag: word as u32,
         }
     }
 
-    /// The key with this name and what the transport says besides.
+    /// A key with this id and three words of the transport's own.
     #[must_use]
-    pub fn key(self, besides: [u64; 3]) -> Key {
-        let [a, b, c] = besides;
+    pub fn key(self, words: [u64; 3]) -> Key {
+        let [a, b, c] = words;
         let mut key = Key([0; Key::LEN]);
         for (to, word) in (key.0.as_chunks_mut().0.iter_mut()).zip([self.word(), a, b, c]) {
             *to = word.to_le_bytes();
@@ -43,116 +42,103 @@ impl Name {
         key
     }
 
-    /// The reverse of [`Name::key`], whoever made the key.
+    /// The reverse of [`RegionId::key`]. Any key has an id, perhaps of no region.
     #[must_use]
-    pub fn of_key(key: &Key) -> (Self, [u64; 3]) {
+    pub fn from_key(key: &Key) -> (Self, [u64; 3]) {
         let mut words = [0; 4];
         for (word, from) in words.iter_mut().zip(key.0.as_chunks().0) {
             *word = u64::from_le_bytes(*from);
         }
-        let [name, a, b, c] = words;
-        (Self::of_word(name), [a, b, c])
+        let [id, a, b, c] = words;
+        (Self::from_word(id), [a, b, c])
     }
 }
 
-/// A registration, for the [`Regions`] that gave it: it lasts until [`Regions::release`].
+/// A registration in the [`Regions`] that made it; it lasts until [`Regions::release`].
 #[must_use = "only `Regions::release` ends it"]
 #[derive(Debug, PartialEq, Eq)]
-pub struct Region(Name);
+pub struct Region(RegionId);
 
 impl Region {
-    /// What peers call it.
+    /// The id by which peers name it.
     #[must_use]
-    pub const fn name(&self) -> Name {
+    pub const fn id(&self) -> RegionId {
         self.0
     }
 }
 
-#[derive(Debug)]
-struct Place<B, N> {
-    tenant: u32,
-    entry: Option<Entry<B, N>>,
-}
-
+/// One region.
 #[derive(Debug)]
 struct Entry<B, N> {
+    tag: u32,
     bytes: B,
     access: Access,
     /// Transfers under way.
     users: u32,
+    /// Set once the region is released: the token to give back after the last transfer.
     released: Option<Token>,
     note: N,
 }
 
-/// Odd, so that 2^32 counts make as many numbers; those of counts that are near lie far apart.
+/// Factor from the number of a registration to its tag: odd, so that 2^32 registrations have different tags.
 const SPREAD: u32 = 0x9e37_79b1;
 
-/// All registered bytes of one rank, each with a note of its transport's.
+/// All registered bytes of one rank. Each region carries a note `N` for its transport.
 ///
 /// # Cost
-/// Each call looks at one place of a table; [`Regions::add`] allocates where there have never been so many regions.
+/// Each call looks at one entry; [`Regions::add`] allocates where there have never been as many regions at once.
 #[derive(Debug)]
 pub struct Regions<B, N> {
-    places: Vec<Place<B, N>>,
-    free: Vec<u32>,
-    /// How many there have been.
+    entries: Slab<Entry<B, N>>,
+    /// Registrations so far.
     count: u32,
 }
 
 impl<B: Bytes, N> Regions<B, N> {
-    /// None.
+    /// A table without regions.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            places: Vec::new(),
-            free: Vec::new(),
+            entries: Slab::new(),
             count: 0,
         }
     }
 
-    /// Registers bytes, with the note that there is at first.
+    /// Registers `bytes` for `access` by peers, with the default note.
     pub fn add(&mut self, bytes: B, access: Access) -> Region
     where
         N: Default,
     {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place {
-                tenant: 0,
-                entry: None,
-            });
-            (self.places.len() - 1) as u32
-        });
         self.count = self.count.wrapping_add(1);
-        let Place { tenant, entry } = &mut self.places[place as usize];
-        *tenant = self.count.wrapping_mul(SPREAD);
-        *entry = Some(Entry {
+        let tag = self.count.wrapping_mul(SPREAD);
+        let handle = self.entries.insert(Entry {
+            tag,
             bytes,
             access,
             users: 0,
             released: None,
             note: N::default(),
         });
-        Region(Name {
-            place,
-            tenant: *tenant,
+        Region(RegionId {
+            index: handle.index,
+            tag,
         })
     }
 
-    /// The bytes of `name`, if it is registered and not released, allows what is asked, and has the range.
-    ///
-    /// `access` is `None` for this rank's own use.
+    /// The bytes of region `id`, if a transfer of `len` bytes at offset `at` may start. `access` is the peer's, or
+    /// `None` for this rank's own use.
     ///
     /// # Errors
-    /// [`Fault::Protocol`], of who named them: there is no such region, or it was released; it is not for this access;
-    /// the range is not within it.
+    /// [`Fault::Protocol`], to be held against the peer that named the region: it is not registered or was released,
+    /// it is not for this access, or the range exceeds it.
     pub fn check(
         &self,
-        name: Name,
+        id: RegionId,
         access: Option<Access>,
         at: u64,
         len: u64,
     ) -> Result<&B, Fault> {
-        let entry = self.entry(name).filter(|e| e.released.is_none());
+        let entry = self.entry(id).filter(|e| e.released.is_none());
         let entry = entry.ok_or(Fault::Protocol("a key to memory that is not registered"))?;
         if access.is_some_and(|access| access != entry.access) {
             return Err(Fault::Protocol("memory is not registered for this access"));
@@ -164,74 +150,71 @@ impl<B: Bytes, N> Regions<B, N> {
         Ok(&entry.bytes)
     }
 
-    /// The bytes of a region that is in use, released or not.
+    /// The bytes of a region that transfers may still use, released or not.
     #[must_use]
-    pub fn bytes(&self, name: Name) -> Option<&B> {
-        self.entry(name).map(|entry| &entry.bytes)
+    pub fn bytes(&self, id: RegionId) -> Option<&B> {
+        self.entry(id).map(|entry| &entry.bytes)
     }
 
-    /// What the transport knows of a region, released or not.
+    /// The transport's note on a region, released or not.
     #[must_use]
-    pub fn note(&self, name: Name) -> Option<&N> {
-        self.entry(name).map(|entry| &entry.note)
+    pub fn note(&self, id: RegionId) -> Option<&N> {
+        self.entry(id).map(|entry| &entry.note)
     }
 
     /// As [`Regions::note`], to change it.
     #[must_use]
-    pub fn note_mut(&mut self, name: Name) -> Option<&mut N> {
-        self.entry_mut(name).map(|entry| &mut entry.note)
+    pub fn note_mut(&mut self, id: RegionId) -> Option<&mut N> {
+        self.entry_mut(id).map(|entry| &mut entry.note)
     }
 
-    /// A transfer starts, if there is such a region.
-    pub fn enter(&mut self, name: Name) {
-        if let Some(entry) = self.entry_mut(name) {
+    /// Counts a transfer that starts; does nothing if there is no such region.
+    pub fn enter(&mut self, id: RegionId) {
+        if let Some(entry) = self.entry_mut(id) {
             entry.users += 1;
         }
     }
 
-    /// A transfer ended. The token of a release that waited for it, if it was the last.
+    /// Counts a transfer that ended. Returns the token of a release that waited for it, if it was the last one.
     ///
     /// # Panics
     /// If no transfer that [entered](Regions::enter) is under way.
     #[must_use]
-    pub fn leave(&mut self, name: Name) -> Option<Token> {
-        let entry = self.entry_mut(name)?;
+    pub fn leave(&mut self, id: RegionId) -> Option<Token> {
+        let entry = self.entry_mut(id)?;
         let others = entry.users.checked_sub(1);
         entry.users = others.expect("a transfer that entered");
         let token = entry.released.filter(|_| entry.users == 0)?;
-        self.vacate(name);
+        self.entries.free(id.index);
         Some(token)
     }
 
-    /// Ends a registration: `token` at once if nobody uses it, else from [`Regions::leave`].
+    /// Ends a registration. Returns `token` if no transfer uses the region; else [`Regions::leave`] returns it later.
     ///
     /// # Panics
     /// If the region is another table's.
     #[must_use]
     pub fn release(&mut self, region: Region, token: Token) -> Option<Token> {
-        let name = region.name();
-        let entry = self.entry_mut(name).expect("a region of this table");
+        let id = region.id();
+        let entry = self.entry_mut(id).expect("a region of this table");
         if entry.users > 0 {
             entry.released = Some(token);
             return None;
         }
-        self.vacate(name);
+        self.entries.free(id.index);
         Some(token)
     }
 
-    fn vacate(&mut self, name: Name) {
-        self.places[name.place as usize].entry = None;
-        self.free.push(name.place);
+    fn entry(&self, id: RegionId) -> Option<&Entry<B, N>> {
+        self.entries
+            .get(id.index)
+            .filter(|entry| entry.tag == id.tag)
     }
 
-    fn entry(&self, name: Name) -> Option<&Entry<B, N>> {
-        let place = self.places.get(name.place as usize)?;
-        place.entry.as_ref().filter(|_| place.tenant == name.tenant)
-    }
-
-    fn entry_mut(&mut self, name: Name) -> Option<&mut Entry<B, N>> {
-        let place = self.places.get_mut(name.place as usize)?;
-        place.entry.as_mut().filter(|_| place.tenant == name.tenant)
+    fn entry_mut(&mut self, id: RegionId) -> Option<&mut Entry<B, N>> {
+        self.entries
+            .get_mut(id.index)
+            .filter(|entry| entry.tag == id.tag)
     }
 }
 

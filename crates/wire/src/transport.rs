@@ -1,74 +1,75 @@
-//! The interface between the engine and a transport.
+//! The traits between the engine and a transport: frames ([`Tx`], [`Rx`], [`Sink`]), bulk transfer ([`Memory`], [`Rma`])
+//! and user memory ([`Bytes`]).
 //!
-//! A transport moves frames and bulk bytes between the processes it connects. It does no matching
-//! and keeps no request state: it hands every arrival to a [`Sink`], which is the engine. All of it
-//! is generic, so that a lane's transport and engine compile to one piece of code without indirect
-//! calls.
+//! A transport moves frames and bulk bytes between the processes it connects. It does no matching and keeps no request
+//! state: it hands every arrival to a [`Sink`], which is the engine. The traits are generic, so that the transport and
+//! the engine of an endpoint compile to code without indirect calls.
 //!
-//! Bytes that another process may change are never behind a reference. A sender writes them through
-//! [`Put`], a receiver reads them once through [`Take`], and a header is copied out before it is
-//! checked.
+//! Memory that another process may change is never behind a reference. A sender writes it through [`Put`], a receiver
+//! reads it once through [`Take`], and a header is copied before it is checked.
 
-use crate::direct::{self, Short, Wanted};
+pub mod fast_path;
+
+use self::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
-use crate::paths::{Costs, Switches};
+use crate::paths::Limits;
 
-/// A transport's own index of a peer: not a rank.
+/// The index of a peer within a transport; it is not a rank.
 ///
-/// The runtime gives each transport's sink the table from its peers to the engine's links.
+/// The runtime maps the peers of each transport to the peers of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Peer(pub u32);
 
-/// Names a bulk operation.
+/// Identifies a bulk operation.
 ///
-/// Chosen by the engine and given back in [`Sink::done`], once for each operation that was started
-/// with it: transports keep no request state. The puts of one message have one token.
+/// The engine chooses it, and the transport returns it in [`Sink::done`], once for each operation that was started with
+/// it. All puts of a message have the same token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub u64);
 
-/// Nothing was sent, and nothing is wrong: [`Sink::room`] says when to try again.
+/// The transport has no room now and has sent nothing; [`Sink::room`] reports when to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
-/// A write-only place for bytes: a ring, a work request, a socket's buffer.
+/// A write-only destination of bytes: a ring's slot, a work request, a socket's buffer.
 pub trait Put {
-    /// Bytes that still fit.
+    /// Number of bytes that still fit.
     fn room(&self) -> usize;
     /// Appends `bytes`.
     ///
     /// # Panics
-    /// If `bytes` is longer than [`Put::room`]; the caller asked for the room when it took the slot.
+    /// If `bytes` is longer than [`Put::room`].
     fn put(&mut self, bytes: &[u8]);
-    /// As [`Put::put`], where the length is known to the compiler: a few moves.
+    /// As [`Put::put`], for a length that the compiler knows: a few move instructions.
     ///
     /// # Panics
-    /// As there.
+    /// As [`Put::put`].
     #[inline(always)]
     fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
         self.put(&bytes);
     }
 }
 
-/// A frame under construction: the room for its body.
+/// A frame under construction: the destination of its body.
 pub trait Slot: Put {
-    /// Publishes the frame. A slot that is dropped or forgotten sends nothing.
+    /// Sends the frame. A slot that is dropped or forgotten sends nothing.
     fn send(self);
 }
 
-/// A read-once source of bytes that came from a peer.
+/// A read-once source of bytes, usually of a peer's frame.
 pub trait Take {
-    /// Bytes that are left.
+    /// Number of bytes left.
     fn left(&self) -> usize;
     /// Moves the next `to.len()` bytes into `to`.
     ///
     /// # Panics
     /// If `to` is longer than [`Take::left`].
     fn take(&mut self, to: &mut [u8]);
-    /// As [`Take::take`], where the length is known to the compiler: a few moves.
+    /// As [`Take::take`], for a length that the compiler knows: a few move instructions.
     ///
     /// # Panics
-    /// As there.
+    /// As [`Take::take`].
     #[inline(always)]
     fn take_exact<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
@@ -77,7 +78,7 @@ pub trait Take {
     }
 }
 
-/// Bytes that are this process's own already.
+/// Bytes that were copied into this process's memory before.
 impl Take for &[u8] {
     fn left(&self) -> usize {
         self.len()
@@ -90,11 +91,10 @@ impl Take for &[u8] {
     }
 }
 
-/// A user's bytes, with their layout.
+/// A user's buffer with its layout.
 ///
-/// Made by whoever owns the memory (`oxmpi-os` from a raw pointer), moved through by the engine and
-/// the transports. One type serves all transports of a lane. It is a handle: a clone means the same
-/// bytes.
+/// It is a handle: a clone refers to the same bytes. `oxmpi-os` has the implementation for raw pointers. All transports
+/// of an endpoint use the same type.
 pub trait Bytes: Clone {
     /// Length of the packed bytes.
     fn len(&self) -> u64;
@@ -102,80 +102,41 @@ pub trait Bytes: Clone {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The address of the first byte, where all lie side by side in this process's memory: what a
-    /// transport that copies between address spaces tells the other side. `None` elsewhere.
-    fn place(&self) -> Option<u64> {
+    /// The address of the first byte, if all are contiguous in this process's memory: for transports that copy between
+    /// address spaces. `None` otherwise.
+    fn address(&self) -> Option<u64> {
         None
     }
-    /// These bytes, if they are eight side by side, as they lie in memory.
+    /// The bytes in one word, if they are eight contiguous bytes; `None` otherwise: use [`Bytes::drain`].
     ///
     /// # Cost
-    /// What a short message's road asks first: a compare and a load. Other lengths go by
-    /// [`Bytes::drain`].
+    /// A compare and a load: a short message asks for it first.
     #[inline(always)]
     fn word(&self) -> Option<u64> {
         None
     }
-    /// Moves `word` to the first eight bytes, if those lie side by side. False: nothing was moved, and
-    /// [`Bytes::fill`] does it.
+    /// Writes `word` to the first eight bytes, if these are contiguous. Returns false if nothing was written: use
+    /// [`Bytes::fill`].
     ///
     /// # Cost
-    /// As [`Bytes::word`]'s.
+    /// A compare and a store.
     #[inline(always)]
     fn fill_word(&self, word: u64) -> bool {
         let _ = word;
         false
     }
-    /// Moves all that `from` has left to packed offset `at`; what lies beyond [`Bytes::len`] is
-    /// left in `from`.
+    /// Moves all bytes of `from` to packed offset `at`; those that exceed [`Bytes::len`] stay in `from`.
     fn fill(&self, at: u64, from: &mut impl Take);
-    /// Appends `len` packed bytes from offset `at` to `to`.
+    /// Appends `len` packed bytes from packed offset `at` to `to`.
     ///
     /// # Panics
     /// If `at + len` exceeds [`Bytes::len`] or `len` exceeds the room of `to`.
     fn drain(&self, at: u64, len: usize, to: &mut impl Put);
 }
 
-/// How far each path to one peer reaches, and what it costs; read at set-up only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Largest body of [`Tx::short`], in bytes (path E0).
-    pub short: u32,
-    /// Largest body of [`Tx::frame`], in bytes (path E1); at least 128.
-    pub frame: u32,
-    /// Longest message that is got in one piece (path R0); beyond, it is put in chunks (path R1).
-    pub get: u64,
-    /// Bytes of one put of path R1.
-    pub chunk: u64,
-    /// What each path costs.
-    pub costs: Costs,
-    /// Switch points that the transport's own settings fix; those set for all transports come
-    /// first.
-    pub set: Switches,
-}
-
-impl Limits {
-    /// Chunk of path R1 where a transport knows no better.
-    pub const CHUNK: u64 = 512 << 10;
-
-    /// A transport that nobody has measured: each path as far as it reaches, and R0 for all that
-    /// is longer.
-    #[must_use]
-    pub const fn new(short: u32, frame: u32) -> Self {
-        Self {
-            short,
-            frame,
-            get: u64::MAX,
-            chunk: Self::CHUNK,
-            costs: Costs::IN_ORDER,
-            set: Switches::NONE,
-        }
-    }
-}
-
 /// The sending half of a transport.
 pub trait Tx {
-    /// The frame under construction that [`Tx::frame`] gives.
+    /// The frame under construction that [`Tx::frame`] returns.
     type Slot<'a>: Slot
     where
         Self: 'a;
@@ -183,8 +144,8 @@ pub trait Tx {
     /// Reach and costs of the paths to `to`.
     fn limits(&self, to: Peer) -> &Limits;
 
-    /// Sends a short frame (path E0): the transport drains `body` straight into its line. One that
-    /// has no such line sends a frame like any other.
+    /// Sends a short frame (path E0): the transport drains `body` into a cache line or mailbox. A transport without one
+    /// sends a frame like any other.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
@@ -195,8 +156,7 @@ pub trait Tx {
         self.whole(to, head, body)
     }
 
-    /// Sends a frame (path E1) whose whole body is at hand: [`Tx::frame`] and its slot, unless the
-    /// transport knows a way that copies less.
+    /// Sends a frame (path E1) with `body`: by [`Tx::frame`], unless the transport overrides it with fewer copies.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
@@ -212,24 +172,23 @@ pub trait Tx {
         Ok(())
     }
 
-    /// The part of [`Tx::short`] that is worth inlining: sends the frame if `body` is as short as
-    /// [`Tx::let_short`] allows and there is room for certain, and does nothing otherwise. After false,
-    /// [`Tx::short`] tells. It runs no code but the transport's and that of `body`, and allocates nothing.
+    /// The inlined part of [`Tx::short`]: sends the frame if [`Tx::allow_short`] allows its length and there is room for
+    /// certain. Returns false if it did nothing: call [`Tx::short`]. It runs only code of the transport and of `body`,
+    /// and allocates nothing.
     #[inline(always)]
     fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
         let _ = (to, head, body);
         false
     }
 
-    /// From now on [`Tx::put_short`] takes bodies shorter than `below` bytes to `to`, none before the first
-    /// call: so a transport finds that beside what else it looks up there. One without a
-    /// [`Tx::put_short`] of its own needs none of this.
+    /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call none. The
+    /// transport keeps the limit beside its state of the peer. One without its own [`Tx::put_short`] ignores it.
     #[inline]
-    fn let_short(&mut self, to: Peer, below: u32) {
+    fn allow_short(&mut self, to: Peer, below: u32) {
         let _ = (to, below);
     }
 
-    /// Room for a frame of `len` body bytes (path E1): put exactly `len` bytes, then send.
+    /// Begins a frame with `len` body bytes (path E1): put exactly `len` bytes, then send.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
@@ -238,109 +197,105 @@ pub trait Tx {
     /// If `len` exceeds [`Limits::frame`].
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Self::Slot<'_>, Busy>;
 
-    /// Rings the doorbells of those sent to since the last flush: once per progress pass. Nothing,
-    /// where no peer sleeps.
+    /// Rings the doorbells of the peers that were sent to since the last flush. The runtime calls it once in each progress
+    /// pass.
     fn flush(&mut self) {}
 
-    /// The sink gives `peer` up, since it broke the sink's protocol: nothing more is exchanged with
-    /// it, and the bulk operations under way with it end as if it were lost. A [`Sink::lost`] about
-    /// it may follow.
+    /// The sink gives up `peer`, which broke the protocol: the transport exchanges nothing more with it, and ends bulk
+    /// operations with it as if it were lost. A [`Sink::lost`] about it may follow.
     fn give_up(&mut self, peer: Peer, why: Fault);
 }
 
-/// Has a transport's sending half: that half itself, or one transport made of several.
+/// Access to a transport's sending half `X`: implemented by that half itself and by a transport composed of several.
 ///
-/// A receiving half takes any of these, and hands it on to the sink, so that the engine over several
-/// transports answers an arrival of one of them through all.
-pub trait Holds<X> {
+/// A receiving half accepts either and passes it to the sink, so that an engine over several transports can answer an
+/// arrival through any of them.
+pub trait AsTx<X> {
     /// The sending half.
-    fn part(&mut self) -> &mut X;
+    fn as_tx(&mut self) -> &mut X;
 }
 
-impl<X> Holds<X> for X {
+impl<X> AsTx<X> for X {
     #[inline(always)]
-    fn part(&mut self) -> &mut X {
+    fn as_tx(&mut self) -> &mut X {
         self
     }
 }
 
-/// The receiving half of a transport whose sending half `T` is, or [holds](Holds).
+/// The receiving half of a transport. `T` is its sending half, or [contains](AsTx) it.
 ///
-/// The sending half comes along in every poll: credits go back, bulk operations advance, and the
-/// sink answers arrivals from inside them.
+/// Every poll has the sending half as an argument: the transport returns credits and advances bulk operations, and the
+/// sink answers arrivals.
 pub trait Rx<T> {
-    /// Hands at most `budget` arrivals from all peers to `sink`, and returns how many it handed
-    /// over or how much bulk it moved: 0 means idle.
+    /// Hands at most `budget` arrivals from all peers to `sink`. Returns the number of arrivals and of bulk steps: 0 means
+    /// idle.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32;
 
-    /// As [`Rx::poll`], looking at one peer only: the direct road, and waiting for a named source.
+    /// As [`Rx::poll`], for arrivals of one peer only: used to wait for a known source.
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32;
 
-    /// A look of the direct road: as [`Rx::poll_from`] (or as [`Rx::poll`], where no sender is
-    /// named, with a budget of one), but a whole message without any mark that is `wanted` and not
-    /// longer than `body` goes there and not to `sink`, if nothing else came in this look before
-    /// it. `None`: none was taken.
+    /// Polls on the [fast path](fast_path): as [`Rx::poll_from`], or as [`Rx::poll`] with a budget of one if `from` is
+    /// `None`, but the first arrival goes into `body` and not to `sink` if it is a whole message without flags, is
+    /// `wanted` and fits. `None`: no message was taken.
     ///
     /// # Cost
-    /// Where a transport has its own: one compare each of sequence, kind, envelope and length.
+    /// In a transport that overrides it: one compare each of sequence, kind, envelope and length.
     fn poll_short<C: Bytes, S: Sink<T>>(
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
         sink: &mut S,
-    ) -> Option<Short> {
-        direct::poll_short(self, tx, from, wanted, body, sink)
+    ) -> Option<ShortMessage> {
+        fast_path::poll_short(self, tx, from, wanted, body, sink)
     }
 
-    /// The part of [`Rx::poll_short`] that is worth inlining: takes the message if it has come from
-    /// `from`, and does nothing otherwise. After `None`, [`Rx::poll_short`] tells. It runs no code but
-    /// the transport's and that of `body`, and allocates nothing.
+    /// The inlined part of [`Rx::poll_short`]: takes the message if it has arrived from `from`. `None`: it did nothing;
+    /// call [`Rx::poll_short`]. It runs only code of the transport and of `body`, and allocates nothing.
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
         tx: &mut T,
         from: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         let _ = (tx, from, wanted, body);
         None
     }
 }
 
-/// What can announce that its thread is about to sleep.
+/// A receiving half whose thread can sleep until a peer rings its doorbell.
 pub trait Sleeper {
-    /// Announces that the caller is about to sleep. False: something may have come, so poll again and
-    /// do not sleep yet.
+    /// Announces to the peers that the caller is about to sleep. Returns false if something may have arrived: poll again
+    /// before sleeping.
     fn arm(&mut self) -> bool;
 }
 
-/// Where a transport hands its events: the engine.
+/// The receiver of a transport's events: the engine.
 pub trait Sink<T> {
-    /// As [`Sink::frame`], of a whole message without any mark that lies in a line: taken if a
-    /// receive is known to wait for it. False: nothing was done, and [`Sink::frame`] follows with
-    /// the same message. A transport need not ask.
+    /// Offers a whole short message without flags: the sink takes it if a receive is known to wait for it. Returns false
+    /// if it did nothing: the transport calls [`Sink::frame`] with the same message. A transport need not call it.
     #[inline(always)]
     fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
         let _ = (from, envelope, body);
         false
     }
-    /// A frame came. `head` is already copied out and checked for form; `body` holds `head.len`
-    /// bytes, and what the sink leaves in it is skipped.
+    /// A frame arrived. `head` is a checked copy; `body` has `head.len` bytes, and the transport skips those that the sink
+    /// leaves.
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);
     /// The bulk operation `token` ended.
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
-    /// There is room to `to` again after a [`Busy`].
+    /// There is room for sends to `to` again after a [`Busy`].
     fn room(&mut self, tx: &mut T, to: Peer);
-    /// `peer` is gone for good, told once. Gets and puts with it end with it, whether
-    /// [`Sink::done`] tells of them or not; a release is answered all the same.
+    /// `peer` is lost for good; called once. Gets and puts with it end, with or without a [`Sink::done`]; releases still
+    /// end with one.
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
 }
 
-/// What lets a peer reach registered bytes: fixed size, fits a request-to-send. Only the transport
-/// that made it knows its meaning.
+/// A remote key: lets a peer access registered bytes. It travels in a request-to-send; only the transport that made it
+/// knows its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub [u8; Key::LEN]);
 
@@ -354,7 +309,7 @@ impl Key {
 pub struct Remote<'a> {
     /// The peer's key for the region.
     pub key: &'a Key,
-    /// First byte, counted from the region's start.
+    /// Offset of the first byte from the region's start.
     pub at: u64,
     /// Number of bytes.
     pub len: u64,
@@ -365,13 +320,13 @@ pub struct Remote<'a> {
 pub struct Local<'a, R> {
     /// The region.
     pub region: &'a R,
-    /// First byte, counted from the region's start.
+    /// Offset of the first byte from the region's start.
     pub at: u64,
     /// Number of bytes.
     pub len: u64,
 }
 
-/// What a peer may do with registered bytes.
+/// The access of peers to registered bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The peer reads them.
@@ -380,18 +335,18 @@ pub enum Access {
     Write,
 }
 
-/// Memory that a transport can reach from the other side.
+/// Registration of memory for access by peers.
 pub trait Memory {
     /// The user's bytes.
     type Bytes: Bytes;
-    /// Registered bytes.
+    /// A registration.
     type Region;
 
-    /// Makes `bytes` reachable for `with`, and perhaps for others: one transport made of several
-    /// chooses by it.
+    /// Registers `bytes` for access by `with`, and perhaps by other peers. A transport composed of several selects one of
+    /// them by `with`.
     ///
     /// # Errors
-    /// [`Fault`] when the transport has no room for one more region or the system refuses.
+    /// [`Fault`] if the transport has no room for another region, or the system refuses.
     fn register(
         &mut self,
         bytes: Self::Bytes,
@@ -399,23 +354,21 @@ pub trait Memory {
         with: Peer,
     ) -> Result<Self::Region, Fault>;
 
-    /// The key by which `to` reaches `region`. The transport may start to move the bytes towards
-    /// `to` at once.
+    /// The key by which `to` accesses `region`. The transport may start to move the bytes to `to` at once.
     fn key(&mut self, region: &Self::Region, to: Peer) -> Key;
 
-    /// Ends a registration. Asynchronous, since a peer may still read: `token` comes back in
-    /// [`Sink::done`], in a later poll, when nothing touches the memory any more: also not a get or
-    /// put whose peer was lost on the way.
+    /// Ends a registration. A later poll returns `token` in [`Sink::done`], when nothing accesses the memory any more, not
+    /// even a get or put whose peer was lost.
     fn release(&mut self, region: Self::Region, token: Token);
 }
 
-/// Bulk transfer. Path R0 is [`Rma::get`], path R1 is [`Rma::put`]; a transport without hardware for
-/// them emulates both by frames of its own.
+/// Bulk transfer between registered memory: path R0 uses [`Rma::get`], path R1 [`Rma::put`]. A transport without RDMA
+/// emulates both by frames of its own.
 pub trait Rma: Memory {
-    /// Reads `from` at the peer into `to`, both of the same length.
+    /// Reads `from` at peer `of` into `to`, both of the same length.
     ///
     /// # Errors
-    /// [`Busy`] when no more operations can be under way now.
+    /// [`Busy`] if no more operations can be under way now.
     fn get(
         &mut self,
         of: Peer,
@@ -424,11 +377,11 @@ pub trait Rma: Memory {
         token: Token,
     ) -> Result<(), Busy>;
 
-    /// Writes `from` to `at` at the peer, both of the same length. `token` comes back when the bytes
-    /// are there: a frame that is sent afterwards finds them.
+    /// Writes `from` to `at` at peer `to`, both of the same length. `token` is returned when the bytes are in the peer's
+    /// memory: a frame that is sent afterwards arrives after them.
     ///
     /// # Errors
-    /// [`Busy`] when no more operations can be under way now.
+    /// [`Busy`] if no more operations can be under way now.
     fn put(
         &mut self,
         to: Peer,

@@ -1,15 +1,15 @@
 //! Floods to a rank that does not receive: what is kept is bounded, and nothing is lost.
 
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Switches, Tag};
+use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, PathOverrides, Peer, Source, Tag};
 
-const RULES: Rules = Rules {
-    switches: Switches::eager(512),
-    kept_bytes: 20_000,
-    kept_bytes_of_all: 40_000,
-    kept_messages: 1000,
+const RULES: EngineConfig = EngineConfig {
+    overrides: PathOverrides::eager(512),
+    unexpected_bytes: 20_000,
+    unexpected_bytes_total: 40_000,
+    unexpected_messages: 1000,
 };
 const ENVELOPE: Envelope = Envelope { context: 0, tag: 1 };
 /// What may be under way when the word goes out: the fabric's room and one poll's sends.
@@ -18,24 +18,24 @@ const UNDER_WAY: u64 = 64 + 256;
 #[test]
 fn the_bytes_of_a_flood_stay_with_its_senders() {
     for len in [16, 400] {
-        let mut job = Job::new(4, Weather::default(), RULES);
+        let mut job = Job::new(4, FabricConfig::default(), RULES);
         let mut sent = Vec::new();
         for number in 0..800 {
             for from in 1..4 {
-                let body = Shared::pattern(len, number);
+                let body = SharedBytes::pattern(len, number);
                 sent.push((from, job.send(from, 0, ENVELOPE, Mode::Standard, body)));
             }
             job.step();
         }
         job.settle();
-        let kept = job.ranks[0].engine.kept_bytes();
+        let kept = job.ranks[0].engine.unexpected_bytes();
         assert!(kept > 0, "short messages are sent eagerly");
-        let bound = RULES.kept_bytes_of_all + 3 * UNDER_WAY * len as u64;
+        let bound = RULES.unexpected_bytes_total + 3 * UNDER_WAY * len as u64;
         assert!(kept < bound, "{kept} B are kept of {} B", 2400 * len);
 
         for from in 1..4 {
             for number in 0..800 {
-                let room = Shared::zeroed(len);
+                let room = SharedBytes::zeroed(len);
                 let got = job.recv(0, Source::Peer(Peer(from)), 0, Tag::Exact(1), &room);
                 job.wait(0, got).unwrap();
                 assert_eq!(
@@ -48,17 +48,17 @@ fn the_bytes_of_a_flood_stay_with_its_senders() {
         for (from, request) in sent {
             job.wait(from, request).unwrap();
         }
-        assert_eq!(job.ranks[0].engine.kept_bytes(), 0);
+        assert_eq!(job.ranks[0].engine.unexpected_bytes(), 0);
     }
 }
 
 #[test]
 fn the_envelopes_of_a_flood_stay_with_their_sender_at_last() {
     for len in [0, 5000] {
-        let mut job = Job::new(2, Weather::default(), RULES);
+        let mut job = Job::new(2, FabricConfig::default(), RULES);
         let sent: Vec<_> = (0..10_000)
             .map(|number| {
-                let body = Shared::pattern(len, number);
+                let body = SharedBytes::pattern(len, number);
                 job.send(1, 0, ENVELOPE, Mode::Standard, body)
             })
             .collect();
@@ -66,13 +66,13 @@ fn the_envelopes_of_a_flood_stay_with_their_sender_at_last() {
             job.settle();
         }
         let came = job.ranks[0].engine.counters().unexpected;
-        let bound = u64::from(RULES.kept_messages) + UNDER_WAY;
+        let bound = u64::from(RULES.unexpected_messages) + UNDER_WAY;
         assert!(
-            came > u64::from(RULES.kept_messages) && came < bound,
+            came > u64::from(RULES.unexpected_messages) && came < bound,
             "{came} came"
         );
         for number in 0..10_000 {
-            let room = Shared::zeroed(len);
+            let room = SharedBytes::zeroed(len);
             let got = job.recv(0, Source::Any, 0, Tag::Any, &room);
             job.wait(0, got).unwrap();
             assert_eq!(room.to_vec(), pattern(len, number));
@@ -85,31 +85,37 @@ fn the_envelopes_of_a_flood_stay_with_their_sender_at_last() {
 
 #[test]
 fn a_stopped_sender_is_stopped_for_one_receiver_only() {
-    let mut job = Job::new(3, Weather::default(), RULES);
+    let mut job = Job::new(3, FabricConfig::default(), RULES);
     for number in 0..5000 {
-        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(0, number));
+        job.send(
+            0,
+            1,
+            ENVELOPE,
+            Mode::Standard,
+            SharedBytes::pattern(0, number),
+        );
     }
     for _ in 0..20 {
         job.settle();
     }
-    let room = Shared::zeroed(8);
+    let room = SharedBytes::zeroed(8);
     let back = job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &room);
-    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.send(1, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
     job.wait(0, back).unwrap();
     let other = job.recv(2, Source::Any, 0, Tag::Any, &room);
-    job.send(0, 2, ENVELOPE, Mode::Standard, Shared::pattern(8, 2));
+    job.send(0, 2, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 2));
     job.wait(2, other).unwrap();
 }
 
 #[test]
 fn a_sender_that_does_not_poll_stops_by_itself() {
-    let weather = Weather {
+    let weather = FabricConfig {
         capacity: 100_000,
-        ..Weather::default()
+        ..FabricConfig::default()
     };
     let mut job = Job::new(2, weather, RULES);
     let rank = &mut job.ranks[0];
-    let body = Shared::zeroed(8);
+    let body = SharedBytes::zeroed(8);
     let sent = (0..10_000)
         .take_while(|_| {
             rank.engine
@@ -133,11 +139,11 @@ fn a_flood_of_63_senders_is_bounded() {
     const SENDERS: u32 = 63;
     const MESSAGES: usize = 200;
     let len = |number: usize| [0, 8, 48, 300, 2000][number % 5];
-    let mut job = Job::new(SENDERS + 1, Weather::default(), RULES);
+    let mut job = Job::new(SENDERS + 1, FabricConfig::default(), RULES);
     let mut sent = Vec::new();
     for number in 0..MESSAGES {
         for from in 1..=SENDERS as usize {
-            let body = Shared::pattern(len(number), number as u64);
+            let body = SharedBytes::pattern(len(number), number as u64);
             sent.push((from, job.send(from, 0, ENVELOPE, Mode::Standard, body)));
         }
     }
@@ -146,8 +152,8 @@ fn a_flood_of_63_senders_is_bounded() {
     }
     let engine = &job.ranks[0].engine;
     // The eager limit is 512 B: the longest message that is kept has 300.
-    let bound = RULES.kept_bytes_of_all + u64::from(SENDERS) * UNDER_WAY * 300;
-    assert!(engine.kept_bytes() > 0 && engine.kept_bytes() < bound);
+    let bound = RULES.unexpected_bytes_total + u64::from(SENDERS) * UNDER_WAY * 300;
+    assert!(engine.unexpected_bytes() > 0 && engine.unexpected_bytes() < bound);
     let came = engine.counters().unexpected;
     assert!(came > u64::from(SENDERS) && came < u64::from(SENDERS) * MESSAGES as u64);
 
@@ -159,7 +165,7 @@ fn a_flood_of_63_senders_is_bounded() {
     let mut next = vec![0; SENDERS as usize + 1];
     let receives: Vec<_> = (0..MESSAGES * SENDERS as usize)
         .map(|_| {
-            let room = Shared::zeroed(2000);
+            let room = SharedBytes::zeroed(2000);
             (job.recv(0, Source::Any, 0, Tag::Any, &room), room)
         })
         .collect();
@@ -174,5 +180,5 @@ fn a_flood_of_63_senders_is_bounded() {
     for (from, request) in sent {
         job.wait(from, request).unwrap();
     }
-    assert_eq!(job.ranks[0].engine.kept_bytes(), 0);
+    assert_eq!(job.ranks[0].engine.unexpected_bytes(), 0);
 }

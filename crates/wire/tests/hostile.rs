@@ -1,14 +1,14 @@
 //! A peer that keeps to no rule: the engine refuses it and everything else goes on.
 
-use oxmpi_testkit::conformance::Log;
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::conformance::EventLog;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::fuzz::frames;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::Shared;
-use oxmpi_wire::paths::Rendezvous;
+use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
-    Envelope, Failure, Fault, Flags, Header, Kind, Mode, Peer, Put, Rules, Rx, Slot, Source,
-    Switches, Tag, Tx,
+    EngineConfig, Envelope, Failure, Fault, Flags, Header, Kind, Mode, PathOverrides, Peer, Put,
+    Rx, Slot, Source, Tag, Tx,
 };
 use proptest::prelude::*;
 
@@ -51,23 +51,23 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
         (Kind::Finished, Flags::YES, &[0; 8]),
         (Kind::Finished, Flags::YES, &[0xff; 8]),
         (Kind::Finished, Flags::SYNC, &[0; 8]),
-        (Kind::Recall, none, &[0; 7]),
-        (Kind::Recall, none, &[0; 9]),
-        (Kind::Recall, Flags::YES, &[0; 8]),
-        (Kind::Recalled, Flags::YES, &[0; 8]),
-        (Kind::Recalled, Flags::SYNC, &[0; 8]),
+        (Kind::Cancel, none, &[0; 7]),
+        (Kind::Cancel, none, &[0; 9]),
+        (Kind::Cancel, Flags::YES, &[0; 8]),
+        (Kind::CancelReply, Flags::YES, &[0; 8]),
+        (Kind::CancelReply, Flags::SYNC, &[0; 8]),
         (Kind::Flow, none, &[3, 0, 0, 0, 0, 0, 0, 0]),
         (Kind::Flow, none, &[0; 9]),
         (Kind::Transport, none, &[]),
     ];
     for (kind, flags, body) in cases {
-        let mut job = Job::new(3, Weather::default(), Rules::default());
+        let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
         let pending = job.recv(
             0,
             Source::Peer(Peer(1)),
             0,
             Tag::Exact(7),
-            &Shared::zeroed(8),
+            &SharedBytes::zeroed(8),
         );
         attack(&mut job, kind, flags, body);
         let told = fault(&job);
@@ -83,10 +83,16 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
             fault,
         };
         assert_eq!(job.wait(0, pending), Err(failure));
-        let later = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        let later = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(8));
         assert_eq!(job.wait(0, later), Err(failure));
-        let other = job.recv(0, Source::Peer(Peer(2)), 0, Tag::Any, &Shared::zeroed(8));
-        job.send(2, 0, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        let other = job.recv(
+            0,
+            Source::Peer(Peer(2)),
+            0,
+            Tag::Any,
+            &SharedBytes::zeroed(8),
+        );
+        job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::zeroed(8));
         job.wait(0, other).unwrap();
     }
 }
@@ -94,26 +100,35 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
 #[test]
 fn answers_that_nothing_asked_for_are_refused() {
     // The first request of an engine has index and generation 0, and so the id 0.
-    for (kind, flags) in [(Kind::Finished, Flags::YES), (Kind::Recalled, Flags::YES)] {
+    for (kind, flags) in [
+        (Kind::Finished, Flags::YES),
+        (Kind::CancelReply, Flags::YES),
+    ] {
         // Its owner waits for no answer: a receive.
-        let mut job = Job::new(2, Weather::default(), Rules::default());
-        job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &Shared::zeroed(8));
+        let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+        job.recv(
+            0,
+            Source::Peer(Peer(1)),
+            0,
+            Tag::Any,
+            &SharedBytes::zeroed(8),
+        );
         attack(&mut job, kind, flags, &[0; 8]);
         assert!(fault(&job).is_some());
     }
     // A recall that was not asked.
-    let mut job = Job::new(2, Weather::default(), Rules::default());
-    job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
-    attack(&mut job, Kind::Recalled, Flags::YES, &[0; 8]);
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+    job.send(0, 1, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
+    attack(&mut job, Kind::CancelReply, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
     // A send to somebody else.
-    let mut job = Job::new(3, Weather::default(), Rules::default());
-    job.send(0, 2, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    job.send(0, 2, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
     // Finished twice.
-    let mut job = Job::new(2, Weather::default(), Rules::default());
-    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert_eq!(fault(&job), None);
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
@@ -128,43 +143,43 @@ fn clear(room: u64) -> Vec<u8> {
     body
 }
 
-const PUT: Rules = Rules {
-    switches: Switches {
-        rendezvous: Rendezvous::Put,
+const PUT: EngineConfig = EngineConfig {
+    overrides: PathOverrides {
+        rendezvous: RendezvousScheme::Put,
         chunk: Some(100),
-        ..Switches::eager(512)
+        ..PathOverrides::eager(512)
     },
-    kept_bytes: 1 << 20,
-    kept_bytes_of_all: 1 << 20,
-    kept_messages: 100,
+    unexpected_bytes: 1 << 20,
+    unexpected_bytes_total: 1 << 20,
+    unexpected_messages: 100,
 };
 
 #[test]
 fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
     let none = Flags::empty();
     // For a receive, for a message that the peer was to get, and for another length.
-    let got = Rules {
-        switches: Switches::eager(512),
+    let got = EngineConfig {
+        overrides: PathOverrides::eager(512),
         ..PUT
     };
     for (rules, room) in [(got, 600), (PUT, 0), (PUT, 601), (PUT, u64::MAX)] {
-        let mut job = Job::new(2, Weather::default(), rules);
-        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+        let mut job = Job::new(2, FabricConfig::default(), rules);
+        job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
         attack(&mut job, Kind::ClearToSend, none, &clear(room));
         assert!(fault(&job).is_some(), "{room}");
         job.until(|job| job.fabric.regions() == 0);
     }
-    let mut job = Job::new(2, Weather::default(), PUT);
-    job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    job.recv(0, Source::Any, 0, Tag::Any, &SharedBytes::zeroed(600));
     attack(&mut job, Kind::ClearToSend, none, &clear(600));
     assert!(fault(&job).is_some());
     // Twice.
-    let slow = Weather {
+    let slow = FabricConfig {
         delay: 50,
-        ..Weather::default()
+        ..FabricConfig::default()
     };
     let mut job = Job::new(2, slow, PUT);
-    job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
     for _ in 0..2 {
         attack(&mut job, Kind::ClearToSend, none, &clear(1));
     }
@@ -175,8 +190,8 @@ fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
 #[test]
 fn a_put_that_fails_ends_both_sides() {
     // To a region that does not exist: the sender hears of it.
-    let mut job = Job::new(2, Weather::default(), PUT);
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
     attack(&mut job, Kind::ClearToSend, Flags::empty(), &clear(600));
     assert!(matches!(
         job.wait(0, sent),
@@ -191,8 +206,8 @@ fn a_put_that_fails_ends_both_sides() {
         "none is started after a failure"
     );
     // The sender says that it failed: so does the receive.
-    let mut job = Job::new(2, Weather::default(), PUT);
-    let got = job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    let got = job.recv(0, Source::Any, 0, Tag::Any, &SharedBytes::zeroed(600));
     let mut offer = vec![0; 48];
     offer[..8].copy_from_slice(&600u64.to_le_bytes());
     attack(&mut job, Kind::RequestToSend, Flags::PUT, &offer);
@@ -210,10 +225,10 @@ fn a_put_that_fails_ends_both_sides() {
 
 #[test]
 fn a_peer_that_takes_no_answers_is_refused_at_last() {
-    let mut job = Job::new(2, Weather::default(), Rules::default());
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     let mut asked = 0;
     while fault(&job).is_none() {
-        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        attack(&mut job, Kind::Cancel, Flags::empty(), &[0; 8]);
         asked += 1;
         assert!(asked < 1_000_000, "answers pile up without bound");
     }
@@ -221,22 +236,22 @@ fn a_peer_that_takes_no_answers_is_refused_at_last() {
 
 #[test]
 fn a_peer_that_takes_its_answers_may_ask_for_ever() {
-    let mut job = Job::new(2, Weather::default(), Rules::default());
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     for _ in 0..200_000 {
-        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        attack(&mut job, Kind::Cancel, Flags::empty(), &[0; 8]);
         let rank = &mut job.ranks[1];
-        rank.rx.poll(&mut rank.tx, 8, &mut Log::default());
+        rank.rx.poll(&mut rank.tx, 8, &mut EventLog::default());
     }
     assert_eq!(fault(&job), None);
 }
 
 #[test]
 fn a_peer_that_does_not_stop_is_refused_at_last() {
-    let rules = Rules {
-        kept_messages: 10,
-        ..Rules::default()
+    let rules = EngineConfig {
+        unexpected_messages: 10,
+        ..EngineConfig::default()
     };
-    let mut job = Job::new(2, Weather::default(), rules);
+    let mut job = Job::new(2, FabricConfig::default(), rules);
     let mut sent = 0;
     while fault(&job).is_none() {
         attack(&mut job, Kind::Eager, Flags::empty(), &[]);

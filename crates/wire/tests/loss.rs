@@ -1,11 +1,12 @@
 //! A lost peer: what ends, what does not, and what can still be received.
 
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::paths::Rendezvous;
+use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
-    Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Sink, Source, Switches, Tag,
+    EngineConfig, Envelope, Failure, Fault, Mode, Outcome, PathOverrides, Peer, Request, Sink,
+    Source, Tag,
 };
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
@@ -15,12 +16,12 @@ const ENDED: Outcome = Err(Failure::Fault {
     fault: Fault::PeerDead,
 });
 
-fn recv(job: &mut Job, source: Source, room: &Shared) -> Request {
+fn recv(job: &mut Job, source: Source, room: &SharedBytes) -> Request {
     job.recv(0, source, 3, Tag::Any, room)
 }
 
 fn job_with_a_death(before: impl FnOnce(&mut Job)) -> Job {
-    let mut job = Job::new(3, Weather::default(), Rules::default());
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
     before(&mut job);
     job.fabric.kill(DEAD);
     job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
@@ -30,7 +31,7 @@ fn job_with_a_death(before: impl FnOnce(&mut Job)) -> Job {
 #[test]
 fn open_operations_with_the_dead_end_and_others_go_on() {
     let mut requests = Vec::new();
-    let (room, long) = (Shared::zeroed(8), Shared::zeroed(50_000));
+    let (room, long) = (SharedBytes::zeroed(8), SharedBytes::zeroed(50_000));
     let mut other = None;
     let mut job = job_with_a_death(|job| {
         other = Some(recv(job, Source::Peer(Peer(2)), &room));
@@ -44,7 +45,7 @@ fn open_operations_with_the_dead_end_and_others_go_on() {
     }
     let other = other.unwrap();
     assert!(!job.ranks[0].engine.is_done(other));
-    job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
     job.wait(0, other).unwrap();
     job.until(|job| job.fabric.regions() == 0);
 }
@@ -52,7 +53,7 @@ fn open_operations_with_the_dead_end_and_others_go_on() {
 #[test]
 fn later_operations_with_the_dead_fail_at_once() {
     let mut job = job_with_a_death(|_| ());
-    let room = Shared::zeroed(8);
+    let room = SharedBytes::zeroed(8);
     let requests = [
         recv(&mut job, Source::Peer(DEAD), &room),
         recv(&mut job, Source::Any, &room),
@@ -67,7 +68,7 @@ fn later_operations_with_the_dead_fail_at_once() {
             .try_short(&mut rank.tx, DEAD, ENVELOPE, &room)
             .is_err()
     );
-    assert!(!rank.engine.direct(Source::Peer(DEAD)));
+    assert!(!rank.engine.is_fast_path_open(Source::Peer(DEAD)));
     assert_eq!(rank.engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
 }
 
@@ -75,8 +76,8 @@ fn later_operations_with_the_dead_fail_at_once() {
 #[test]
 fn who_merely_left_ends_only_what_is_to_come_from_it() {
     for fault in [Fault::Left, Fault::Gone] {
-        let mut job = Job::new(3, Weather::default(), Rules::default());
-        let (room, any_room) = (Shared::zeroed(8), Shared::zeroed(8));
+        let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+        let (room, any_room) = (SharedBytes::zeroed(8), SharedBytes::zeroed(8));
         let named = recv(&mut job, Source::Peer(DEAD), &room);
         let any = recv(&mut job, Source::Any, &any_room);
         let rank = &mut job.ranks[0];
@@ -85,7 +86,7 @@ fn who_merely_left_ends_only_what_is_to_come_from_it() {
         assert_eq!(job.wait(0, named), ended);
         job.settle();
         assert!(!job.ranks[0].engine.is_done(any));
-        job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+        job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
         assert_eq!(job.wait(0, any).unwrap().source, Peer(2));
         assert_eq!(any_room.to_vec(), pattern(8, 1));
     }
@@ -93,13 +94,19 @@ fn who_merely_left_ends_only_what_is_to_come_from_it() {
 
 #[test]
 fn what_came_whole_can_still_be_received() {
-    let mut job = Job::new(3, Weather::default(), Rules::default());
-    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
-    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 2));
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    job.send(1, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
+    job.send(
+        1,
+        0,
+        ENVELOPE,
+        Mode::Standard,
+        SharedBytes::pattern(50_000, 2),
+    );
     job.settle();
     job.fabric.kill(DEAD);
     job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
-    let room = Shared::zeroed(8);
+    let room = SharedBytes::zeroed(8);
     let whole = recv(&mut job, Source::Peer(DEAD), &room);
     assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
     assert_eq!(room.to_vec(), pattern(8, 1));
@@ -110,12 +117,18 @@ fn what_came_whole_can_still_be_received() {
 /// The dead takes no answer, so none waits for room.
 #[test]
 fn a_synchronous_message_of_the_dead_is_received_without_an_answer() {
-    let mut job = Job::new(3, Weather::default(), Rules::default());
-    job.send(1, 0, ENVELOPE, Mode::Synchronous, Shared::pattern(8, 1));
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    job.send(
+        1,
+        0,
+        ENVELOPE,
+        Mode::Synchronous,
+        SharedBytes::pattern(8, 1),
+    );
     job.settle();
     job.fabric.kill(DEAD);
     job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
-    let room = Shared::zeroed(8);
+    let room = SharedBytes::zeroed(8);
     let whole = recv(&mut job, Source::Peer(DEAD), &room);
     assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
     assert_eq!(room.to_vec(), pattern(8, 1));
@@ -126,11 +139,11 @@ fn a_synchronous_message_of_the_dead_is_received_without_an_answer() {
 fn an_acknowledged_loss_lets_any_source_wait_for_the_others() {
     let mut job = job_with_a_death(|_| ());
     job.ranks[0].engine.acknowledge(DEAD);
-    let room = Shared::zeroed(8);
+    let room = SharedBytes::zeroed(8);
     let any = recv(&mut job, Source::Any, &room);
     job.settle();
     assert!(!job.ranks[0].engine.is_done(any));
-    job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
     assert_eq!(job.wait(0, any).unwrap().source, Peer(2));
     let named = recv(&mut job, Source::Peer(DEAD), &room);
     assert_eq!(job.wait(0, named), ENDED);
@@ -140,18 +153,24 @@ fn an_acknowledged_loss_lets_any_source_wait_for_the_others() {
 fn a_claimed_offer_of_the_dead_ends_in_its_fault() {
     let mut claimed = None;
     let mut job = job_with_a_death(|job| {
-        job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 2));
+        job.send(
+            1,
+            0,
+            ENVELOPE,
+            Mode::Standard,
+            SharedBytes::pattern(50_000, 2),
+        );
         job.until(|job| {
-            claimed = job.ranks[0].engine.claim(Source::Any, 3, Tag::Any);
+            claimed = job.ranks[0].engine.matched_probe(Source::Any, 3, Tag::Any);
             claimed.is_some()
         });
     });
     let (message, _) = claimed.unwrap().unwrap();
     let rank = &mut job.ranks[0];
-    let room = Shared::zeroed(50_000);
+    let room = SharedBytes::zeroed(50_000);
     let got = rank
         .engine
-        .recv_claimed(&mut rank.tx, message, room)
+        .matched_recv(&mut rank.tx, message, room)
         .unwrap();
     assert_eq!(job.wait(0, got), ENDED);
 }
@@ -160,19 +179,19 @@ fn a_claimed_offer_of_the_dead_ends_in_its_fault() {
 #[test]
 fn a_rendezvous_ends_with_its_peer_at_any_moment() {
     let mut whole = 0;
-    for rendezvous in [Rendezvous::Get, Rendezvous::Put] {
-        let rules = Rules {
-            switches: Switches {
+    for rendezvous in [RendezvousScheme::Get, RendezvousScheme::Put] {
+        let rules = EngineConfig {
+            overrides: PathOverrides {
                 rendezvous,
                 chunk: Some(1000),
-                ..Switches::NONE
+                ..PathOverrides::NONE
             },
-            ..Rules::default()
+            ..EngineConfig::default()
         };
         for (steps, sends) in (0..40).flat_map(|steps| [(steps, true), (steps, false)]) {
-            let mut job = Job::new(2, Weather::storm(steps), rules);
+            let mut job = Job::new(2, FabricConfig::adverse(steps), rules);
             let (from, to) = if sends { (0, 1) } else { (1, 0) };
-            let long = || Shared::zeroed(20_000);
+            let long = || SharedBytes::zeroed(20_000);
             let sent = job.send(from, to, ENVELOPE, Mode::Standard, long());
             let got = job.recv(to as usize, Source::Any, 3, Tag::Any, &long());
             for _ in 0..steps {

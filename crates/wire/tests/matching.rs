@@ -1,11 +1,11 @@
 //! Matching among very many: tags that come, go, and never come back; crowds with wildcards.
 
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::Shared;
+use oxmpi_testkit::memory::SharedBytes;
 use oxmpi_testkit::rng::Rng;
 use oxmpi_testkit::scenario::{Op, run};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Source, Tag};
 
 const TAGS: u32 = 300;
 
@@ -19,7 +19,7 @@ fn shuffled(rng: &mut Rng, round: u32) -> Vec<u32> {
 
 fn send(job: &mut Job, tag: u32) {
     let envelope = Envelope { context: 0, tag };
-    let body = Shared::new(tag.to_le_bytes().to_vec());
+    let body = SharedBytes::new(tag.to_le_bytes().to_vec());
     let sent = job.send(0, 1, envelope, Mode::Standard, body);
     job.ranks[0].engine.detach(sent);
     if tag.is_multiple_of(16) {
@@ -30,7 +30,7 @@ fn send(job: &mut Job, tag: u32) {
 #[test]
 fn every_receive_gets_the_message_of_its_tag() {
     let mut rng = Rng::new(9);
-    let mut job = Job::new(2, Weather::default(), Rules::default());
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     for round in 0..48 {
         let source = [Source::Any, Source::Peer(Peer(0))][round as usize % 2];
         let expected = round % 3 != 0;
@@ -44,7 +44,7 @@ fn every_receive_gets_the_message_of_its_tag() {
         let received: Vec<_> = to_receive
             .iter()
             .map(|&tag| {
-                let room = Shared::zeroed(4);
+                let room = SharedBytes::zeroed(4);
                 (tag, job.recv(1, source, 0, Tag::Exact(tag), &room), room)
             })
             .collect();
@@ -59,7 +59,7 @@ fn every_receive_gets_the_message_of_its_tag() {
         }
     }
     assert_eq!(job.ranks[1].engine.probe(Source::Any, 0, Tag::Any), None);
-    assert!(job.ranks[1].engine.direct(Source::Peer(Peer(0))));
+    assert!(job.ranks[1].engine.is_fast_path_open(Source::Peer(Peer(0))));
 }
 
 /// Ten thousand receives of every form are posted before the first message comes, and the other way
@@ -85,6 +85,6 @@ fn a_crowd_with_wildcards_keeps_the_standards_order() {
             all.extend_from_slice(ops);
             all.push(Op::Step(1));
         }
-        run(3, Weather::default(), Rules::default(), all);
+        run(3, FabricConfig::default(), EngineConfig::default(), all);
     }
 }

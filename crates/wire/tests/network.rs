@@ -1,13 +1,14 @@
 //! Plans of network roads: what the size of a job changes, and what memory it takes.
 
 use oxmpi_wire::paths::network::{
-    Connect, JOB_SIZES, POOL, Plan, SETTINGS, SLOTS, Sharing, Wanted,
+    ConnectTime, JOB_SIZES, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, NetworkSettings,
+    POOL_SLOTS, SETTINGS,
 };
-use oxmpi_wire::paths::{Switches, Table};
+use oxmpi_wire::paths::{PathOverrides, PathTable};
 use proptest::prelude::*;
 
-fn usual(ranks: u64) -> Plan {
-    Plan::new(ranks, Wanted::default())
+fn usual(ranks: u64) -> NetworkPlan {
+    NetworkPlan::new(ranks, NetworkSettings::default())
 }
 
 #[test]
@@ -36,12 +37,12 @@ fn payloads_fall_with_the_job_at_the_sizes_that_are_documented() {
 fn what_is_copied_costs_more() {
     for engine_from in [0, 1024, 64 << 10] {
         let cost = |zero_copy| {
-            let wanted = Wanted {
+            let wanted = NetworkSettings {
                 zero_copy,
                 engine_from,
-                ..Wanted::default()
+                ..NetworkSettings::default()
             };
-            Plan::new(64, wanted).limits().costs
+            NetworkPlan::new(64, wanted).limits().costs
         };
         let (without, with) = (cost(true), cost(false));
         for len in [10_000, 100_000, 1 << 20] {
@@ -60,17 +61,17 @@ fn memory_of_64_and_of_100_000_ranks() {
     // One block of 64 mailboxes with 8 slots of 8 KiB serves all 63 peers.
     assert_eq!(small.memory(63).mailboxes, 4 << 20);
     assert_eq!(small.memory(63).buffers, 2 << 20);
-    let shared = Wanted {
-        sharing: Sharing::Shared,
-        ..Wanted::default()
+    let shared = NetworkSettings {
+        sharing: MailboxSharing::Shared,
+        ..NetworkSettings::default()
     };
-    assert_eq!(Plan::new(64, shared).memory(63).mailboxes, 512 << 10);
+    assert_eq!(NetworkPlan::new(64, shared).memory(63).mailboxes, 512 << 10);
 
     let large = usual(100_000);
     assert_eq!(large.memory(1).mailboxes, 8 * 8 * 256);
     assert_eq!(large.memory(99_999).mailboxes, 100_000 * 8 * 256);
     assert_eq!(
-        Plan::new(100_000, shared).memory(99_999).mailboxes,
+        NetworkPlan::new(100_000, shared).memory(99_999).mailboxes,
         64 * 256
     );
 }
@@ -92,16 +93,16 @@ proptest! {
         short in prop::option::of(64..8152u32),
         used in 0..1_000_000u64,
     ) {
-        let wanted = Wanted { block, short, ..Wanted::default() };
-        let plan = Plan::new(ranks, wanted);
+        let wanted = NetworkSettings { block, short, ..NetworkSettings::default() };
+        let plan = NetworkPlan::new(ranks, wanted);
         let all = plan.memory(ranks - 1);
         prop_assert!(plan.memory(used).total() <= all.total());
         prop_assert!(plan.memory(used).mailboxes <= plan.memory(used + 1).mailboxes);
-        prop_assert!(plan.memory(used).mailboxes >= used.min(ranks - 1) * u64::from(SLOTS) * plan.slot());
-        let start = Plan::new(ranks, Wanted { connect: Connect::Start, ..wanted });
+        prop_assert!(plan.memory(used).mailboxes >= used.min(ranks - 1) * u64::from(MAILBOX_SLOTS) * plan.slot());
+        let start = NetworkPlan::new(ranks, NetworkSettings { connect: ConnectTime::Start, ..wanted });
         prop_assert_eq!(start.memory(0), all);
-        let shared = Plan::new(ranks, Wanted { sharing: Sharing::Shared, ..wanted });
-        prop_assert_eq!(shared.memory(used).mailboxes, u64::from(POOL) * plan.slot());
+        let shared = NetworkPlan::new(ranks, NetworkSettings { sharing: MailboxSharing::Shared, ..wanted });
+        prop_assert_eq!(shared.memory(used).mailboxes, u64::from(POOL_SLOTS) * plan.slot());
     }
 
     /// Whatever is set, protocol frames fit, and the table's ends are in order.
@@ -114,10 +115,10 @@ proptest! {
         zero_copy: bool,
         steps in 0..513u32,
     ) {
-        let wanted = Wanted { short, eager, get, zero_copy, engine_from: steps * 128, ..Wanted::default() };
-        let limits = Plan::new(ranks, wanted).limits();
+        let wanted = NetworkSettings { short, eager, get, zero_copy, engine_from: steps * 128, ..NetworkSettings::default() };
+        let limits = NetworkPlan::new(ranks, wanted).limits();
         prop_assert!(limits.frame >= 128 && limits.short >= 64);
-        let points = Table::new(&limits, &Switches::NONE).points();
+        let points = PathTable::new(&limits, &PathOverrides::NONE).points();
         prop_assert!(points.short <= points.eager && points.eager <= eager - 40);
     }
 }

@@ -1,23 +1,23 @@
 //! Random lists of operations against the oracle: nothing lost, nothing overtaken, everything ends.
 
-use oxmpi_testkit::fabric::Weather;
-use oxmpi_testkit::oracle::Want;
+use oxmpi_testkit::fabric::FabricConfig;
+use oxmpi_testkit::oracle::ReceivePattern;
 use oxmpi_testkit::rng::Rng;
 use oxmpi_testkit::scenario::{Op, run};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Switches, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, PathOverrides, Peer, Source, Tag};
 use proptest::prelude::*;
 
 /// Long messages are got up to `get` bytes, and put in chunks beyond.
-const fn rules(get: u64) -> Rules {
-    Rules {
-        switches: Switches {
+const fn rules(get: u64) -> EngineConfig {
+    EngineConfig {
+        overrides: PathOverrides {
             get: Some(get),
             chunk: Some(300),
-            ..Switches::eager(512)
+            ..PathOverrides::eager(512)
         },
-        kept_bytes: 4000,
-        kept_bytes_of_all: 6000,
-        kept_messages: 12,
+        unexpected_bytes: 4000,
+        unexpected_bytes_total: 6000,
+        unexpected_messages: 12,
     }
 }
 
@@ -28,13 +28,13 @@ fn envelope() -> impl Strategy<Value = Envelope> {
     (0..2u32, 0..3u32).prop_map(|(context, tag)| Envelope { context, tag })
 }
 
-fn want() -> impl Strategy<Value = Want> {
+fn want() -> impl Strategy<Value = ReceivePattern> {
     let source = prop_oneof![
         Just(Source::Any),
         (0..3u32).prop_map(|peer| Source::Peer(Peer(peer)))
     ];
     let tag = prop_oneof![Just(Tag::Any), (0..3u32).prop_map(Tag::Exact)];
-    (source, 0..2u32, tag).prop_map(|(source, context, tag)| Want {
+    (source, 0..2u32, tag).prop_map(|(source, context, tag)| ReceivePattern {
         source,
         context,
         tag,
@@ -59,23 +59,23 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(from, to, envelope, len)| Op::Eager { from, to, envelope, len }),
         6 => (0..3u32, want(), len()).prop_map(|(at, want, room)| Op::Recv { at, want, room }),
         3 => (0..3u32, 0..3u32, envelope())
-            .prop_map(|(at, source, envelope)| Op::Direct { at, source, envelope }),
+            .prop_map(|(at, source, envelope)| Op::FastRecv { at, source, envelope }),
         1 => (0..3u32, want()).prop_map(|(at, want)| Op::Probe { at, want }),
-        1 => (0..3u32, want()).prop_map(|(at, want)| Op::Claim { at, want }),
+        1 => (0..3u32, want()).prop_map(|(at, want)| Op::MatchedProbe { at, want }),
         2 => any::<u16>().prop_map(Op::CancelSend),
         1 => any::<u16>().prop_map(Op::CancelRecv),
         6 => (0..6u8).prop_map(Op::Step),
     ]
 }
 
-fn weather() -> impl Strategy<Value = Weather> {
+fn weather() -> impl Strategy<Value = FabricConfig> {
     (any::<u64>(), 0..60u8, 0..60u8, 1..8usize).prop_map(|(seed, refuse, delay, capacity)| {
-        Weather {
+        FabricConfig {
             seed,
             refuse,
             delay,
             capacity,
-            ..Weather::default()
+            ..FabricConfig::default()
         }
     })
 }
@@ -117,11 +117,11 @@ proptest! {
 fn many_jobs_match_the_oracle() {
     let mut rng = Rng::new(42);
     for seed in 0..operations() as u64 / 2000 {
-        let weather = Weather {
+        let weather = FabricConfig {
             refuse: rng.below(60) as u8,
             delay: rng.below(60) as u8,
             capacity: 1 + rng.below(8) as usize,
-            ..Weather::storm(seed)
+            ..FabricConfig::adverse(seed)
         };
         let ops: Vec<_> = (0..1000).map(|_| Op::random(&mut rng)).collect();
         let get = GETS[seed as usize % GETS.len()];
@@ -136,6 +136,6 @@ fn a_long_run_matches_the_oracle() {
     for ranks in [2, 3] {
         let mut rng = Rng::new(u64::from(ranks));
         let ops = (0..operations() / 4).map(|_| Op::random(&mut rng));
-        run(ranks, Weather::storm(7), rules(1500), ops);
+        run(ranks, FabricConfig::adverse(7), rules(1500), ops);
     }
 }

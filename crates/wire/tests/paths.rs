@@ -1,40 +1,46 @@
 //! Every road of a message, on a fair and on a stormy fabric.
 
-use oxmpi_testkit::fabric::{Moves, Weather};
+use oxmpi_testkit::fabric::{BulkCounts, FabricConfig};
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::paths::Rendezvous;
-use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Switches, Tag};
+use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_wire::paths::RendezvousScheme;
+use oxmpi_wire::{EngineConfig, Envelope, Failure, Mode, PathOverrides, Peer, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
-const RULES: Rules = rules(Rendezvous::Get);
+const RULES: EngineConfig = rules(RendezvousScheme::Get);
 
-const fn rules(rendezvous: Rendezvous) -> Rules {
-    Rules {
-        switches: Switches {
+const fn rules(rendezvous: RendezvousScheme) -> EngineConfig {
+    EngineConfig {
+        overrides: PathOverrides {
             get: Some(5000),
             rendezvous,
             chunk: Some(777),
-            ..Switches::eager(512)
+            ..PathOverrides::eager(512)
         },
-        kept_bytes: 4000,
-        kept_bytes_of_all: 6000,
-        kept_messages: 12,
+        unexpected_bytes: 4000,
+        unexpected_bytes_total: 6000,
+        unexpected_messages: 12,
     }
 }
 
 /// The receiver gets, the sender puts, or one of them by size.
-fn all_rules() -> impl Iterator<Item = Rules> + Clone {
-    [Rendezvous::Get, Rendezvous::Put, Rendezvous::Auto]
-        .into_iter()
-        .map(rules)
+fn all_rules() -> impl Iterator<Item = EngineConfig> + Clone {
+    [
+        RendezvousScheme::Get,
+        RendezvousScheme::Put,
+        RendezvousScheme::Auto,
+    ]
+    .into_iter()
+    .map(rules)
 }
 
 /// Around every switch of path: E0 to 48 B, E1 to 512 B, R0 to 5,000 B, then R1.
 const SIZES: [usize; 11] = [0, 1, 8, 48, 49, 504, 505, 512, 513, 5000, 30_000];
 
-fn weathers() -> impl Iterator<Item = (Weather, Rules)> {
-    let weathers = (0..5).map(Weather::storm).chain([Weather::default()]);
+fn weathers() -> impl Iterator<Item = (FabricConfig, EngineConfig)> {
+    let weathers = (0..5)
+        .map(FabricConfig::adverse)
+        .chain([FabricConfig::default()]);
     weathers.flat_map(|weather| all_rules().map(move |rules| (weather, rules)))
 }
 
@@ -45,10 +51,10 @@ fn every_size_in_every_mode_arrives_whole() {
             for posted_first in [true, false] {
                 let mut job = Job::new(2, weather, rules);
                 for len in SIZES {
-                    let room = Shared::zeroed(len);
+                    let room = SharedBytes::zeroed(len);
                     let early = posted_first
                         .then(|| job.recv(1, Source::Peer(Peer(0)), 3, Tag::Exact(9), &room));
-                    let sent = job.send(0, 1, ENVELOPE, mode, Shared::pattern(len, 7));
+                    let sent = job.send(0, 1, ENVELOPE, mode, SharedBytes::pattern(len, 7));
                     let got = early.unwrap_or_else(|| {
                         job.settle();
                         job.recv(1, Source::Any, 3, Tag::Any, &room)
@@ -70,9 +76,15 @@ fn every_size_in_every_mode_arrives_whole() {
 #[test]
 fn a_rank_sends_to_itself() {
     for (rules, len) in all_rules().flat_map(|rules| SIZES.map(|len| (rules, len))) {
-        let mut job = Job::new(1, Weather::storm(3), rules);
-        let room = Shared::zeroed(len);
-        let sent = job.send(0, 0, ENVELOPE, Mode::Synchronous, Shared::pattern(len, 1));
+        let mut job = Job::new(1, FabricConfig::adverse(3), rules);
+        let room = SharedBytes::zeroed(len);
+        let sent = job.send(
+            0,
+            0,
+            ENVELOPE,
+            Mode::Synchronous,
+            SharedBytes::pattern(len, 1),
+        );
         let got = job.recv(0, Source::Any, 3, Tag::Any, &room);
         job.wait(0, got).unwrap();
         job.wait(0, sent).unwrap();
@@ -87,8 +99,8 @@ fn a_long_message_is_truncated_and_its_sender_ends() {
             for len in [8, 49, 512, 5000] {
                 for room_len in [0, 1, 7] {
                     let mut job = Job::new(2, weather, rules);
-                    let room = Shared::zeroed(room_len);
-                    let sent = job.send(0, 1, ENVELOPE, mode, Shared::pattern(len, 2));
+                    let room = SharedBytes::zeroed(room_len);
+                    let sent = job.send(0, 1, ENVELOPE, mode, SharedBytes::pattern(len, 2));
                     let got = job.recv(1, Source::Any, 3, Tag::Any, &room);
                     let failure = Failure::Truncated {
                         peer: Peer(0),
@@ -110,11 +122,17 @@ fn a_long_message_is_truncated_and_its_sender_ends() {
 #[test]
 fn a_synchronous_send_waits_for_its_receive() {
     for len in [8, 5000] {
-        let mut job = Job::new(2, Weather::storm(5), RULES);
-        let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::pattern(len, 2));
+        let mut job = Job::new(2, FabricConfig::adverse(5), RULES);
+        let sent = job.send(
+            0,
+            1,
+            ENVELOPE,
+            Mode::Synchronous,
+            SharedBytes::pattern(len, 2),
+        );
         job.settle();
         assert!(!job.ranks[0].engine.is_done(sent));
-        let got = job.recv(1, Source::Any, 3, Tag::Any, &Shared::zeroed(len));
+        let got = job.recv(1, Source::Any, 3, Tag::Any, &SharedBytes::zeroed(len));
         job.wait(1, got).unwrap();
         job.wait(0, sent).unwrap();
     }
@@ -122,10 +140,16 @@ fn a_synchronous_send_waits_for_its_receive() {
 
 #[test]
 fn a_request_is_stale_once_it_was_seen_complete() {
-    let mut job = Job::new(2, Weather::default(), RULES);
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(8, 2));
+    let mut job = Job::new(2, FabricConfig::default(), RULES);
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 2));
     job.wait(0, sent).unwrap();
-    let other = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::pattern(8, 2));
+    let other = job.send(
+        0,
+        1,
+        ENVELOPE,
+        Mode::Synchronous,
+        SharedBytes::pattern(8, 2),
+    );
     assert_eq!(job.ranks[0].engine.test(sent), Some(Err(Failure::Stale)));
     assert!(job.ranks[0].engine.is_done(sent));
     assert!(!job.ranks[0].engine.is_done(other));
@@ -133,24 +157,24 @@ fn a_request_is_stale_once_it_was_seen_complete() {
 
 #[test]
 fn any_tag_stays_within_its_context() {
-    let mut job = Job::new(2, Weather::default(), RULES);
-    let got = job.recv(1, Source::Any, 3, Tag::Any, &Shared::zeroed(8));
+    let mut job = Job::new(2, FabricConfig::default(), RULES);
+    let got = job.recv(1, Source::Any, 3, Tag::Any, &SharedBytes::zeroed(8));
     let foreign = Envelope { context: 4, tag: 9 };
-    job.send(0, 1, foreign, Mode::Standard, Shared::zeroed(8));
+    job.send(0, 1, foreign, Mode::Standard, SharedBytes::zeroed(8));
     job.settle();
     assert!(!job.ranks[1].engine.is_done(got));
-    job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+    job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(8));
     job.wait(1, got).unwrap();
 }
 
 #[test]
 fn the_longest_are_put_in_chunks_and_others_are_got() {
-    let rules = rules(Rendezvous::Auto);
+    let rules = rules(RendezvousScheme::Auto);
     for (len, puts) in [(5000, 0), (5001, 7), (7770, 10), (7771, 11)] {
         for room in [len, 1000] {
-            let mut job = Job::new(2, Weather::default(), rules);
-            let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(len, 1));
-            let buffer = Shared::zeroed(room);
+            let mut job = Job::new(2, FabricConfig::default(), rules);
+            let sent = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::pattern(len, 1));
+            let buffer = SharedBytes::zeroed(room);
             let got = job.recv(1, Source::Any, 3, Tag::Any, &buffer);
             let outcome = job.wait(1, got);
             assert_eq!(outcome.is_ok(), room == len);
@@ -159,7 +183,7 @@ fn the_longest_are_put_in_chunks_and_others_are_got() {
             let cut = room.div_ceil(777).min(puts);
             assert_eq!(
                 job.ranks[0].tx.moves,
-                Moves {
+                BulkCounts {
                     gets: 0,
                     puts: cut as u64,
                     most: cut.min(4) as u64
@@ -168,7 +192,7 @@ fn the_longest_are_put_in_chunks_and_others_are_got() {
             let gets = u64::from(puts == 0);
             assert_eq!(
                 job.ranks[1].tx.moves,
-                Moves {
+                BulkCounts {
                     gets,
                     puts: 0,
                     most: gets

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::pmi::{Client, Event, Reply, Request, Server};
+use oxmpi_wire::pmi::{Client, Event, PmiRequest, Reply, Server};
 use proptest::prelude::*;
 
 /// Steps after which a job that has not ended hangs.
@@ -28,17 +28,17 @@ enum Step {
 }
 
 impl Step {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> PmiRequest<'_> {
         match self {
-            Self::Init => Request::Init,
-            Self::Put(key, value) => Request::Put {
+            Self::Init => PmiRequest::Init,
+            Self::Put(key, value) => PmiRequest::Put {
                 kvs: "kvs",
                 key,
                 value,
             },
-            Self::Barrier => Request::Barrier,
-            Self::Expect(key, _) => Request::Get { kvs: "kvs", key },
-            Self::Finalize => Request::Finalize,
+            Self::Barrier => PmiRequest::Barrier,
+            Self::Expect(key, _) => PmiRequest::Get { kvs: "kvs", key },
+            Self::Finalize => PmiRequest::Finalize,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use oxmpi_wire::regions::{Name, Region, Regions};
+use oxmpi_wire::regions::{Region, RegionId, Regions};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Token};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// What is known of one region.
 struct Known {
-    name: Name,
+    name: RegionId,
     len: u64,
     access: Access,
     /// None once it is released.
@@ -54,7 +54,7 @@ proptest! {
             if let Step::Add { len, reads } = step {
                 let access = if reads { Access::Read } else { Access::Write };
                 let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
-                let name = region.name();
+                let name = region.id();
                 *regions.note_mut(name).expect("new") = all.len();
                 all.push(Known { name, len: len as u64, access, region: Some(region), users: 0 });
             }
@@ -110,13 +110,13 @@ proptest! {
 
     #[test]
     fn any_key_names_something_or_nothing(bytes: [u8; Key::LEN]) {
-        let (name, besides) = Name::of_key(&Key(bytes));
+        let (name, besides) = RegionId::from_key(&Key(bytes));
         prop_assert_eq!(name.key(besides), Key(bytes));
-        prop_assert_eq!(Name::of_word(name.word()), name);
+        prop_assert_eq!(RegionId::from_word(name.word()), name);
         let mut regions: Regions<_, ()> = Regions::new();
         let region = regions.add(Rc::new(RefCell::new(vec![0; 4])), Access::Read);
         let unknown = Err(Fault::Protocol("a key to memory that is not registered"));
-        if name != region.name() {
+        if name != region.id() {
             prop_assert_eq!(regions.check(name, None, 0, 0).map(|_| ()), unknown);
         }
     }
@@ -128,7 +128,7 @@ fn a_name_that_is_nearly_right_names_nothing() {
     let mut regions: Regions<_, ()> = Regions::new();
     let names: Vec<u64> = (0..40)
         .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::Write))
-        .map(|region| region.name().word())
+        .map(|region| region.id().word())
         .collect();
     let near = |name: u64| {
         let small = (1..256).flat_map(move |n| {
@@ -139,7 +139,7 @@ fn a_name_that_is_nearly_right_names_nothing() {
         small.chain((0..64).map(move |bit| name ^ 1 << bit))
     };
     for other in names.iter().copied().flat_map(near) {
-        let checked = regions.check(Name::of_word(other), Some(Access::Write), 0, 1);
+        let checked = regions.check(RegionId::from_word(other), Some(Access::Write), 0, 1);
         assert!(checked.is_err(), "{other:x}");
     }
 }

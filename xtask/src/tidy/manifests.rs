@@ -135,7 +135,7 @@ fn allowed(expression: &str) -> bool {
 /// Bodies of fuzz targets that stand beside the tests of the crate they need, which the tests' own
 /// crate does not import.
 const BODIES: &[(&str, &str)] = &[
-    ("greeting", "crates/tcp/tests/hostile/greeting.rs"),
+    ("handshake", "crates/tcp/tests/hostile/handshake.rs"),
     ("segment", "crates/shm/tests/hostile/segment"),
     ("stream", "crates/tcp/tests/hostile/stream.rs"),
 ];

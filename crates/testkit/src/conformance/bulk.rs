@@ -2,23 +2,23 @@
 
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Remote, Rma, Token};
 
-use super::{End, Log, Subject, eager, until};
+use super::{EventLog, TestedTransport, TransportEnd, eager, until};
 use crate::memory::pattern;
 
 /// Lengths around pages and pieces.
 const LENS: [usize; 9] = [1, 7, 48, 4095, 4096, 4097, 65_536, 1_000_003, 5 << 20];
 
 #[derive(Clone, Copy)]
-enum Way {
+enum BulkDirection {
     Get,
     Put,
 }
 
-type Region<S> = <<S as Subject>::Tx as Memory>::Region;
+type Region<S> = <<S as TestedTransport>::Tx as Memory>::Region;
 
 /// Registered memory of one end.
-fn registered<S: Subject>(
-    end: &mut End<S>,
+fn registered<S: TestedTransport>(
+    end: &mut TransportEnd<S>,
     bytes: Vec<u8>,
     access: Access,
 ) -> (S::Memory, Region<S>, Key) {
@@ -32,9 +32,9 @@ fn registered<S: Subject>(
 }
 
 /// Moves bytes between the region behind `key` at the peer and `region`, here.
-fn start<S: Subject>(
-    end: &mut End<S>,
-    way: Way,
+fn start<S: TestedTransport>(
+    end: &mut TransportEnd<S>,
+    way: BulkDirection,
     (key, key_at): (&Key, u64),
     (region, at): (&Region<S>, u64),
     len: u64,
@@ -47,26 +47,32 @@ fn start<S: Subject>(
     };
     let local = Local { region, at, len };
     match way {
-        Way::Get => end.tx.get(end.peer, remote, local, token),
-        Way::Put => end.tx.put(end.peer, local, remote, token),
+        BulkDirection::Get => end.tx.get(end.peer, remote, local, token),
+        BulkDirection::Put => end.tx.put(end.peer, local, remote, token),
     }
 }
 
 /// Moves a range both ways round and compares all bytes of the target.
-fn moves<S: Subject>(way: Way, len: usize, key_at: usize, at: usize, part: usize) {
+fn moves<S: TestedTransport>(
+    way: BulkDirection,
+    len: usize,
+    key_at: usize,
+    at: usize,
+    part: usize,
+) {
     let [mut a, mut b] = S::join();
     let (source, target) = (pattern(len, 1), vec![0xee; len]);
     let (here, there) = match way {
-        Way::Get => (target.clone(), source.clone()),
-        Way::Put => (source.clone(), target.clone()),
+        BulkDirection::Get => (target.clone(), source.clone()),
+        BulkDirection::Put => (source.clone(), target.clone()),
     };
     let (here_access, there_access) = match way {
-        Way::Get => (Access::Write, Access::Read),
-        Way::Put => (Access::Read, Access::Write),
+        BulkDirection::Get => (Access::Write, Access::Read),
+        BulkDirection::Put => (Access::Read, Access::Write),
     };
     let (here, region, _) = registered(&mut a, here, here_access);
     let (there, there_region, key) = registered(&mut b, there, there_access);
-    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let (mut a_log, mut b_log) = (EventLog::default(), EventLog::default());
     let mut started = false;
     until("bulk moves", || {
         if !started {
@@ -80,8 +86,8 @@ fn moves<S: Subject>(way: Way, len: usize, key_at: usize, at: usize, part: usize
     });
     assert_eq!(a_log.done, [(Token(77), Ok(()))]);
     let (from_at, to_at, got) = match way {
-        Way::Get => (key_at, at, S::read(&here)),
-        Way::Put => (at, key_at, S::read(&there)),
+        BulkDirection::Get => (key_at, at, S::read(&here)),
+        BulkDirection::Put => (at, key_at, S::read(&there)),
     };
     let mut expected = target;
     expected[to_at..to_at + part].copy_from_slice(&source[from_at..from_at + part]);
@@ -97,12 +103,12 @@ fn moves<S: Subject>(way: Way, len: usize, key_at: usize, at: usize, part: usize
 }
 
 /// Releases `region` of `end` and waits for its memory.
-fn release<S: Subject>(
-    end: &mut End<S>,
-    other: &mut End<S>,
+fn release<S: TestedTransport>(
+    end: &mut TransportEnd<S>,
+    other: &mut TransportEnd<S>,
     region: Region<S>,
 ) -> Result<(), Fault> {
-    let (mut log, mut other_log) = (Log::default(), Log::default());
+    let (mut log, mut other_log) = (EventLog::default(), EventLog::default());
     end.tx.release(region, Token(u64::MAX));
     until("memory is given back", || {
         end.poll(&mut log);
@@ -115,22 +121,22 @@ fn release<S: Subject>(
 }
 
 /// The receiver reads whole regions of the sender.
-pub fn get_moves_all_bytes<S: Subject>() {
+pub fn get_moves_all_bytes<S: TestedTransport>() {
     for len in LENS {
-        moves::<S>(Way::Get, len, 0, 0, len);
+        moves::<S>(BulkDirection::Get, len, 0, 0, len);
     }
 }
 
 /// The sender writes whole regions of the receiver.
-pub fn put_moves_all_bytes<S: Subject>() {
+pub fn put_moves_all_bytes<S: TestedTransport>() {
     for len in LENS {
-        moves::<S>(Way::Put, len, 0, 0, len);
+        moves::<S>(BulkDirection::Put, len, 0, 0, len);
     }
 }
 
 /// Ranges inside of regions move, and nothing beside them changes.
-pub fn parts_of_a_region_move<S: Subject>() {
-    for way in [Way::Get, Way::Put] {
+pub fn parts_of_a_region_move<S: TestedTransport>() {
+    for way in [BulkDirection::Get, BulkDirection::Put] {
         for (key_at, at, part) in [
             (0, 100, 1),
             (99_999, 0, 1),
@@ -143,17 +149,26 @@ pub fn parts_of_a_region_move<S: Subject>() {
 }
 
 /// Many operations under way: each token comes back, once.
-pub fn every_token_comes_back_once<S: Subject>() {
+pub fn every_token_comes_back_once<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let (here, region, _) = registered(&mut a, vec![0; 64_000], Access::Write);
     let (_there, _there_region, key) = registered(&mut b, pattern(64_000, 3), Access::Read);
-    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let (mut a_log, mut b_log) = (EventLog::default(), EventLog::default());
     let mut next = 0;
     until("all operations end", || {
         while next < 64 {
             let at = next * 1000;
             let ranges = ((&key, at), (&region, at));
-            if start(&mut a, Way::Get, ranges.0, ranges.1, 1000, Token(next)).is_err() {
+            if start(
+                &mut a,
+                BulkDirection::Get,
+                ranges.0,
+                ranges.1,
+                1000,
+                Token(next),
+            )
+            .is_err()
+            {
                 break;
             }
             next += 1;
@@ -169,7 +184,7 @@ pub fn every_token_comes_back_once<S: Subject>() {
 }
 
 /// Registering and releasing without a transfer.
-pub fn release_gives_memory_back<S: Subject>() {
+pub fn release_gives_memory_back<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     for round in 0..100 {
         let access = if round % 2 == 0 {
@@ -184,18 +199,26 @@ pub fn release_gives_memory_back<S: Subject>() {
 }
 
 /// A bulk operation holds up no frames, and frames no bulk operation.
-pub fn frames_pass_bulk<S: Subject>() {
+pub fn frames_pass_bulk<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let len = 8 << 20;
     let (here, region, _) = registered(&mut a, vec![0; len], Access::Write);
     let (_there, _there_region, key) = registered(&mut b, pattern(len, 3), Access::Read);
-    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let (mut a_log, mut b_log) = (EventLog::default(), EventLog::default());
     let (mut started, mut tag) = (false, 0);
     until("bulk and frames arrive", || {
         if !started {
             let ranges = ((&key, 0), (&region, 0));
             let len = len as u64;
-            started = start(&mut a, Way::Get, ranges.0, ranges.1, len, Token(1)).is_ok();
+            started = start(
+                &mut a,
+                BulkDirection::Get,
+                ranges.0,
+                ranges.1,
+                len,
+                Token(1),
+            )
+            .is_ok();
         }
         if tag < 1000 && b.try_send(&eager(tag, 8), &[8; 8], true) {
             tag += 1;

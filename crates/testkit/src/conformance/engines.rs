@@ -1,11 +1,12 @@
 //! Two engines over the transport.
 
-use oxmpi_wire::paths::Rendezvous;
+use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
-    Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Status, Switches, Tag, Tx,
+    Engine, EngineConfig, Envelope, Mode, Outcome, PathOverrides, Peer, Request, Rx, Source,
+    Status, Tag, Tx,
 };
 
-use super::{End, Subject, until};
+use super::{TestedTransport, TransportEnd, until};
 use crate::memory::pattern;
 
 const ENVELOPE: Envelope = Envelope { context: 2, tag: 4 };
@@ -13,20 +14,20 @@ const ENVELOPE: Envelope = Envelope { context: 2, tag: 4 };
 const LENS: [usize; 10] = [0, 1, 8, 48, 49, 1000, 8192, 8193, 300_000, 3 << 20];
 
 /// An end with its engine.
-struct Rank<S: Subject> {
-    end: End<S>,
+struct Rank<S: TestedTransport> {
+    end: TransportEnd<S>,
     engine: Engine<S::Tx>,
 }
 
-impl<S: Subject> Rank<S> {
-    fn new(mut end: End<S>, rendezvous: Rendezvous) -> Self {
+impl<S: TestedTransport> Rank<S> {
+    fn new(mut end: TransportEnd<S>, rendezvous: RendezvousScheme) -> Self {
         let peers = end.peer.0 + 1;
-        let rules = Rules {
-            switches: Switches {
+        let rules = EngineConfig {
+            overrides: PathOverrides {
                 rendezvous,
-                ..Switches::NONE
+                ..PathOverrides::NONE
             },
-            ..Rules::default()
+            ..EngineConfig::default()
         };
         Self {
             engine: Engine::new(&mut end.tx, peers, rules),
@@ -52,16 +53,16 @@ impl<S: Subject> Rank<S> {
     }
 }
 
-fn join<S: Subject>() -> [Rank<S>; 2] {
-    join_by(Rendezvous::Auto)
+fn join<S: TestedTransport>() -> [Rank<S>; 2] {
+    join_by(RendezvousScheme::Auto)
 }
 
-fn join_by<S: Subject>(rendezvous: Rendezvous) -> [Rank<S>; 2] {
+fn join_by<S: TestedTransport>(rendezvous: RendezvousScheme) -> [Rank<S>; 2] {
     S::join().map(|end| Rank::new(end, rendezvous))
 }
 
 /// Steps both until `request` of the first is complete.
-fn wait<S: Subject>(at: &mut Rank<S>, other: &mut Rank<S>, request: Request) -> Outcome {
+fn wait<S: TestedTransport>(at: &mut Rank<S>, other: &mut Rank<S>, request: Request) -> Outcome {
     let mut outcome = None;
     until("a request completes", || {
         at.step();
@@ -82,13 +83,13 @@ fn status(source: Peer, tag: u32, len: usize) -> Outcome {
 }
 
 /// Messages of all paths, in both modes, expected and not, got by the receiver and put by the sender.
-pub fn messages_of_every_size_arrive<S: Subject>() {
-    for rendezvous in [Rendezvous::Get, Rendezvous::Put] {
+pub fn messages_of_every_size_arrive<S: TestedTransport>() {
+    for rendezvous in [RendezvousScheme::Get, RendezvousScheme::Put] {
         messages_arrive(join_by::<S>(rendezvous));
     }
 }
 
-fn messages_arrive<S: Subject>([mut a, mut b]: [Rank<S>; 2]) {
+fn messages_arrive<S: TestedTransport>([mut a, mut b]: [Rank<S>; 2]) {
     for mode in [Mode::Standard, Mode::Synchronous] {
         for expected in [true, false] {
             for len in LENS {
@@ -114,7 +115,7 @@ fn messages_arrive<S: Subject>([mut a, mut b]: [Rank<S>; 2]) {
 }
 
 /// Far more messages than any ring holds, of mixed paths, before the first receive.
-pub fn a_flood_of_messages_keeps_order<S: Subject>() {
+pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let len_of = |number: u64| [8, 40, 600, 9000, 20_000][number as usize % 5];
     let sources: Vec<_> = (0..600)
@@ -140,7 +141,7 @@ pub fn a_flood_of_messages_keeps_order<S: Subject>() {
 }
 
 /// A rendezvous that nobody receives is taken back, and its memory with it.
-pub fn a_recall_is_answered<S: Subject>() {
+pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let source = S::memory(pattern(1 << 20, 1));
     for _ in 0..20 {
@@ -157,7 +158,7 @@ pub fn a_recall_is_answered<S: Subject>() {
 }
 
 /// Short messages by the direct road, both ways in turn.
-pub fn the_direct_road_receives<S: Subject>() {
+pub fn the_fast_path_receives<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     for round in 0..500 {
         let source = S::memory(pattern(8, round));
@@ -178,10 +179,13 @@ pub fn the_direct_road_receives<S: Subject>() {
         let (source, tag) = (Source::Peer(to.end.peer), Tag::Exact(ENVELOPE.tag));
         let bytes = S::bytes(&target);
         until("a short message is received", || {
-            assert!(to.engine.direct(source), "nothing else is under way");
+            assert!(
+                to.engine.is_fast_path_open(source),
+                "nothing else is under way"
+            );
             let (rx, tx) = (&mut to.end.rx, &mut to.end.tx);
             to.engine
-                .recv_direct(rx, tx, source, ENVELOPE.context, tag, &bytes)
+                .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes)
                 .is_some()
         });
         assert_eq!(S::read(&target), pattern(8, round));

@@ -4,12 +4,16 @@ use std::collections::VecDeque;
 
 use oxmpi_wire::{Envelope, Flags, Header, Kind, Rx, Sleeper, Tx};
 
-use super::{End, Fixed, Log, Subject, eager, until};
+use super::{EventLog, Fixed, TestedTransport, TransportEnd, eager, until};
 use crate::memory::pattern;
 
 /// Sends all of `frames` from `a` and checks that `b` gets them in order.
-fn exchange<S: Subject>(a: &mut End<S>, b: &mut End<S>, frames: &[(Header, Vec<u8>, bool)]) {
-    let (mut sent, mut a_log, mut b_log) = (0, Log::default(), Log::default());
+fn exchange<S: TestedTransport>(
+    a: &mut TransportEnd<S>,
+    b: &mut TransportEnd<S>,
+    frames: &[(Header, Vec<u8>, bool)],
+) {
+    let (mut sent, mut a_log, mut b_log) = (0, EventLog::default(), EventLog::default());
     until("frames arrive", || {
         while sent < frames.len() {
             let (head, body, short) = &frames[sent];
@@ -34,7 +38,7 @@ fn frame(tag: u32, len: usize, short: bool) -> (Header, Vec<u8>, bool) {
 }
 
 /// Bodies of all lengths of the short path, many times the room of a ring.
-pub fn short_frames_keep_order<S: Subject>() {
+pub fn short_frames_keep_order<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let longest = a.tx.limits(a.peer).short as usize;
     let frames: Vec<_> = (0..3000)
@@ -45,7 +49,7 @@ pub fn short_frames_keep_order<S: Subject>() {
 }
 
 /// Every length that a frame may have (large frames: around the powers of two).
-pub fn frames_of_every_size<S: Subject>() {
+pub fn frames_of_every_size<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let longest = a.tx.limits(a.peer).frame as usize;
     let lens = (0..=longest)
@@ -57,26 +61,26 @@ pub fn frames_of_every_size<S: Subject>() {
     exchange(&mut a, &mut b, &frames);
 }
 
-/// [`Tx::put_short`] takes no more than [`Tx::let_short`] allows, and nothing before.
-pub fn the_short_road_is_let<S: Subject>() {
+/// [`Tx::put_short`] takes no more than [`Tx::allow_short`] allows, and nothing before.
+pub fn the_short_path_obeys_its_limit<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     // The first frame opens what there is to be opened.
     exchange(&mut a, &mut b, &[frame(0, 8, true)]);
     let longest = a.tx.limits(a.peer).short;
-    let put = |a: &mut End<S>, len: u32| {
+    let put = |a: &mut TransportEnd<S>, len: u32| {
         let (head, body, _) = frame(1, len as usize, true);
         a.tx.put_short(a.peer, &head, &Fixed(&body))
     };
     assert!(!put(&mut a, 0), "nothing was let yet");
     for below in [1, longest, 0] {
-        a.tx.let_short(a.peer, below);
+        a.tx.allow_short(a.peer, below);
         let too_long = (below..=longest).find(|&len| put(&mut a, len));
         assert_eq!(too_long, None, "shorter than {below} was let");
     }
 }
 
 /// Both paths between the same two ends are one road.
-pub fn short_and_long_frames_keep_order<S: Subject>() {
+pub fn short_and_long_frames_keep_order<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let limits = *a.tx.limits(a.peer);
     let frames: Vec<_> = (0..2000)
@@ -90,7 +94,7 @@ pub fn short_and_long_frames_keep_order<S: Subject>() {
 }
 
 /// Kind, flags, context and tag arrive as they were sent.
-pub fn headers_travel_whole<S: Subject>() {
+pub fn headers_travel_whole<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut frames = Vec::new();
     for kind in Kind::ALL
@@ -115,11 +119,11 @@ pub fn headers_travel_whole<S: Subject>() {
 }
 
 /// What a sink leaves in a body does not reach the next one.
-pub fn unread_bodies_are_skipped<S: Subject>() {
+pub fn unread_bodies_are_skipped<S: TestedTransport>() {
     for at_most in [0, 1, 9] {
         let [mut a, mut b] = S::join();
         let limits = *a.tx.limits(a.peer);
-        let (mut a_log, mut b_log) = (Log::default(), Log::default());
+        let (mut a_log, mut b_log) = (EventLog::default(), EventLog::default());
         b_log.at_most = Some(at_most);
         let mut sent = 0;
         until("frames arrive", || {
@@ -141,7 +145,7 @@ pub fn unread_bodies_are_skipped<S: Subject>() {
 }
 
 /// A slot that is dropped sends nothing and costs no room.
-pub fn a_dropped_slot_sends_nothing<S: Subject>() {
+pub fn a_dropped_slot_sends_nothing<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let len = a.tx.limits(a.peer).frame as usize;
     for tag in 0..1000 {
@@ -155,12 +159,12 @@ pub fn a_dropped_slot_sends_nothing<S: Subject>() {
 }
 
 /// A transport that nobody empties is busy at some point, and says so when it no longer is.
-pub fn busy_then_room<S: Subject>() {
+pub fn busy_then_room<S: TestedTransport>() {
     for short in [true, false] {
         let [mut a, mut b] = S::join();
         let limits = *a.tx.limits(a.peer);
         let len = if short { limits.short } else { limits.frame } as usize;
-        let (mut sent, mut a_log, mut b_log) = (0, Log::default(), Log::default());
+        let (mut sent, mut a_log, mut b_log) = (0, EventLog::default(), EventLog::default());
         until("an end that nobody empties gets busy", || {
             let was_sent = a.try_send(&eager(sent, len), &pattern(len, 0), short);
             sent += u32::from(was_sent);
@@ -189,9 +193,9 @@ pub fn busy_then_room<S: Subject>() {
 }
 
 /// Two ends that flood each other both come through.
-pub fn floods_cross<S: Subject>() {
+pub fn floods_cross<S: TestedTransport>() {
     let mut ends = S::join();
-    let mut logs = [Log::default(), Log::default()];
+    let mut logs = [EventLog::default(), EventLog::default()];
     let longest = ends[0].tx.limits(ends[0].peer).frame.min(2000) as usize;
     let mut waiting: [VecDeque<u32>; 2] = [(0..3000).collect(), (0..3000).collect()];
     until("both floods arrive", || {
@@ -216,7 +220,7 @@ pub fn floods_cross<S: Subject>() {
 }
 
 /// One poll hands over no more than it was allowed to.
-pub fn a_budget_is_kept<S: Subject>() {
+pub fn a_budget_is_kept<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut sent = 0;
     until("some frames are sent", || {
@@ -224,7 +228,7 @@ pub fn a_budget_is_kept<S: Subject>() {
         a.tx.flush();
         sent == 3
     });
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     until("all frames arrive", || {
         let before = log.frames.len();
         b.rx.poll(&mut b.tx, 1, &mut log);
@@ -234,12 +238,12 @@ pub fn a_budget_is_kept<S: Subject>() {
 }
 
 /// Polling one peer hands over what it sent.
-pub fn one_peer_is_polled_alone<S: Subject>() {
+pub fn one_peer_is_polled_alone<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     for tag in 0..200 {
         until("there is room", || {
-            a.poll(&mut Log::default());
+            a.poll(&mut EventLog::default());
             a.try_send(&eager(tag, 4), &[4; 4], true)
         });
         a.tx.flush();
@@ -251,18 +255,18 @@ pub fn one_peer_is_polled_alone<S: Subject>() {
 }
 
 /// Whoever is about to sleep learns of what came before.
-pub fn arm_sees_what_came<S: Subject>() {
+pub fn arm_sees_what_came<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     for tag in 0..100 {
         until("there is room", || {
-            a.poll(&mut Log::default());
+            a.poll(&mut EventLog::default());
             a.try_send(&eager(tag, 1), &[1], true)
         });
         a.tx.flush();
         until("a frame keeps its receiver awake", || !b.rx.arm());
         until("the frame arrives", || {
-            a.poll(&mut Log::default());
+            a.poll(&mut EventLog::default());
             b.poll(&mut log);
             log.frames.len() as u32 == tag + 1
         });

@@ -1,14 +1,14 @@
 //! Death of a peer.
 
-use oxmpi_wire::{Engine, Envelope, Failure, Fault, Mode, Peer, Rules, Rx, Source, Tag, Tx};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Failure, Fault, Mode, Peer, Rx, Source, Tag, Tx};
 
-use super::{Log, Mortal, eager, until};
+use super::{EventLog, KillableTransport, eager, until};
 use crate::memory::pattern;
 
 /// The survivor learns of the death once, after all frames that came whole.
-pub fn a_lost_peer_is_told<S: Mortal>() {
+pub fn a_lost_peer_is_told<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     a.poll(&mut log);
     S::kill(b);
     until("the death is told", || {
@@ -22,9 +22,9 @@ pub fn a_lost_peer_is_told<S: Mortal>() {
 }
 
 /// Sending into the void is refused or swallowed, never waited for.
-pub fn sends_to_a_lost_peer_do_not_hang<S: Mortal>() {
+pub fn sends_to_a_lost_peer_do_not_hang<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     S::kill(b);
     let len = a.tx.limits(a.peer).frame as usize;
     until("the death is told", || {
@@ -39,9 +39,9 @@ pub fn sends_to_a_lost_peer_do_not_hang<S: Mortal>() {
 }
 
 /// An engine's operations with the dead peer end in its fault, and the memory comes back.
-pub fn operations_end_with_their_peer<S: Mortal>() {
+pub fn operations_end_with_their_peer<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, Rules::default());
+    let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, EngineConfig::default());
     let envelope = Envelope { context: 1, tag: 1 };
     let (long, room) = (S::memory(pattern(1 << 20, 0)), S::memory(vec![0; 8]));
     let dead: Peer = a.peer;

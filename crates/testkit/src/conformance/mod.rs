@@ -1,26 +1,26 @@
 //! What every transport must do: a suite that is generic over the transport.
 //!
-//! An implementor says in [`Subject`] how to make two joined ends, and instantiates the suite with
+//! An implementor says in [`TestedTransport`] how to make two joined ends, and instantiates the suite with
 //! one line in its own `tests/`:
 //!
 //! ```
-//! use oxmpi_testkit::conformance::{End, Subject};
-//! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, Weather, fabric};
-//! # use oxmpi_testkit::memory::Shared;
+//! use oxmpi_testkit::conformance::{TransportEnd, TestedTransport};
+//! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, FabricConfig, fabric};
+//! # use oxmpi_testkit::memory::SharedBytes;
 //! struct Fair;
 //!
-//! impl Subject for Fair {
+//! impl TestedTransport for Fair {
 //!     // ...
 //! #     type Tx = FabricTx;
 //! #     type Rx = FabricRx;
-//! #     type Memory = Shared;
-//! #     fn join() -> [End<Self>; 2] {
-//! #         let (_, ends) = fabric(2, Weather::default());
-//! #         End::two(ends)
+//! #     type Memory = SharedBytes;
+//! #     fn join() -> [TransportEnd<Self>; 2] {
+//! #         let (_, ends) = fabric(2, FabricConfig::default());
+//! #         TransportEnd::two(ends)
 //! #     }
-//! #     fn memory(bytes: Vec<u8>) -> Shared { Shared::new(bytes) }
-//! #     fn bytes(memory: &Shared) -> Shared { memory.clone() }
-//! #     fn read(memory: &Shared) -> Vec<u8> { memory.to_vec() }
+//! #     fn memory(bytes: Vec<u8>) -> SharedBytes { SharedBytes::new(bytes) }
+//! #     fn bytes(memory: &SharedBytes) -> SharedBytes { memory.clone() }
+//! #     fn read(memory: &SharedBytes) -> Vec<u8> { memory.to_vec() }
 //! }
 //!
 //! oxmpi_testkit::conformance!(fair, Fair);
@@ -43,7 +43,7 @@ use oxmpi_wire::{
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// A transport under test.
-pub trait Subject: Sized {
+pub trait TestedTransport: Sized {
     /// The sending half.
     type Tx: Tx + Rma + Memory;
     /// The receiving half.
@@ -52,7 +52,7 @@ pub trait Subject: Sized {
     type Memory;
 
     /// Makes two ends that are joined. Both are driven by the calling thread.
-    fn join() -> [End<Self>; 2];
+    fn join() -> [TransportEnd<Self>; 2];
 
     /// User memory with these bytes.
     fn memory(bytes: Vec<u8>) -> Self::Memory;
@@ -66,14 +66,14 @@ pub trait Subject: Sized {
 }
 
 /// A transport whose ends can die in a test.
-pub trait Mortal: Subject {
+pub trait KillableTransport: TestedTransport {
     /// Ends this end as if its process had died.
-    fn kill(end: End<Self>);
+    fn kill(end: TransportEnd<Self>);
 }
 
 /// One end.
 #[derive(Debug)]
-pub struct End<S: Subject> {
+pub struct TransportEnd<S: TestedTransport> {
     /// The sending half.
     pub tx: S::Tx,
     /// The receiving half.
@@ -82,7 +82,7 @@ pub struct End<S: Subject> {
     pub peer: Peer,
 }
 
-impl<S: Subject> End<S> {
+impl<S: TestedTransport> TransportEnd<S> {
     /// The two ends of a pair that call each other 1 and 0, in the order of what they are called.
     ///
     /// # Panics
@@ -100,7 +100,7 @@ impl<S: Subject> End<S> {
     }
 
     /// Rings the doorbells and polls once.
-    pub fn poll(&mut self, log: &mut Log) -> u32 {
+    pub fn poll(&mut self, log: &mut EventLog) -> u32 {
         self.tx.flush();
         self.rx.poll(&mut self.tx, 64, log)
     }
@@ -127,7 +127,7 @@ impl<S: Subject> End<S> {
 
 /// Everything a transport told, in order.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct EventLog {
     /// Frames with their bodies.
     pub frames: Vec<(Peer, Header, Vec<u8>)>,
     /// Ended bulk operations.
@@ -140,7 +140,7 @@ pub struct Log {
     pub at_most: Option<usize>,
 }
 
-impl<T> Sink<T> for Log {
+impl<T> Sink<T> for EventLog {
     fn frame(&mut self, _tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
         assert_eq!(
             body.left(),
@@ -178,7 +178,7 @@ impl Bytes for Fixed<'_> {
         self.0.len() as u64
     }
 
-    fn place(&self) -> Option<u64> {
+    fn address(&self) -> Option<u64> {
         Some(self.0.as_ptr().addr() as u64)
     }
 
@@ -212,8 +212,8 @@ fn until(what: &str, mut step: impl FnMut() -> bool) {
     }
 }
 
-/// Instantiates the suite for a [`Subject`] as the tests of a module; with `, mortal`, for a
-/// [`Mortal`] also the tests of death.
+/// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable`, for a
+/// [`KillableTransport`] also the tests of death.
 #[macro_export]
 macro_rules! conformance {
     ($module:ident, $subject:ty) => {
@@ -223,15 +223,15 @@ macro_rules! conformance {
             $crate::conformance_tests!($subject, frames: short_frames_keep_order,
                 frames_of_every_size, short_and_long_frames_keep_order, headers_travel_whole,
                 unread_bodies_are_skipped, a_dropped_slot_sends_nothing, busy_then_room,
-                the_short_road_is_let, floods_cross, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_what_came);
+                the_short_path_obeys_its_limit, floods_cross, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_what_came);
             $crate::conformance_tests!($subject, bulk: get_moves_all_bytes, put_moves_all_bytes,
                 parts_of_a_region_move, every_token_comes_back_once, release_gives_memory_back,
                 frames_pass_bulk);
             $crate::conformance_tests!($subject, engines: messages_of_every_size_arrive,
-                a_flood_of_messages_keeps_order, a_recall_is_answered, the_direct_road_receives);
+                a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives);
         }
     };
-    ($module:ident, $subject:ty, mortal) => {
+    ($module:ident, $subject:ty, killable) => {
         mod $module {
             #[allow(unused_imports, reason = "the subject may be a path of its own")]
             use super::*;

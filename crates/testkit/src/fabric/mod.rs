@@ -12,13 +12,13 @@ use std::rc::Rc;
 
 use oxmpi_wire::{Bytes, Fault, Header, Key, Limits, Peer, Token};
 
-use crate::draft::number_in;
-use crate::memory::Shared;
+use crate::frame_builder::number_in;
+use crate::memory::SharedBytes;
 use crate::rng::Rng;
 
 /// How a fabric behaves.
 #[derive(Clone, Copy, Debug)]
-pub struct Weather {
+pub struct FabricConfig {
     /// Seed of everything that is random.
     pub seed: u64,
     /// Percentage of sends and bulk operations that are refused though there is room.
@@ -31,7 +31,7 @@ pub struct Weather {
     pub limits: Limits,
 }
 
-impl Default for Weather {
+impl Default for FabricConfig {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -43,10 +43,10 @@ impl Default for Weather {
     }
 }
 
-impl Weather {
+impl FabricConfig {
     /// Refusals, delays and little room.
     #[must_use]
-    pub fn storm(seed: u64) -> Self {
+    pub fn adverse(seed: u64) -> Self {
         Self {
             seed,
             refuse: 30,
@@ -64,17 +64,17 @@ type Queue = VecDeque<(Header, Vec<u8>)>;
 #[derive(Debug)]
 struct Net {
     rng: Rng,
-    weather: Weather,
+    config: FabricConfig,
     /// Frames under way, by sender and receiver.
     queues: BTreeMap<(u32, u32), Queue>,
     /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), Shared>,
+    regions: BTreeMap<(u32, u64), SharedBytes>,
     next_region: u64,
     dead: Vec<bool>,
 }
 
 /// A place in registered memory: owner, number, offset.
-type Place = (u32, u64, u64);
+type RegionOffset = (u32, u64, u64);
 
 /// A bulk operation under way.
 #[derive(Debug)]
@@ -82,8 +82,8 @@ enum Bulk {
     /// A get or a put with `peer`.
     Move {
         peer: u32,
-        from: Place,
-        to: Place,
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
         token: Token,
     },
@@ -105,12 +105,12 @@ pub struct FabricTx {
     /// Peers that the sink has given up.
     pub given_up: Vec<(Peer, Fault)>,
     /// What this end has moved.
-    pub moves: Moves,
+    pub moves: BulkCounts,
 }
 
 /// Bulk operations that an end has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moves {
+pub struct BulkCounts {
     /// Gets.
     pub gets: u64,
     /// Puts.
@@ -134,10 +134,10 @@ pub struct Fabric(Rc<RefCell<Net>>);
 
 /// Makes a fabric of `ends` ends.
 #[must_use]
-pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>) {
+pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, FabricRx)>) {
     let net = Rc::new(RefCell::new(Net {
-        rng: Rng::new(weather.seed),
-        weather,
+        rng: Rng::new(config.seed),
+        config,
         queues: BTreeMap::new(),
         regions: BTreeMap::new(),
         next_region: 0,
@@ -148,11 +148,11 @@ pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>
             let tx = FabricTx {
                 me,
                 net: Rc::clone(&net),
-                limits: weather.limits,
+                limits: config.limits,
                 bulk: Vec::new(),
                 refused: vec![false; ends as usize],
                 given_up: Vec::new(),
-                moves: Moves::default(),
+                moves: BulkCounts::default(),
             };
             let rx = FabricRx {
                 me,
@@ -220,8 +220,8 @@ impl Net {
         }
     }
 
-    fn copy(&self, from: Place, to: Place, len: u64) -> Result<(), Fault> {
-        let region = |(owner, number, at): Place| {
+    fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
+        let region = |(owner, number, at): RegionOffset| {
             self.regions
                 .get(&(owner, number))
                 .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))

@@ -9,7 +9,7 @@ impl FabricRx {
     fn look<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, from: u32, sink: &mut S) -> u32 {
         let (frame, dead) = {
             let mut net = self.net.borrow_mut();
-            let delay = net.weather.delay;
+            let delay = net.config.delay;
             if self.told[from as usize] || net.rng.chance(delay) {
                 return 0;
             }

@@ -6,8 +6,8 @@ use oxmpi_wire::{
 };
 
 use super::{Bulk, FabricTx};
-use crate::draft::{Draft, Post, key_of, number_in};
-use crate::memory::Shared;
+use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
+use crate::memory::SharedBytes;
 
 impl FabricTx {
     /// What this end is called by all others.
@@ -18,11 +18,11 @@ impl FabricTx {
 
     fn admit(&mut self, to: Peer) -> Result<(), Busy> {
         let mut net = self.net.borrow_mut();
-        let refuse = net.weather.refuse;
+        let refuse = net.config.refuse;
         let full = net
             .queues
             .get(&(self.me, to.0))
-            .is_some_and(|queue| queue.len() >= net.weather.capacity);
+            .is_some_and(|queue| queue.len() >= net.config.capacity);
         if net.dead[to.0 as usize] {
             // There is never room again: the loss is the only event to come.
             return Err(Busy);
@@ -56,7 +56,7 @@ impl FabricTx {
         while at < self.bulk.len() {
             let late = {
                 let mut net = self.net.borrow_mut();
-                let delay = net.weather.delay;
+                let delay = net.config.delay;
                 net.rng.chance(delay)
             };
             if late {
@@ -74,7 +74,7 @@ impl FabricTx {
     }
 }
 
-impl Post for FabricTx {
+impl PostFrame for FabricTx {
     fn post(&self, to: u32, head: Header, body: Vec<u8>) {
         let mut net = self.net.borrow_mut();
         if !net.dead[to as usize] {
@@ -87,7 +87,7 @@ impl Post for FabricTx {
 }
 
 impl Tx for FabricTx {
-    type Slot<'a> = Draft<'a, Self>;
+    type Slot<'a> = FrameBuilder<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
@@ -105,13 +105,18 @@ impl Tx for FabricTx {
         Ok(())
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
+    fn frame(
+        &mut self,
+        to: Peer,
+        head: &Header,
+        len: usize,
+    ) -> Result<FrameBuilder<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
         );
         self.admit(to)?;
-        Ok(Draft::new(self, to.0, *head))
+        Ok(FrameBuilder::new(self, to.0, *head))
     }
 
     fn flush(&mut self) {}
@@ -123,10 +128,10 @@ impl Tx for FabricTx {
 }
 
 impl Memory for FabricTx {
-    type Bytes = Shared;
+    type Bytes = SharedBytes;
     type Region = u64;
 
-    fn register(&mut self, bytes: Shared, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: SharedBytes, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
         let number = net.next_region;
         net.next_region += 1;

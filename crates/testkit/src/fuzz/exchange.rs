@@ -1,6 +1,8 @@
 //! What a leader of another node says of where its ranks are.
 
-use oxmpi_wire::exchange::{Directory, Exchange, Next, Seat, Sheet};
+use oxmpi_wire::exchange::{
+    AddressDirectory, AddressExchange, ExchangeStep, NodeAddressTable, RankAddress,
+};
 
 /// Reads `data` as a sheet, as a message of an exchange among up to seven nodes, and as all sheets.
 ///
@@ -11,31 +13,31 @@ pub fn exchange(data: &[u8]) {
     let Some((&first, said)) = data.split_first() else {
         return;
     };
-    if let Ok(sheet) = Sheet::decode(0, said) {
+    if let Ok(sheet) = NodeAddressTable::decode(0, said) {
         assert_eq!(sheet.encode(), said);
     }
     let (nodes, ranks) = (u32::from(first % 7) + 1, u32::from(first / 7));
-    match Directory::read(ranks, nodes, said) {
-        Ok(all) => assert!((0..ranks).all(|rank| all.place(rank).is_some())),
+    match AddressDirectory::read(ranks, nodes, said) {
+        Ok(all) => assert!((0..ranks).all(|rank| all.locate(rank).is_some())),
         Err(why) => assert!(why.to_string().len() < 500),
     }
-    let own = Sheet {
+    let own = NodeAddressTable {
         common: "node0".into(),
-        ranks: vec![Seat {
+        ranks: vec![RankAddress {
             rank: 0,
             pid: 1,
             port: 1,
         }],
     };
-    let mut leader = Exchange::new(0, nodes, &own);
+    let mut leader = AddressExchange::new(0, nodes, &own);
     for from in 0..nodes {
-        let before = leader.step();
-        if leader.came(from, said).is_err() {
-            assert_eq!(leader.step(), before);
+        let before = leader.next_step();
+        if leader.message_received(from, said).is_err() {
+            assert_eq!(leader.next_step(), before);
         }
-        if let Next::Get { .. } = leader.step() {
-            leader.got(true).expect("it is there");
-            assert!(matches!(leader.step(), Next::Send { .. }));
+        if let ExchangeStep::GetCard { .. } = leader.next_step() {
+            leader.card_received(true).expect("it is there");
+            assert!(matches!(leader.next_step(), ExchangeStep::Send { .. }));
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Headers from anyone, and a peer that sends whatever it likes to an engine at work.
 
 use oxmpi_wire::{
-    Engine, Envelope, Flags, Header, Kind, Message, Mode, Peer, Put, Request, Rules, Rx, Slot,
-    Source, Switches, Tag, Tx,
+    Engine, EngineConfig, Envelope, Flags, Header, Kind, Message, Mode, PathOverrides, Peer, Put,
+    Request, Rx, Slot, Source, Tag, Tx,
 };
 
-use crate::conformance::Log;
-use crate::fabric::{FabricRx, FabricTx, Weather, fabric};
-use crate::memory::Shared;
+use crate::conformance::EventLog;
+use crate::fabric::{FabricConfig, FabricRx, FabricTx, fabric};
+use crate::memory::SharedBytes;
 
 /// The peer that keeps to no rule.
 const HOSTILE: Peer = Peer(1);
 /// Polls after which an operation that is still open hangs.
-const PATIENCE: u32 = 1000;
+const MAX_STEPS: u32 = 1000;
 
 /// Reads `data` as a header, then as what a hostile peer sends and its victim does.
 ///
@@ -98,25 +98,25 @@ struct Victim {
 
 impl Victim {
     fn new() -> Self {
-        let weather = Weather {
+        let config = FabricConfig {
             capacity: 8,
-            ..Weather::default()
+            ..FabricConfig::default()
         };
-        let (fabric, mut ends) = fabric(2, weather);
+        let (fabric, mut ends) = fabric(2, config);
         let hostile = ends.pop().expect("two ends");
         let (mut tx, rx) = ends.pop().expect("two ends");
-        let rules = Rules {
-            switches: Switches {
+        let config = EngineConfig {
+            overrides: PathOverrides {
                 get: Some(400),
                 chunk: Some(50),
-                ..Switches::eager(256)
+                ..PathOverrides::eager(256)
             },
-            kept_bytes: 1000,
-            kept_bytes_of_all: 1000,
-            kept_messages: 6,
+            unexpected_bytes: 1000,
+            unexpected_bytes_total: 1000,
+            unexpected_messages: 6,
         };
         Self {
-            engine: Engine::new(&mut tx, 2, rules),
+            engine: Engine::new(&mut tx, 2, config),
             tx,
             rx,
             requests: Vec::new(),
@@ -132,14 +132,14 @@ impl Victim {
             5 => {
                 let (mode, len) = (script.next(), script.next());
                 let mode = [Mode::Standard, Mode::Synchronous][usize::from(mode % 2)];
-                let body = Shared::zeroed(usize::from(len) * 2);
+                let body = SharedBytes::zeroed(usize::from(len) * 2);
                 let (tx, envelope) = (&mut self.tx, script.envelope());
                 let request = self.engine.send(tx, HOSTILE, envelope, mode, body);
                 self.requests.push(request);
             }
             6 => {
                 let (source, context, tag) = script.want();
-                let body = Shared::zeroed(usize::from(script.next()));
+                let body = SharedBytes::zeroed(usize::from(script.next()));
                 let request = self.engine.recv(&mut self.tx, source, context, tag, body);
                 self.requests.push(request);
             }
@@ -151,20 +151,20 @@ impl Victim {
             }
             8 => {
                 let (source, context, tag) = script.want();
-                if let Some(Ok((message, _))) = self.engine.claim(source, context, tag) {
+                if let Some(Ok((message, _))) = self.engine.matched_probe(source, context, tag) {
                     self.claimed.push(message);
                 }
             }
             9 => {
-                let body = Shared::zeroed(usize::from(script.next()));
+                let body = SharedBytes::zeroed(usize::from(script.next()));
                 if let Some(message) = self.claimed.pop() {
-                    let request = self.engine.recv_claimed(&mut self.tx, message, body);
+                    let request = self.engine.matched_recv(&mut self.tx, message, body);
                     self.requests.extend(request);
                 }
             }
             10 => {
                 let (tx, rx) = &mut self.hostile;
-                rx.poll(tx, 8, &mut Log::default());
+                rx.poll(tx, 8, &mut EventLog::default());
             }
             _ => self.poll(),
         }
@@ -200,11 +200,11 @@ impl Victim {
     fn end(mut self) {
         self.fabric.kill(HOSTILE);
         for message in self.claimed.drain(..) {
-            let body = Shared::zeroed(8);
-            let request = self.engine.recv_claimed(&mut self.tx, message, body);
+            let body = SharedBytes::zeroed(8);
+            let request = self.engine.matched_recv(&mut self.tx, message, body);
             self.requests.extend(request);
         }
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             self.poll();
             let engine = &mut self.engine;
             self.requests

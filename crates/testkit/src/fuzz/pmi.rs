@@ -2,7 +2,7 @@
 //! server, and honest ones over a stream that comes in any pieces.
 
 use oxmpi_wire::pmi::{
-    Client, Event, LINE_MAX, Line, Mapping, Opening, Reply, Request, Server, Standing,
+    Client, Event, LINE_MAX, Line, Mapping, PmiRequest, PortHandshake, RankState, Reply, Server,
 };
 
 /// A rank that keeps to the protocol, beside a hostile one.
@@ -54,7 +54,7 @@ fn mapping(data: &[u8]) {
 
 /// Gives `data` as the answer to a rank that opens a conversation at a port.
 fn opening(data: &[u8]) {
-    let mut opening = Opening::default();
+    let mut opening = PortHandshake::default();
     for piece in data.chunks(7) {
         match opening.feed(piece) {
             Ok(None) => {}
@@ -70,20 +70,20 @@ fn opening(data: &[u8]) {
     }
 }
 
-const REQUESTS: [Request<'_>; 9] = [
-    Request::Init,
-    Request::Maxes,
-    Request::Appnum,
-    Request::UniverseSize,
-    Request::KvsName,
-    Request::Put {
+const REQUESTS: [PmiRequest<'_>; 9] = [
+    PmiRequest::Init,
+    PmiRequest::Maxes,
+    PmiRequest::Appnum,
+    PmiRequest::UniverseSize,
+    PmiRequest::KvsName,
+    PmiRequest::Put {
         kvs: "k",
         key: "a",
         value: "b",
     },
-    Request::Barrier,
-    Request::Get { kvs: "k", key: "a" },
-    Request::Finalize,
+    PmiRequest::Barrier,
+    PmiRequest::Get { kvs: "k", key: "a" },
+    PmiRequest::Finalize,
 ];
 
 /// Gives each newline-ended part of `data` as the answer to the next request.
@@ -102,7 +102,7 @@ fn hostile_manager(data: &[u8]) {
                 Ok(Some(_)) => break,
                 Err(error) => {
                     assert!(error.to_string().len() < 400, "{error}");
-                    assert!(client.request(Request::Barrier).is_err());
+                    assert!(client.request(PmiRequest::Barrier).is_err());
                     return;
                 }
             }
@@ -138,7 +138,7 @@ fn hostile_rank(data: &[u8]) {
     );
     let answers: Vec<Event> = std::iter::from_fn(|| server.poll()).collect();
     assert_eq!(answers.len(), 3, "{answers:?}");
-    assert_eq!(server.standing(HONEST), Standing::Joined);
+    assert_eq!(server.rank_state(HONEST), RankState::Joined);
     server.gone(HOSTILE);
 }
 
@@ -175,12 +175,12 @@ fn honest(data: &[u8]) {
     }
 }
 
-fn expected(request: Request<'_>, reply: Reply<'_>) -> bool {
+fn expected(request: PmiRequest<'_>, reply: Reply<'_>) -> bool {
     match request {
-        Request::Appnum => reply == Reply::Appnum(3),
-        Request::UniverseSize => reply == Reply::UniverseSize(Some(1)),
-        Request::KvsName => reply == Reply::KvsName("k"),
-        Request::Get { .. } => reply == Reply::Value(Some("b")),
+        PmiRequest::Appnum => reply == Reply::Appnum(3),
+        PmiRequest::UniverseSize => reply == Reply::UniverseSize(Some(1)),
+        PmiRequest::KvsName => reply == Reply::KvsName("k"),
+        PmiRequest::Get { .. } => reply == Reply::Value(Some("b")),
         _ => true,
     }
 }

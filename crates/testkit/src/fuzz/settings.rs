@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use oxmpi_pin::intel::{Cell, Domain, Order, ProcessorList};
 use oxmpi_pin::openmpi::{BindTo, MapBy, cpu_set};
-use oxmpi_text::{Error, List, Nanos, Ranges, Size, duration, size, switch};
-use oxmpi_wire::transports::Wish;
+use oxmpi_text::{Error, Nanos, NumberList, Ranges, Size, duration, size, switch};
+use oxmpi_wire::transports::TransportList;
 
 /// Reads `data` as every kind of setting, if it is text.
 ///
@@ -21,10 +21,10 @@ pub fn settings(data: &[u8]) {
     for row in oxmpi_pin::SETTINGS {
         refused_in_place(text, (row.check)(text));
     }
-    if let Some(wish) = refused_in_place(text, Wish::read(text)) {
+    if let Some(list) = refused_in_place(text, TransportList::parse(text)) {
         let names = text.trim_start().trim_start_matches('^').split(',').count();
         assert_eq!(
-            wish.entries().count(),
+            list.entries().count(),
             names,
             "every name of {text:?} counts"
         );
@@ -59,7 +59,10 @@ fn list(text: &str) {
         Ok(all)
     };
     if let Some(all) = refused_in_place(text, numbers(text)) {
-        assert_eq!(numbers(&List(all.iter().copied()).to_string()), Ok(all));
+        assert_eq!(
+            numbers(&NumberList(all.iter().copied()).to_string()),
+            Ok(all)
+        );
     }
 }
 

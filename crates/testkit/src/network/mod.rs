@@ -6,7 +6,7 @@
 //! copies. Its memory is really allocated and its bytes really go through it, so that a test or a
 //! benchmark measures what the plan predicts.
 
-mod end;
+mod mailbox_end;
 mod rx;
 mod tx;
 
@@ -14,15 +14,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use oxmpi_wire::paths::network::{Connect, Plan};
+use oxmpi_wire::paths::network::{ConnectTime, NetworkPlan};
 use oxmpi_wire::{Limits, Token};
 
-use self::end::End;
-use crate::memory::Shared;
+use self::mailbox_end::MailboxEnd;
+use crate::memory::SharedBytes;
 
 /// What one end has taken and done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct EndCounters {
     /// Bytes of mailboxes that are allocated.
     pub mailboxes: u64,
     /// Bytes of buffers that are allocated.
@@ -39,10 +39,10 @@ pub struct Figures {
 
 #[derive(Debug)]
 struct Net {
-    plan: Plan,
-    ends: Vec<End>,
+    plan: NetworkPlan,
+    ends: Vec<MailboxEnd>,
     /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), Shared>,
+    regions: BTreeMap<(u32, u64), SharedBytes>,
     next_region: u64,
 }
 
@@ -85,10 +85,10 @@ pub struct Network(Rc<RefCell<Net>>);
 
 /// Makes the network of `plan`, with an end for each rank.
 #[must_use]
-pub fn network(plan: Plan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
+pub fn network(plan: NetworkPlan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
     let ranks = plan.ranks as u32;
-    let mut ends: Vec<_> = (0..ranks).map(|_| End::new(&plan)).collect();
-    if plan.wanted.connect == Connect::Start {
+    let mut ends: Vec<_> = (0..ranks).map(|_| MailboxEnd::new(&plan)).collect();
+    if plan.settings.connect == ConnectTime::Start {
         for (me, end) in ends.iter_mut().enumerate() {
             let peers = (0..ranks).filter(|peer| *peer as usize != me);
             peers.for_each(|peer| end.connect(&plan, peer));
@@ -121,9 +121,9 @@ pub fn network(plan: Plan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
 impl Network {
     /// What the end of `rank` has taken and done.
     #[must_use]
-    pub fn figures(&self, rank: u32) -> Figures {
+    pub fn counters(&self, rank: u32) -> EndCounters {
         let net = self.0.borrow();
-        net.ends[rank as usize].figures()
+        net.ends[rank as usize].counters()
     }
 
     /// Memory that is registered at this moment.

@@ -11,8 +11,8 @@ impl NetworkRx {
         from: Option<u32>,
         sink: &mut S,
     ) -> bool {
-        let letter = self.net.borrow_mut().ends[self.me as usize].take(from);
-        let Some((from, head, body)) = letter else {
+        let frame = self.net.borrow_mut().ends[self.me as usize].take(from);
+        let Some((from, head, body)) = frame else {
             return false;
         };
         sink.frame(tx, Peer(from), &head, &mut body.as_slice());

@@ -1,14 +1,14 @@
 //! The sending half of an end.
 
-use oxmpi_wire::paths::network::BUFFER;
+use oxmpi_wire::paths::network::BUFFER_LEN;
 use oxmpi_wire::{
     Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
     Token, Tx,
 };
 
 use super::{Bulk, Net, NetworkTx};
-use crate::draft::{Draft, Post, key_of, number_in};
-use crate::memory::Shared;
+use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
+use crate::memory::SharedBytes;
 
 impl Net {
     /// Whether a frame with so many buffers may go from `from` to `to`. Both ends of one to itself
@@ -51,7 +51,7 @@ impl Net {
         };
         let (source, target) = (region(from)?, region(to)?);
         let by_engine = self.plan.by_engine(len);
-        let zero_copy = self.plan.wanted.zero_copy;
+        let zero_copy = self.plan.settings.zero_copy;
         let end = &mut self.ends[me as usize];
         end.count(len, by_engine);
         if zero_copy {
@@ -60,13 +60,13 @@ impl Net {
         }
         let bytes = &source.to_vec()[from.2 as usize..][..len as usize];
         let mut at = to.2;
-        for part in bytes.chunks(BUFFER as usize) {
+        for part in bytes.chunks(BUFFER_LEN as usize) {
             let buffer = end.borrow(1);
             let buffer = buffer.ok_or(Fault::Refused("buffers of the network"))?;
             target.fill(at, &mut end.stage(buffer, part).as_slice());
             at += part.len() as u64;
         }
-        end.figures.copied += len;
+        end.counters.copied += len;
         Ok(())
     }
 }
@@ -102,7 +102,7 @@ impl NetworkTx {
     }
 }
 
-impl Post for NetworkTx {
+impl PostFrame for NetworkTx {
     fn post(&self, to: u32, head: Header, body: Vec<u8>) {
         let mut net = self.net.borrow_mut();
         net.send(self.me, to, &head, body);
@@ -110,7 +110,7 @@ impl Post for NetworkTx {
 }
 
 impl Tx for NetworkTx {
-    type Slot<'a> = Draft<'a, Self>;
+    type Slot<'a> = FrameBuilder<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
@@ -125,7 +125,12 @@ impl Tx for NetworkTx {
         Ok(())
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
+    fn frame(
+        &mut self,
+        to: Peer,
+        head: &Header,
+        len: usize,
+    ) -> Result<FrameBuilder<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
@@ -133,14 +138,14 @@ impl Tx for NetworkTx {
         let mut net = self.net.borrow_mut();
         let buffers = net.plan.buffers(len as u32);
         if !net.admits(self.me, to.0, buffers) {
-            net.ends[self.me as usize].figures.refused += 1;
+            net.ends[self.me as usize].counters.refused += 1;
             if !self.refused.contains(&to.0) {
                 self.refused.push(to.0);
             }
             return Err(Busy);
         }
         drop(net);
-        Ok(Draft::new(self, to.0, *head))
+        Ok(FrameBuilder::new(self, to.0, *head))
     }
 
     fn flush(&mut self) {}
@@ -151,10 +156,10 @@ impl Tx for NetworkTx {
 }
 
 impl Memory for NetworkTx {
-    type Bytes = Shared;
+    type Bytes = SharedBytes;
     type Region = u64;
 
-    fn register(&mut self, bytes: Shared, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: SharedBytes, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
         let number = net.next_region;
         net.next_region += 1;

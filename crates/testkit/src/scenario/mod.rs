@@ -8,19 +8,19 @@ mod outcome;
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
 
 pub use self::op::Op;
 
-use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
-use crate::memory::{Shared, pattern};
-use crate::oracle::{Arrival, Matcher, Verdict, Want};
+use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use crate::memory::{SharedBytes, pattern};
+use crate::oracle::{Arrival, Matcher, ReceivePattern, ReceiveResult};
 use crate::spy::SpyRx;
 
 /// Contexts of every scenario.
 pub const CONTEXTS: u32 = 2;
 /// Rounds after which a scenario that should end counts as hanging.
-const PATIENCE: u32 = 100_000;
+const MAX_STEPS: u32 = 100_000;
 
 struct Rank {
     tx: FabricTx,
@@ -35,7 +35,7 @@ struct Sent {
     envelope: Envelope,
     len: u16,
     request: Option<Request>,
-    recalled: bool,
+    cancelled: bool,
     matched: bool,
 }
 
@@ -58,7 +58,7 @@ enum Expected {
 
 struct Received {
     at: u32,
-    room: Shared,
+    room: SharedBytes,
     request: Option<Request>,
     expected: Expected,
 }
@@ -84,8 +84,13 @@ pub struct Scenario {
 /// # Panics
 /// If an outcome is not the oracle's, a message is lost, comes twice or overtakes, memory stays
 /// registered, or something does not end.
-pub fn run(ranks: u32, weather: Weather, rules: Rules, ops: impl IntoIterator<Item = Op>) {
-    let mut scenario = Scenario::new(ranks, weather, rules);
+pub fn run(
+    ranks: u32,
+    fabric_config: FabricConfig,
+    config: EngineConfig,
+    ops: impl IntoIterator<Item = Op>,
+) {
+    let mut scenario = Scenario::new(ranks, fabric_config, config);
     for op in ops {
         scenario.apply(op);
     }
@@ -95,12 +100,12 @@ pub fn run(ranks: u32, weather: Weather, rules: Rules, ops: impl IntoIterator<It
 impl Scenario {
     /// A job of `count` ranks.
     #[must_use]
-    pub fn new(count: u32, weather: Weather, rules: Rules) -> Self {
-        let (fabric, ends) = fabric(count, weather);
+    pub fn new(count: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
+        let (fabric, ends) = fabric(count, fabric_config);
         let ranks = ends
             .into_iter()
             .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, count, rules),
+                engine: Engine::new(&mut tx, count, config),
                 tx,
                 rx: SpyRx::new(rx),
                 oracle: Matcher::default(),
@@ -125,12 +130,12 @@ impl Scenario {
     }
 
     /// `want` with a source that the job has.
-    fn within(&self, want: Want) -> Want {
+    fn within(&self, want: ReceivePattern) -> ReceivePattern {
         let source = match want.source {
             Source::Peer(Peer(source)) => Source::Peer(Peer(source % self.size())),
             Source::Any => Source::Any,
         };
-        Want { source, ..want }
+        ReceivePattern { source, ..want }
     }
 
     /// The messages from one rank to another that have not arrived.
@@ -162,7 +167,7 @@ impl Scenario {
                 if let Some(number) = self.message(from, to, envelope, len) {
                     let sent = &self.sent[number];
                     let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-                    let body = Shared::new(sent.body(number));
+                    let body = SharedBytes::new(sent.body(number));
                     let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
                     if done.is_err() {
                         self.send(number, Mode::Standard);
@@ -172,14 +177,14 @@ impl Scenario {
             Op::Recv { at, want, room } => {
                 self.recv(at % self.size(), self.within(want), room.max(8));
             }
-            Op::Direct {
+            Op::FastRecv {
                 at,
                 source,
                 envelope,
-            } => self.direct(at % self.size(), source % self.size(), envelope),
+            } => self.fast_recv(at % self.size(), source % self.size(), envelope),
             Op::Probe { at, want } => self.probe(at % self.size(), self.within(want)),
-            Op::Claim { at, want } => {
-                self.claim(at % self.size(), self.within(want));
+            Op::MatchedProbe { at, want } => {
+                self.matched_probe(at % self.size(), self.within(want));
             }
             Op::CancelSend(index) => self.cancel_send(index.into()),
             Op::CancelRecv(index) => self.cancel_recv(index.into()),
@@ -210,7 +215,7 @@ impl Scenario {
             envelope,
             len: len.max(8),
             request: None,
-            recalled: false,
+            cancelled: false,
             matched: false,
         });
         self.unmatched += 1;
@@ -221,12 +226,12 @@ impl Scenario {
     fn send(&mut self, number: usize, mode: Mode) {
         let sent = &mut self.sent[number];
         let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-        let body = Shared::new(sent.body(number));
+        let body = SharedBytes::new(sent.body(number));
         self.open_sends.push(number);
         sent.request = Some(engine.send(tx, Peer(sent.to), sent.envelope, mode, body));
     }
 
-    fn receive(&mut self, at: u32, room: Shared) -> usize {
+    fn receive(&mut self, at: u32, room: SharedBytes) -> usize {
         self.received.push(Received {
             at,
             room,
@@ -240,15 +245,15 @@ impl Scenario {
         let sent = &mut self.sent[arrival.number];
         assert!(!sent.matched, "message {} is matched twice", arrival.number);
         sent.matched = true;
-        self.unmatched -= usize::from(!sent.recalled);
+        self.unmatched -= usize::from(!sent.cancelled);
         self.received[receive].expected = Expected::Message(arrival.number);
     }
 
-    fn recv(&mut self, at: u32, want: Want, room: u16) {
+    fn recv(&mut self, at: u32, want: ReceivePattern, room: u16) {
         if !self.alive[at as usize] {
             return;
         }
-        let room = Shared::zeroed(room.into());
+        let room = SharedBytes::zeroed(room.into());
         let receive = self.receive(at, room.clone());
         let Rank {
             tx, engine, oracle, ..
@@ -258,34 +263,38 @@ impl Scenario {
         self.received[receive].request = Some(request);
         self.open_receives.push(receive);
         match verdict {
-            Verdict::Gets(arrival) => self.gets(receive, &arrival),
-            Verdict::Fails => self.received[receive].expected = Expected::Lost,
-            Verdict::Waits => {}
+            ReceiveResult::Matched(arrival) => self.gets(receive, &arrival),
+            ReceiveResult::Failed => self.received[receive].expected = Expected::Lost,
+            ReceiveResult::Posted => {}
         }
     }
 
-    fn direct(&mut self, at: u32, source: u32, envelope: Envelope) {
+    fn fast_recv(&mut self, at: u32, source: u32, envelope: Envelope) {
         if !self.alive[at as usize]
             || !self.ranks[at as usize]
                 .engine
-                .direct(Source::Peer(Peer(source)))
+                .is_fast_path_open(Source::Peer(Peer(source)))
         {
             return;
         }
-        let room = Shared::zeroed(64);
+        let room = SharedBytes::zeroed(64);
         let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
         let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
-        let status = engine.recv_direct(rx, tx, source, envelope.context, tag, &room);
+        let status = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
         if let Some(status) = status {
             // As if the receive had been posted just before.
             let receive = self.receive(at, room);
-            let want = Want {
+            let want = ReceivePattern {
                 source,
                 context: envelope.context,
                 tag,
             };
             let verdict = self.ranks[at as usize].oracle.recv(receive, want);
-            assert_eq!(verdict, Verdict::Waits, "an earlier message was overtaken");
+            assert_eq!(
+                verdict,
+                ReceiveResult::Posted,
+                "an earlier message was overtaken"
+            );
             self.digest(at);
             self.check_received(receive, Ok(status));
         } else {
@@ -293,7 +302,7 @@ impl Scenario {
         }
     }
 
-    fn probe(&mut self, at: u32, want: Want) {
+    fn probe(&mut self, at: u32, want: ReceivePattern) {
         if !self.alive[at as usize] {
             return;
         }
@@ -307,23 +316,23 @@ impl Scenario {
         assert_eq!(seen, expected, "a probe for {want:?}");
     }
 
-    fn claim(&mut self, at: u32, want: Want) -> bool {
+    fn matched_probe(&mut self, at: u32, want: ReceivePattern) -> bool {
         if !self.alive[at as usize] {
             return false;
         }
         let Rank {
             tx, engine, oracle, ..
         } = &mut self.ranks[at as usize];
-        let claimed = engine.claim(want.source, want.context, want.tag);
-        let expected = oracle.claim(want);
+        let claimed = engine.matched_probe(want.source, want.context, want.tag);
+        let expected = oracle.matched_probe(want);
         let Some(Ok((message, status))) = claimed else {
             assert_eq!(expected, None, "a matched probe for {want:?} found nothing");
             return false;
         };
         let arrival = expected.expect("the oracle knows of the message");
         assert_eq!((status.source.0, status.len), (arrival.from, arrival.len));
-        let room = Shared::zeroed(status.len as usize);
-        let request = engine.recv_claimed(tx, message, room.clone());
+        let room = SharedBytes::zeroed(status.len as usize);
+        let request = engine.matched_recv(tx, message, room.clone());
         let receive = self.receive(at, room);
         self.received[receive].request = Some(request.expect("the message is fresh"));
         self.open_receives.push(receive);
@@ -338,8 +347,8 @@ impl Scenario {
         };
         let sent = &mut self.sent[self.open_sends[at]];
         if let (Some(request), true) = (sent.request, self.alive[sent.from as usize]) {
-            self.unmatched -= usize::from(!sent.recalled && !sent.matched);
-            sent.recalled = true;
+            self.unmatched -= usize::from(!sent.cancelled && !sent.matched);
+            sent.cancelled = true;
             let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
             engine.cancel(tx, request);
         }
@@ -381,16 +390,16 @@ impl Scenario {
         for at in 0..self.open_receives.len() {
             self.cancel_recv(at);
         }
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             self.step();
             for at in 0..self.size() {
                 for context in 0..CONTEXTS {
-                    let want = Want {
+                    let want = ReceivePattern {
                         source: Source::Any,
                         context,
                         tag: Tag::Any,
                     };
-                    while self.claim(at, want) {}
+                    while self.matched_probe(at, want) {}
                 }
             }
             if self.is_over() {

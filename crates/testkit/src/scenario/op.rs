@@ -2,7 +2,7 @@
 
 use oxmpi_wire::{Envelope, Mode, Peer, Source, Tag};
 
-use crate::oracle::Want;
+use crate::oracle::ReceivePattern;
 use crate::rng::Rng;
 
 /// One operation. Ranks and indices wrap around.
@@ -37,12 +37,12 @@ pub enum Op {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
         /// Bytes of the buffer, at least 8.
         room: u16,
     },
     /// One look down the direct road, if it is open.
-    Direct {
+    FastRecv {
         /// The receiver.
         at: u32,
         /// The sender.
@@ -55,14 +55,14 @@ pub enum Op {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
     },
     /// A matched probe and its receive.
-    Claim {
+    MatchedProbe {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
     },
     /// Takes the open send of this index back.
     CancelSend(u16),
@@ -82,7 +82,7 @@ impl Op {
             context: rng.below(2) as u32,
             tag: rng.below(3) as u32,
         };
-        let want = Want {
+        let want = ReceivePattern {
             source: if rng.chance(40) {
                 Source::Any
             } else {
@@ -115,13 +115,13 @@ impl Op {
                 want,
                 room: if rng.chance(80) { 3000 } else { len },
             },
-            10 => Self::Direct {
+            10 => Self::FastRecv {
                 at: to,
                 source: from,
                 envelope,
             },
             11 => Self::Probe { at: to, want },
-            12 => Self::Claim { at: to, want },
+            12 => Self::MatchedProbe { at: to, want },
             13 => Self::CancelSend(rng.next() as u16),
             14 => Self::CancelRecv(rng.next() as u16),
             _ => Self::Step(rng.below(4) as u8),

@@ -3,26 +3,26 @@
 use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer, Request};
 
 use super::{Expected, Received, Scenario, Sent};
-use crate::memory::Shared;
+use crate::memory::SharedBytes;
 use crate::oracle::Arrival;
-use crate::spy::{Event, Payload};
+use crate::spy::{Payload, SinkEvent};
 
 impl Scenario {
     /// Tells the oracle of rank `at` what its engine was told.
     pub(super) fn digest(&mut self, at: u32) {
         for event in core::mem::take(&mut self.ranks[at as usize].rx.events) {
             match event {
-                Event::Message {
+                SinkEvent::Message {
                     from,
                     envelope,
                     len,
                     id,
                     bytes,
                 } => {
-                    let whole = matches!(bytes, Payload::Here(_));
+                    let whole = matches!(bytes, Payload::Inline(_));
                     let bytes = match bytes {
-                        Payload::Here(bytes) => bytes,
-                        Payload::There(key) => self
+                        Payload::Inline(bytes) => bytes,
+                        Payload::Remote(key) => self
                             .fabric
                             .registered(Peer(from), &key)
                             .expect("an offered message stays registered"),
@@ -40,8 +40,10 @@ impl Scenario {
                         self.gets(receive, &arrival);
                     }
                 }
-                Event::Recall { from, id } => self.ranks[at as usize].oracle.recall(from, id),
-                Event::Lost(from) => {
+                SinkEvent::Cancel { from, id } => {
+                    self.ranks[at as usize].oracle.cancel_send(from, id)
+                }
+                SinkEvent::Lost(from) => {
                     for receive in self.ranks[at as usize].oracle.lose(from) {
                         self.received[receive].expected = Expected::Lost;
                     }
@@ -57,7 +59,7 @@ impl Scenario {
             if sent.envelope == envelope && sent.body(number) == bytes {
                 return number;
             }
-            assert!(sent.recalled, "message {number} was overtaken or lost");
+            assert!(sent.cancelled, "message {number} was overtaken or lost");
         }
         panic!("rank {at} got a message from {from} that was not sent");
     }
@@ -90,7 +92,7 @@ impl Scenario {
                     if let Some(outcome) = outcome {
                         self.check_received(receive, outcome);
                     }
-                    self.received[receive].room = Shared::default();
+                    self.received[receive].room = SharedBytes::default();
                 }
                 None => at += 1,
             }
@@ -110,7 +112,7 @@ impl Scenario {
         let sent = &self.sent[number];
         match outcome {
             Ok(status) if status.cancelled => {
-                assert!(sent.recalled, "nobody took message {number} back");
+                assert!(sent.cancelled, "nobody took message {number} back");
                 assert!(!sent.matched, "message {number} was matched and taken back");
             }
             Ok(status) => assert_eq!(status.len, u64::from(sent.len)),

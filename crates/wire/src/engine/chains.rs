@@ -1,117 +1,14 @@
-//! First-in-first-out chains by key: what both sides of matching are indexed with.
+//! First-in-first-out chains by [`MatchKey`]: the hash table that both sides of matching use.
 //!
-//! A receive names a source or any, and a tag or any: four classes. The key of a class leaves out
-//! what the class does not name, so that wildcards are found by hashing as well. A posted receive
-//! is in the one chain of its class, and an arrival looks at most into four; an unexpected message
-//! is in four chains, and a receive looks into one.
+//! A posted receive is in the chain of its class, and an arrival looks into four chains at most. An unexpected message is
+//! in four chains, and a receive looks into one.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::list::{Linked, List};
-use super::request::{Source, Tag};
-use super::slab::{NONE, Slab};
-use crate::header::Envelope;
-
-/// Which parts a receive leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Class(u8);
-
-impl Class {
-    /// Every class; the index is [`Class::index`].
-    pub(super) const ALL: [Self; 4] = [Self::EXACT, Self(1), Self(2), Self(3)];
-    /// Source and tag are named.
-    pub(super) const EXACT: Self = Self(0);
-    /// Bits of the classes of any source, by [`Class::index`].
-    pub(super) const ANY_SOURCES: u32 = 0b1010;
-    const ANY_SOURCE: u8 = 1;
-    const ANY_TAG: u8 = 2;
-
-    pub(super) const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    pub(super) const fn any_source(self) -> bool {
-        self.0 & Self::ANY_SOURCE != 0
-    }
-
-    const fn any_tag(self) -> bool {
-        self.0 & Self::ANY_TAG != 0
-    }
-}
-
-/// What a receive or a probe asks for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pattern {
-    pub(super) class: Class,
-    /// The source, if the class names one.
-    pub(super) source: u32,
-    /// Context and, if the class names one, tag.
-    pub(super) envelope: Envelope,
-}
-
-impl Pattern {
-    #[inline(always)]
-    pub(super) const fn new(source: Source, context: u32, tag: Tag) -> Self {
-        let (source, any_source) = match source {
-            Source::Peer(peer) => (peer.0, 0),
-            Source::Any => (NONE, Class::ANY_SOURCE),
-        };
-        let (tag, any_tag) = match tag {
-            Tag::Exact(tag) => (tag, 0),
-            Tag::Any => (0, Class::ANY_TAG),
-        };
-        Self {
-            class: Class(any_source | any_tag),
-            source,
-            envelope: Envelope { context, tag },
-        }
-    }
-
-    #[inline(always)]
-    pub(super) const fn key(&self) -> Key {
-        Key::new(self.class, self.source, self.envelope)
-    }
-}
-
-/// The parts of source and envelope that a class names, and the class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    envelope: u64,
-    source: u64,
-}
-
-impl Key {
-    /// No message's: its class does not exist.
-    const NOBODYS: Self = Self {
-        envelope: 0,
-        source: u64::MAX,
-    };
-
-    #[inline(always)]
-    pub(super) const fn new(class: Class, source: u32, envelope: Envelope) -> Self {
-        let tag = if class.any_tag() { 0 } else { envelope.tag };
-        let source = if class.any_source() { NONE } else { source };
-        Self {
-            envelope: Envelope { tag, ..envelope }.packed(),
-            source: (class.0 as u64) << 32 | source as u64,
-        }
-    }
-
-    /// Both words, each mixed in by one multiplication whose halves are folded together.
-    #[inline]
-    const fn hash(self) -> usize {
-        mix(mix(self.envelope) ^ self.source) as usize
-    }
-}
-
-#[inline]
-const fn mix(word: u64) -> u64 {
-    /// The golden ratio's fraction: odd, and its bits are well mixed.
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let product = (word ^ FACTOR) as u128 * FACTOR as u128;
-    product as u64 ^ (product >> 64) as u64
-}
+use super::pattern::MatchKey;
+use crate::slab::{NONE, Slab};
 
 /// Slots of a new table.
 const SLOTS: usize = 64;
@@ -119,8 +16,8 @@ const SLOTS: usize = 64;
 /// One key's entries.
 #[derive(Debug)]
 struct Chain {
-    /// What it is found under; [`Key::NOBODYS`] while it is free for another one.
-    key: Key,
+    /// What it is found under; [`MatchKey::UNUSED`] while it is free for another one.
+    key: MatchKey,
     list: List,
 }
 
@@ -163,14 +60,14 @@ impl Chains {
     /// # Cost
     /// One compare.
     #[inline(always)]
-    pub(super) fn guessed(&mut self, guess: u32, key: Key) -> Option<&mut List> {
+    pub(super) fn guessed(&mut self, guess: u32, key: MatchKey) -> Option<&mut List> {
         let chain = self.chains.get_mut(guess as usize)?;
         (chain.key == key).then_some(&mut chain.list)
     }
 
     /// The chain of `key`, which is made if there is none, and its entries.
     #[inline(never)]
-    pub(super) fn found(&mut self, key: Key) -> (u32, &mut List) {
+    pub(super) fn found(&mut self, key: MatchKey) -> (u32, &mut List) {
         let at = match self.lookup(key) {
             NONE => self.open(key),
             at => at,
@@ -180,7 +77,7 @@ impl Chains {
 
     /// The oldest entry under `key`, or [`NONE`].
     #[inline(always)]
-    pub(super) fn front(&self, key: Key) -> u32 {
+    pub(super) fn front(&self, key: MatchKey) -> u32 {
         match self.lookup(key) {
             NONE => NONE,
             at => self.chains[at as usize].list.front(),
@@ -190,7 +87,7 @@ impl Chains {
     /// Puts `index` last under `key`.
     pub(super) fn push<V: Linked>(
         &mut self,
-        key: Key,
+        key: MatchKey,
         slab: &mut Slab<V>,
         pair: usize,
         index: u32,
@@ -209,7 +106,7 @@ impl Chains {
 
     /// The chain of `key`, or [`NONE`].
     #[inline(always)]
-    fn lookup(&self, key: Key) -> u32 {
+    fn lookup(&self, key: MatchKey) -> u32 {
         let mask = self.table.len() - 1;
         let mut slot = key.hash() & mask;
         loop {
@@ -224,7 +121,7 @@ impl Chains {
 
     /// Makes an empty chain for `key`.
     #[cold]
-    fn open(&mut self, key: Key) -> u32 {
+    fn open(&mut self, key: MatchKey) -> u32 {
         let in_use = self.chains.len() - self.free.len();
         if (in_use + 1) * 2 > self.table.len() {
             self.make_room(in_use);
@@ -251,13 +148,13 @@ impl Chains {
     /// empty ones where they are half of the `in_use`, else doubles the table. So the cost for each
     /// new chain is constant.
     fn make_room(&mut self, in_use: usize) {
-        let empty = |chain: &Chain| chain.key != Key::NOBODYS && chain.list.is_empty();
+        let empty = |chain: &Chain| chain.key != MatchKey::UNUSED && chain.list.is_empty();
         if self.chains.iter().filter(|chain| empty(chain)).count() * 2 < in_use {
             self.table.resize(self.table.len() * 2, NONE);
         } else {
             for (at, chain) in (0..).zip(&mut self.chains) {
                 if empty(chain) {
-                    chain.key = Key::NOBODYS;
+                    chain.key = MatchKey::UNUSED;
                     self.free.push(at);
                 }
             }
@@ -270,7 +167,7 @@ impl Chains {
         self.table.fill(NONE);
         for at in 0..self.chains.len() {
             self.look();
-            if self.chains[at].key != Key::NOBODYS {
+            if self.chains[at].key != MatchKey::UNUSED {
                 self.enter(at as u32);
             }
         }

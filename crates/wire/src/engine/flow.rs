@@ -17,17 +17,17 @@
 //!
 //! A receive for any message that came always completes. What is under way when the word goes out
 //! is still taken; an end that takes no notice for very long breaks the protocol. A sender notices
-//! only if it polls: after [`UNPOLLED`] eager messages without [`Engine::resume`] in between the
+//! only if it polls: after [`MAX_UNPOLLED`] eager messages without [`Engine::resume`] in between the
 //! engine sends no more until it is called.
 
-use super::peer::Gate;
+use super::peer::{FlowLevel, SendBlock};
 use super::unexpected::Content;
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Kind};
 use crate::transport::{Peer, Rma, Take, Tx};
 
 /// Eager messages that are sent between two calls of [`Engine::resume`] at most.
-pub(super) const UNPOLLED: u32 = 256;
+pub(super) const MAX_UNPOLLED: u32 = 256;
 /// Messages beyond its bound that a peer may have had under way.
 const SLACK: u32 = 1 << 17;
 /// Bytes beyond its bound that a peer may have had under way.
@@ -35,66 +35,37 @@ const SLACK_BYTES: u64 = 64 << 20;
 /// Answers that wait for a peer at most: one that does not take them but asks for more is hostile.
 const ANSWERS: u32 = 1 << 17;
 
-/// What a sender was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Open = 0,
-    Hold = 1,
-    Stop = 2,
-}
-
-/// What is kept for one peer's messages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    /// Payload bytes.
-    bytes: u64,
-    /// Messages.
-    messages: u32,
-    /// Answers that wait for room.
-    pub(super) answers: u32,
-    /// What the peer was told.
-    told: Level,
-}
-
-impl Kept {
-    pub(super) const NOTHING: Self = Self {
-        bytes: 0,
-        messages: 0,
-        answers: 0,
-        told: Level::Open,
-    };
-}
-
 impl<T: Tx + Rma> Engine<T> {
     /// Payload in bytes that is kept now for messages whose receive has not come.
     #[must_use]
-    pub const fn kept_bytes(&self) -> u64 {
-        self.kept_bytes
+    pub const fn unexpected_bytes(&self) -> u64 {
+        self.unexpected_bytes
     }
 
     /// Counts a message that is kept for `from`.
     pub(super) fn charge(&mut self, tx: &mut T, from: u32, bytes: u64) -> Accepted {
-        self.kept_bytes += bytes;
-        let rules = &self.rules;
+        self.unexpected_bytes += bytes;
+        let config = &self.config;
         let kept = &mut self.peers[from as usize].kept;
         kept.bytes += bytes;
         kept.messages += 1;
-        if kept.messages > rules.kept_messages.saturating_add(SLACK)
-            || kept.bytes > rules.kept_bytes.saturating_add(SLACK_BYTES)
+        if kept.messages > config.unexpected_messages.saturating_add(SLACK)
+            || kept.bytes > config.unexpected_bytes.saturating_add(SLACK_BYTES)
         {
             return Err("messages came on and on after a stop");
         }
-        let level = if kept.messages > rules.kept_messages {
-            Level::Stop
+        let level = if kept.messages > config.unexpected_messages {
+            FlowLevel::Stop
         } else if bytes > 0
-            && (kept.bytes > rules.kept_bytes || self.kept_bytes > rules.kept_bytes_of_all)
+            && (kept.bytes > config.unexpected_bytes
+                || self.unexpected_bytes > config.unexpected_bytes_total)
         {
-            Level::Hold
+            FlowLevel::Hold
         } else {
-            Level::Open
+            FlowLevel::Open
         };
-        if level > kept.told {
-            self.tell(tx, from, level);
+        if level > kept.announced {
+            self.announce(tx, from, level);
         }
         Ok(())
     }
@@ -102,9 +73,9 @@ impl<T: Tx + Rma> Engine<T> {
     /// Forgets a message that was kept, and opens the way again where that makes room.
     pub(super) fn discharge(&mut self, tx: &mut T, from: u32, content: Content) {
         let bytes = content.kept();
-        let half = self.rules.kept_bytes_of_all / 2;
-        let eased = self.kept_bytes > half && self.kept_bytes - bytes <= half;
-        self.kept_bytes -= bytes;
+        let half = self.config.unexpected_bytes_total / 2;
+        let eased = self.unexpected_bytes > half && self.unexpected_bytes - bytes <= half;
+        self.unexpected_bytes -= bytes;
         let kept = &mut self.peers[from as usize].kept;
         kept.bytes -= bytes;
         kept.messages -= 1;
@@ -121,24 +92,24 @@ impl<T: Tx + Rma> Engine<T> {
     fn ease(&mut self, tx: &mut T, peer: u32) {
         let state = &self.peers[peer as usize];
         let kept = &state.kept;
-        if kept.told == Level::Open || state.fault.is_some() {
+        if kept.announced == FlowLevel::Open || state.fault.is_some() {
             return;
         }
-        let few = kept.messages <= self.rules.kept_messages / 2;
-        let little = kept.bytes <= self.rules.kept_bytes / 2
-            && self.kept_bytes <= self.rules.kept_bytes_of_all / 2;
+        let few = kept.messages <= self.config.unexpected_messages / 2;
+        let little = kept.bytes <= self.config.unexpected_bytes / 2
+            && self.unexpected_bytes <= self.config.unexpected_bytes_total / 2;
         let level = match (few, little) {
-            (true, true) => Level::Open,
-            (true, false) => Level::Hold,
+            (true, true) => FlowLevel::Open,
+            (true, false) => FlowLevel::Hold,
             (false, _) => return,
         };
-        if level < kept.told {
-            self.tell(tx, peer, level);
+        if level < kept.announced {
+            self.announce(tx, peer, level);
         }
     }
 
-    fn tell(&mut self, tx: &mut T, peer: u32, level: Level) {
-        self.peers[peer as usize].kept.told = level;
+    fn announce(&mut self, tx: &mut T, peer: u32, level: FlowLevel) {
+        self.peers[peer as usize].kept.announced = level;
         let none = Envelope { context: 0, tag: 0 };
         self.answer(tx, peer, none, Kind::Flow, Flags::empty(), level as u64);
     }
@@ -154,11 +125,21 @@ impl<T: Tx + Rma> Engine<T> {
     /// The peer says how to go on.
     pub(super) fn on_flow(&mut self, tx: &mut T, from: Peer, body: &mut impl Take) -> Accepted {
         let level = take_id(body)?;
-        if level > Level::Stop as u64 {
+        if level > FlowLevel::Stop as u64 {
             return Err("an unknown level of flow");
         }
-        self.mark(tx, from.0, Gate::HELD, level == Level::Hold as u64);
-        self.mark(tx, from.0, Gate::STOPPED, level == Level::Stop as u64);
+        self.set_block(
+            tx,
+            from.0,
+            SendBlock::ENVELOPES_ONLY,
+            level == FlowLevel::Hold as u64,
+        );
+        self.set_block(
+            tx,
+            from.0,
+            SendBlock::STOPPED,
+            level == FlowLevel::Stop as u64,
+        );
         if body.left() != 0 {
             return Err("a level of flow is one word");
         }

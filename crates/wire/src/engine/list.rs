@@ -1,6 +1,6 @@
 //! Doubly linked lists through a slab's entries: no allocation, removal from the middle.
 
-use super::slab::{NONE, Slab};
+use crate::slab::{NONE, Slab};
 
 /// An entry's neighbours in one list. What the first one has before it is not kept: so taking it out
 /// touches no other entry.

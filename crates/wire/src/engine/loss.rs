@@ -1,8 +1,8 @@
 //! Peers that are gone.
 
 use super::Engine;
-use super::peer::Gate;
-use super::request::{Push, Recall, State, faulted};
+use super::peer::SendBlock;
+use super::request::{CancelProgress, Push, State, faulted};
 use crate::fault::Fault;
 use crate::transport::{Peer, Rma, Tx};
 
@@ -28,7 +28,7 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         state.fault = Some(why);
-        self.mark(tx, lost, Gate::LOST, true);
+        self.set_block(tx, lost, SendBlock::LOST, true);
         // Never subtracted: the direct road stays closed.
         self.pending[lost as usize] += 1;
         if why.is_failure() {
@@ -56,7 +56,7 @@ impl<T: Tx + Rma> Engine<T> {
         match &record.state {
             State::Posted(_) => self.unpost(index),
             State::Queued(_) | State::Offering { .. } => self.leave_sends(tx, index),
-            State::Offered { .. } if record.recall == Recall::Waiting => {
+            State::Offered { .. } if record.cancel == CancelProgress::Waiting => {
                 state.answers.remove(&mut self.requests, 0, index);
             }
             State::Pulling {

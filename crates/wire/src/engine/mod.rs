@@ -17,77 +17,78 @@
 //! - R1: the longest are put: the receiver answers [`Kind::ClearToSend`] with its own key, the
 //!   sender puts chunk after chunk, a few under way at once, and says [`Kind::Finished`].
 //!
-//! Which sizes take which path is a [`Table`] for each peer, made when the engine is.
+//! Which sizes take which path is a [`PathTable`] for each peer, made when the engine is.
 //!
 //! Messages between two processes that match the same receive arrive in the order they were sent
 //! (MPI standard, "Semantics of Point-to-Point Communication").
 //!
 //! # Flow
-//! What is kept for messages before their receive is bounded: [`Rules`]. Beyond the bounds a sender
+//! What is kept for messages before their receive is bounded: [`EngineConfig`]. Beyond the bounds a sender
 //! is told to send envelopes only, then nothing, until there is room.
 //!
 //! # Trust
 //! A peer's words are checked: an unknown id, a wrong length, an answer that nothing asked for end
 //! in [`Fault::Protocol`] for that peer, as if it were lost.
 
+mod cancel;
 mod chains;
-mod direct;
+mod fast_path;
 mod flow;
+mod generalized;
 mod list;
 mod loss;
-mod own;
+#[cfg(test)]
+mod matching_cost;
+mod pattern;
 mod peer;
 mod posted;
 mod probe;
-mod put;
-mod recall;
+mod quiesce;
 mod recv;
 mod rendezvous;
+mod rendezvous_put;
 mod request;
-mod retire;
 mod send;
-mod slab;
-#[cfg(test)]
-mod steps;
 mod unexpected;
 
 use alloc::vec::Vec;
 
-use self::flow::UNPOLLED;
-use self::peer::{Gate, PeerState};
+use self::flow::MAX_UNPOLLED;
+use self::peer::{PeerState, SendBlock};
 use self::posted::Posted;
 use self::request::{Record, State};
-use self::slab::Slab;
 use self::unexpected::Unexpected;
 use crate::fault::Fault;
 use crate::header::{Envelope, Header, Kind};
-use crate::paths::{Switches, Table};
+use crate::paths::{PathOverrides, PathTable};
+use crate::slab::Slab;
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
+pub use self::pattern::{Source, Tag};
 pub use self::probe::Message;
-pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
+pub use self::request::{Failure, Mode, Outcome, Request, Status};
 
 /// Choices of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct EngineConfig {
     /// Switch points between the paths that somebody has set.
-    pub switches: Switches,
+    pub overrides: PathOverrides,
     /// Payload in bytes that is kept for one sender's unexpected messages before it has to keep
     /// the rest itself.
-    pub kept_bytes: u64,
+    pub unexpected_bytes: u64,
     /// The same for all senders together.
-    pub kept_bytes_of_all: u64,
+    pub unexpected_bytes_total: u64,
     /// Unexpected messages that are kept for one sender, envelopes included, before it has to stop.
-    pub kept_messages: u32,
+    pub unexpected_messages: u32,
 }
 
-impl Default for Rules {
+impl Default for EngineConfig {
     fn default() -> Self {
         Self {
-            switches: Switches::NONE,
-            kept_bytes: 1 << 20,
-            kept_bytes_of_all: 16 << 20,
-            kept_messages: 1 << 16,
+            overrides: PathOverrides::NONE,
+            unexpected_bytes: 1 << 20,
+            unexpected_bytes_total: 16 << 20,
+            unexpected_messages: 1 << 16,
         }
     }
 }
@@ -118,13 +119,13 @@ pub struct Engine<T: Memory> {
     busy: Vec<u32>,
     /// Lost peers that receives from any source still end in.
     losses: Vec<u32>,
-    /// One while a receive from any source is posted: see [`Engine::direct`].
+    /// One while a receive from any source is posted: see [`Engine::is_fast_path_open`].
     any_posted: u32,
-    rules: Rules,
+    config: EngineConfig,
     /// Requests that are complete and that nobody has looked at.
-    held: u32,
+    untested: u32,
     /// Payload kept for all peers.
-    kept_bytes: u64,
+    unexpected_bytes: u64,
     /// Eager messages that may go out before the next [`Engine::resume`].
     unpolled: u32,
     counters: Counters,
@@ -133,13 +134,13 @@ pub struct Engine<T: Memory> {
 impl<T: Tx + Rma> Engine<T> {
     /// An engine for the peers `0..peers` of `tx`, whose limits are read here.
     #[must_use]
-    pub fn new(tx: &mut T, peers: u32, rules: Rules) -> Self {
+    pub fn new(tx: &mut T, peers: u32, config: EngineConfig) -> Self {
         let peers: Vec<_> = (0..peers)
-            .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
+            .map(|peer| PathTable::new(tx.limits(Peer(peer)), &config.overrides))
             .map(|table| PeerState::new(table.points()))
             .collect();
         for (peer, state) in (0..).zip(&peers) {
-            tx.let_short(Peer(peer), state.below());
+            tx.allow_short(Peer(peer), state.below());
         }
         Self {
             requests: Slab::new(),
@@ -150,10 +151,10 @@ impl<T: Tx + Rma> Engine<T> {
             busy: Vec::new(),
             losses: Vec::new(),
             any_posted: 0,
-            rules,
-            held: 0,
-            kept_bytes: 0,
-            unpolled: UNPOLLED,
+            config,
+            untested: 0,
+            unexpected_bytes: 0,
+            unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
         }
     }
@@ -181,7 +182,7 @@ impl<T: Tx + Rma> Engine<T> {
             return None;
         };
         let status = record.status(len);
-        self.let_go(index);
+        self.free_request(index);
         Some(status)
     }
 
@@ -189,15 +190,15 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(never)]
     fn ended(&mut self, index: u32) -> Option<Outcome> {
         let outcome = self.requests[index].outcome()?;
-        self.let_go(index);
+        self.free_request(index);
         Some(outcome)
     }
 
     /// Frees a complete request.
     #[inline(always)]
-    fn let_go(&mut self, index: u32) {
+    fn free_request(&mut self, index: u32) {
         self.requests.free(index);
-        self.held -= 1;
+        self.untested -= 1;
     }
 
     /// Whether `request` is not stale.
@@ -241,7 +242,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub fn detach(&mut self, request: Request) {
         if let Some(index) = self.requests.find(request.0) {
             if self.requests[index].outcome().is_some() {
-                self.let_go(index);
+                self.free_request(index);
             } else {
                 self.requests[index].detached = true;
             }
@@ -263,15 +264,15 @@ impl<T: Tx + Rma> Engine<T> {
         if record.detached {
             self.requests.free(index);
         } else {
-            self.held += 1;
+            self.untested += 1;
         }
     }
 
     /// Sets or clears a mark on the gate to `peer`.
-    fn mark(&mut self, tx: &mut T, peer: u32, mark: Gate, set: bool) {
+    fn set_block(&mut self, tx: &mut T, peer: u32, block: SendBlock, set: bool) {
         let state = &mut self.peers[peer as usize];
-        state.mark(mark, set);
-        tx.let_short(Peer(peer), state.below());
+        state.set_block(block, set);
+        tx.allow_short(Peer(peer), state.below());
     }
 
     /// Keeps count of receives from any source, after any change to them.
@@ -299,8 +300,8 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
                 Kind::Eager => self.on_eager(tx, from, head, body),
                 Kind::RequestToSend => self.on_request_to_send(tx, from, head, body),
                 Kind::Finished => self.on_finished(tx, from, head, body),
-                Kind::Recall => self.on_recall(tx, from, head, body),
-                Kind::Recalled => self.on_recalled(tx, from, head, body),
+                Kind::Cancel => self.on_cancel(tx, from, head, body),
+                Kind::CancelReply => self.on_cancel_reply(tx, from, head, body),
                 Kind::Flow => self.on_flow(tx, from, body),
                 Kind::ClearToSend => self.on_clear_to_send(tx, from, head, body),
                 Kind::Transport => Err("a transport's own frame went to the engine"),

@@ -1,35 +1,64 @@
 //! What the engine knows of one peer.
 
-use super::flow::Kept;
 use super::list::List;
-use super::slab::NONE;
 use crate::fault::Fault;
-use crate::paths::Points;
+use crate::paths::SwitchPoints;
+use crate::slab::NONE;
 
 /// What keeps sends to a peer from the short road; nothing is zero, so that one compare tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gate(u32);
+pub(super) struct SendBlock(u32);
 
-impl Gate {
-    pub(super) const OPEN: Self = Self(0);
+impl SendBlock {
+    pub(super) const NONE: Self = Self(0);
     /// Earlier sends wait for room: later ones go behind them.
     pub(super) const WAITING: Self = Self(1);
     /// The peer is lost.
     pub(super) const LOST: Self = Self(2);
     /// The peer takes envelopes only.
-    pub(super) const HELD: Self = Self(4);
+    pub(super) const ENVELOPES_ONLY: Self = Self(4);
     /// The peer takes nothing.
     pub(super) const STOPPED: Self = Self(8);
 
-    pub(super) const fn has(self, mark: Self) -> bool {
-        self.0 & mark.0 != 0
+    pub(super) const fn has(self, block: Self) -> bool {
+        self.0 & block.0 != 0
     }
+}
+
+/// What a sender was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FlowLevel {
+    Open = 0,
+    Hold = 1,
+    Stop = 2,
+}
+
+/// What is kept for one peer's messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// Payload bytes.
+    pub(super) bytes: u64,
+    /// Messages.
+    pub(super) messages: u32,
+    /// Answers that wait for room.
+    pub(super) answers: u32,
+    /// What the peer was told.
+    pub(super) announced: FlowLevel,
+}
+
+impl Kept {
+    pub(super) const NOTHING: Self = Self {
+        bytes: 0,
+        messages: 0,
+        answers: 0,
+        announced: FlowLevel::Open,
+    };
 }
 
 /// One peer.
 #[derive(Debug)]
 pub(super) struct PeerState {
-    gate: Gate,
+    blocks: SendBlock,
     /// Longest message for the short path (E0).
     pub(super) short: u32,
     /// Longest body of an eager frame (E1).
@@ -55,9 +84,9 @@ pub(super) struct PeerState {
 }
 
 impl PeerState {
-    pub(super) const fn new(points: Points) -> Self {
+    pub(super) const fn new(points: SwitchPoints) -> Self {
         Self {
-            gate: Gate::OPEN,
+            blocks: SendBlock::NONE,
             short: points.short,
             eager: points.eager,
             get: points.get,
@@ -72,22 +101,22 @@ impl PeerState {
         }
     }
 
-    pub(super) const fn gate(&self) -> Gate {
-        self.gate
+    pub(super) const fn blocks(&self) -> SendBlock {
+        self.blocks
     }
 
     /// Sets or clears `mark`.
-    pub(super) const fn mark(&mut self, mark: Gate, set: bool) {
+    pub(super) const fn set_block(&mut self, block: SendBlock, set: bool) {
         if set {
-            self.gate.0 |= mark.0;
+            self.blocks.0 |= block.0;
         } else {
-            self.gate.0 &= !mark.0;
+            self.blocks.0 &= !block.0;
         }
     }
 
     /// Messages shorter than this take the short road to it: none while its gate is not open.
     pub(super) const fn below(&self) -> u32 {
-        if self.gate.0 == Gate::OPEN.0 {
+        if self.blocks.0 == SendBlock::NONE.0 {
             self.short.saturating_add(1)
         } else {
             0

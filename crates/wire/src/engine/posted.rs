@@ -1,9 +1,10 @@
 //! Posted receives: found by what arrives, in the order of their posting.
 
-use super::chains::{Chains, Class, Key, Pattern};
+use super::chains::Chains;
+use super::pattern::{Class, MatchKey, Pattern};
 use super::request::Record;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 
 /// The index of the posted receives. Its entries are requests.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl Posted {
         if self.present != 1 << class.index() {
             return NONE;
         }
-        let key = Key::new(class, source, envelope);
+        let key = MatchKey::new(class, source, envelope);
         let Some(list) = self.chains.guessed(guess, key) else {
             return NONE;
         };
@@ -97,7 +98,7 @@ impl Posted {
         source: u32,
         envelope: Envelope,
     ) -> u32 {
-        let front = |class: Class| self.chains.front(Key::new(class, source, envelope));
+        let front = |class: Class| self.chains.front(MatchKey::new(class, source, envelope));
         if self.present.is_power_of_two() {
             return front(Class::ALL[self.present.trailing_zeros() as usize & 3]);
         }

@@ -1,10 +1,11 @@
 //! Probes: looking at messages before there is a buffer for them.
 
-use super::chains::Pattern;
-use super::request::{Failure, Record, Request, Source, Status, Tag, faulted};
-use super::slab::{Handle, NONE};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Failure, Record, Request, Status, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Engine, Outcome};
+use crate::slab::{Handle, NONE};
 use crate::transport::{Peer, Rma, Tx};
 
 /// A message that a matched probe took out: only this handle receives it.
@@ -25,7 +26,7 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// As [`Engine::probe`], and takes the message out of matching: no other receive and no recall
     /// gets it.
-    pub fn claim(
+    pub fn matched_probe(
         &mut self,
         source: Source,
         context: u32,
@@ -47,7 +48,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Panics
     /// If 2^30 operations are open.
-    pub fn recv_claimed(
+    pub fn matched_recv(
         &mut self,
         tx: &mut T,
         message: Message,

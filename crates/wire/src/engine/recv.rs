@@ -1,12 +1,13 @@
 //! Receives, and what arrives for them.
 
-use super::chains::Pattern;
-use super::peer::Gate;
-use super::request::{Failure, Offer, Outcome, Record, Request, Source, State, Tag, faulted};
-use super::slab::{Handle, NONE};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::peer::SendBlock;
+use super::request::{Failure, Offer, Outcome, Record, Request, State, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Header, Kind};
+use crate::slab::{Handle, NONE};
 use crate::transport::{Bytes, Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
@@ -176,7 +177,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
         record.state = State::Done { len: sent };
         self.counters.completed += 1;
-        self.held += 1;
+        self.untested += 1;
     }
 
     /// Completes the receive at `index`, for which `sent` bytes came and which has `room`.
@@ -235,7 +236,7 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(always)]
     fn is_lost(&self, source: Source) -> bool {
         match source {
-            Source::Peer(peer) => self.peers[peer.0 as usize].gate().has(Gate::LOST),
+            Source::Peer(peer) => self.peers[peer.0 as usize].blocks().has(SendBlock::LOST),
             Source::Any => !self.losses.is_empty(),
         }
     }

@@ -8,20 +8,20 @@
 //!  release                               <-   Finished{id}, release
 //! ```
 
-use super::put::clear_to_send;
 use super::recv::received;
+use super::rendezvous_put::clear_to_send;
 use super::request::{Offer, Outcome, Record, State, faulted};
-use super::slab::{Handle, NONE};
 use super::unexpected::Content;
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
+use crate::slab::{Handle, NONE};
 use crate::transport::{
     Access, Busy, Bytes, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx,
 };
 
 /// Body of a request-to-send: length, id, key.
-pub(super) const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
+const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
 
 /// Which operation of a request a token names.
 #[derive(Clone, Copy, PartialEq, Eq)]

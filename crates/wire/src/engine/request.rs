@@ -25,35 +25,17 @@
 //! Every state but `Complete` goes to `Releasing` or `Complete` with a failure when the peer is
 //! lost. `Releasing` is left out where nothing is registered.
 
-use super::chains::{Class, Pattern};
 use super::list::{Linked, Links};
-use super::slab::Handle;
+use super::pattern::{Class, Pattern};
 use crate::fault::Fault;
 use crate::header::{Envelope, Flags, Kind};
+use crate::slab::Handle;
 use crate::transport::{Key, Peer};
 
 /// Names one operation until it is seen complete. A stale request is an error, never another
 /// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request(pub(super) Handle);
-
-/// Whose messages a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// Those of one peer.
-    Peer(Peer),
-    /// Those of all peers.
-    Any,
-}
-
-/// Which tags a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tag {
-    /// One tag.
-    Exact(u32),
-    /// All tags of the context.
-    Any,
-}
 
 /// When a send is complete (MPI standard, "Communication Modes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,7 +88,7 @@ pub enum Failure {
     },
     /// An operation of the caller's own failed. The caller knows why, by this number.
     #[error("an operation of the caller's own failed")]
-    Own(u32),
+    Generalized(u32),
     /// The handle names no request, or no message, any more.
     #[error("the handle is stale: its operation was completed before")]
     Stale,
@@ -152,7 +134,7 @@ pub(super) struct Push<R> {
 
 /// How far taking back a send has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recall {
+pub(super) enum CancelProgress {
     /// Not asked for.
     None,
     /// The frame waits for room.
@@ -174,7 +156,7 @@ pub(super) enum State<B, R> {
     Offered { region: Option<R>, len: u64 },
     /// A rendezvous send that the receiver was clear for.
     Pushing(Push<R>),
-    /// A finished send whose [`Kind::Recalled`] is still to come.
+    /// A finished send whose [`Kind::CancelReply`] is still to come.
     Unanswered { region: Option<R>, outcome: Outcome },
     /// A receive in its chain.
     Posted(B),
@@ -194,7 +176,7 @@ pub(super) enum State<B, R> {
     /// for the path of a message.
     Done { len: u64 },
     /// An operation of the caller's own, which only the caller ends.
-    Own,
+    Generalized,
     /// Not the caller's: a frame for a peer, in its `answers`.
     Answer { kind: Kind, flags: Flags, id: u64 },
     /// Only while a transition moves the contents.
@@ -210,7 +192,7 @@ pub(super) struct Record<B, R> {
     /// The message's envelope, as far as known: of a posted receive what it asks for.
     pub(super) envelope: Envelope,
     pub(super) mode: Mode,
-    pub(super) recall: Recall,
+    pub(super) cancel: CancelProgress,
     /// Nobody will look: the entry goes when it completes.
     pub(super) detached: bool,
     /// What a receive leaves open.
@@ -234,7 +216,7 @@ impl<B, R> Record<B, R> {
             peer: peer.0,
             envelope,
             mode,
-            recall: Recall::None,
+            cancel: CancelProgress::None,
             detached: false,
             class: Class::EXACT,
             number: 0,
@@ -250,7 +232,7 @@ impl<B, R> Record<B, R> {
             peer: pattern.source,
             envelope: pattern.envelope,
             mode: Mode::Standard,
-            recall: Recall::None,
+            cancel: CancelProgress::None,
             detached: false,
             class: pattern.class,
             number,

@@ -1,15 +1,15 @@
 //! Sends, and whatever waits for room.
 
-use super::flow::UNPOLLED;
-use super::peer::{Gate, PeerState};
-use super::request::{Mode, Recall, Record, Request, State, faulted};
-use super::slab::NONE;
+use super::flow::MAX_UNPOLLED;
+use super::peer::{PeerState, SendBlock};
+use super::request::{CancelProgress, Mode, Record, Request, State, faulted};
 use super::{Engine, ID_LEN};
 use crate::header::{Envelope, Flags, Header, Kind};
+use crate::slab::NONE;
 use crate::transport::{Busy, Bytes, Peer, Put, Rma, Slot, Tx};
 
 /// The road of one message.
-enum Path {
+enum SendPath {
     /// E0.
     Short,
     /// E1; a synchronous one starts with its id.
@@ -56,7 +56,7 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// Whether sends wait for [`Engine::resume`], since so many went out without it.
     #[must_use]
-    pub const fn is_overdue(&self) -> bool {
+    pub const fn needs_resume(&self) -> bool {
         self.unpolled == 0
     }
 
@@ -122,7 +122,7 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.gate() != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled == 0 {
+        if peer.blocks() != SendBlock::NONE || len > u64::from(peer.eager) || self.unpolled == 0 {
             return Err(Busy);
         }
         tx.whole(to, &eager(Flags::empty(), len as u32, envelope), body)?;
@@ -143,13 +143,13 @@ impl<T: Tx + Rma> Engine<T> {
         mode: Mode,
         body: T::Bytes,
     ) -> Request {
-        let gate = self.peers[to.0 as usize].gate();
+        let blocks = self.peers[to.0 as usize].blocks();
         let record = Record::new(State::Queued(body), to, envelope, mode);
         let handle = self.requests.insert(record);
         let index = handle.index;
         if let Some(fault) = self.peers[to.0 as usize].fault {
             self.complete(index, Err(faulted(to.0, fault)));
-        } else if gate.has(Gate::WAITING) || self.start_send(tx, index).is_err() {
+        } else if blocks.has(SendBlock::WAITING) || self.start_send(tx, index).is_err() {
             self.wait_to_send(tx, index);
         }
         Request(handle)
@@ -159,7 +159,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// called between polls: polls alone resume only what their transport reports room for.
     #[inline]
     pub fn resume(&mut self, tx: &mut T) -> u32 {
-        self.unpolled = UNPOLLED;
+        self.unpolled = MAX_UNPOLLED;
         if self.busy.is_empty() {
             0
         } else {
@@ -227,8 +227,8 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends what comes first of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
-        let gate = self.peers[record.peer as usize].gate();
-        if gate.has(Gate::STOPPED) || self.unpolled == 0 {
+        let blocks = self.peers[record.peer as usize].blocks();
+        if blocks.has(SendBlock::STOPPED) || self.unpolled == 0 {
             return Err(Busy);
         }
         let State::Queued(body) = &record.state else {
@@ -236,7 +236,7 @@ impl<T: Tx + Rma> Engine<T> {
         };
         let (to, len) = (Peer(record.peer), body.len());
         match self.path(record) {
-            Path::Short => {
+            SendPath::Short => {
                 tx.short(
                     to,
                     &eager(Flags::empty(), len as u32, record.envelope),
@@ -246,7 +246,7 @@ impl<T: Tx + Rma> Engine<T> {
                 self.unpolled -= 1;
                 self.complete(index, Ok(status));
             }
-            Path::Frame { sync } => {
+            SendPath::Frame { sync } => {
                 let (flags, id_len) = if sync {
                     (Flags::SYNC, ID_LEN)
                 } else {
@@ -268,28 +268,28 @@ impl<T: Tx + Rma> Engine<T> {
                     self.complete(index, Ok(status));
                 }
             }
-            Path::Rendezvous => return self.offer(tx, index),
+            SendPath::Rendezvous => return self.offer(tx, index),
         }
         Ok(())
     }
 
-    fn path(&self, record: &Record<T::Bytes, T::Region>) -> Path {
+    fn path(&self, record: &Record<T::Bytes, T::Region>) -> SendPath {
         let peer = &self.peers[record.peer as usize];
         let State::Queued(body) = &record.state else {
-            return Path::Rendezvous;
+            return SendPath::Rendezvous;
         };
         let sync = record.mode == Mode::Synchronous;
         let frame_len = body
             .len()
             .saturating_add(if sync { ID_LEN as u64 } else { 0 });
-        if peer.gate().has(Gate::HELD) {
-            Path::Rendezvous
+        if peer.blocks().has(SendBlock::ENVELOPES_ONLY) {
+            SendPath::Rendezvous
         } else if !sync && frame_len <= u64::from(peer.short) {
-            Path::Short
+            SendPath::Short
         } else if frame_len <= u64::from(peer.eager) {
-            Path::Frame { sync }
+            SendPath::Frame { sync }
         } else {
-            Path::Rendezvous
+            SendPath::Rendezvous
         }
     }
 
@@ -298,7 +298,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_back(&mut self.requests, 0, index);
-        self.mark(tx, peer, Gate::WAITING, true);
+        self.set_block(tx, peer, SendBlock::WAITING, true);
         self.note_busy(peer);
     }
 
@@ -307,7 +307,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_front(&mut self.requests, 0, index);
-        self.mark(tx, peer, Gate::WAITING, true);
+        self.set_block(tx, peer, SendBlock::WAITING, true);
     }
 
     /// Takes a send off its peer's list.
@@ -316,7 +316,7 @@ impl<T: Tx + Rma> Engine<T> {
         let state = &mut self.peers[peer as usize];
         state.sends.remove(&mut self.requests, 0, index);
         if state.sends.is_empty() {
-            self.mark(tx, peer, Gate::WAITING, false);
+            self.set_block(tx, peer, SendBlock::WAITING, false);
         }
     }
 
@@ -362,7 +362,7 @@ impl<T: Tx + Rma> Engine<T> {
         let (kind, flags, id) = match record.state {
             State::Answer { kind, flags, id } => (kind, flags, id),
             _ => (
-                Kind::Recall,
+                Kind::Cancel,
                 Flags::empty(),
                 self.requests.handle(index).word(),
             ),
@@ -371,8 +371,8 @@ impl<T: Tx + Rma> Engine<T> {
         self.peers[peer as usize]
             .answers
             .remove(&mut self.requests, 0, index);
-        if kind == Kind::Recall {
-            self.requests[index].recall = Recall::Asked;
+        if kind == Kind::Cancel {
+            self.requests[index].cancel = CancelProgress::Asked;
         } else {
             self.peers[peer as usize].kept.answers -= 1;
             self.requests.remove(index);

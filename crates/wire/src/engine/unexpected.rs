@@ -2,11 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::chains::{Chains, Class, Key, Pattern};
+use super::chains::Chains;
 use super::list::{Linked, Links, List};
+use super::pattern::{Class, MatchKey, Pattern};
 use super::request::Offer;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 use crate::transport::Take;
 
 /// Buffers kept for the next messages.
@@ -120,7 +121,7 @@ impl Unexpected {
             links: [Links::ALONE; 4],
         });
         for class in Class::ALL {
-            let key = Key::new(class, from, envelope);
+            let key = MatchKey::new(class, from, envelope);
             self.chains
                 .push(key, &mut self.arrivals, class.index(), index);
         }
@@ -151,7 +152,7 @@ impl Unexpected {
     /// Linear in the waiting messages with this very envelope.
     pub(super) fn find_id(&self, from: u32, envelope: Envelope, id: u64) -> Option<u32> {
         let exact = Class::ALL[0];
-        let mut index = self.chains.front(Key::new(exact, from, envelope));
+        let mut index = self.chains.front(MatchKey::new(exact, from, envelope));
         while index != NONE {
             if self.arrivals[index].content.id() == Some(id) {
                 return Some(index);

@@ -1,4 +1,4 @@
-//! Where all ranks are.
+//! The addresses of all ranks of a job ([`AddressDirectory`]): the result of the exchange.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,74 +6,73 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::message::read;
-use super::{Seat, Sheet, Wrong};
+use super::{ExchangeError, NodeAddressTable, RankAddress};
 
-/// Where a rank is.
+/// Node and address of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct RankLocation<'a> {
     /// The number of its node.
     pub node: u32,
-    /// What the node's ranks have in common.
+    /// The text that the node's ranks have in common.
     pub common: &'a str,
-    /// Its process there.
+    /// Its process id there.
     pub pid: u32,
-    /// The port that it listens at.
+    /// The port at which it listens.
     pub port: u16,
 }
 
-/// Where all ranks of a job are. Twelve bytes a rank, and a text a node.
+/// Node and address of every rank of a job. Takes 12 bytes a rank, and the common text of each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Directory {
+pub struct AddressDirectory {
     commons: Vec<String>,
-    ranks: Vec<Entry>,
+    ranks: Vec<RankEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct RankEntry {
     node: u32,
     pid: u32,
     port: u16,
 }
 
-/// A rank that no node has named yet.
-const NOWHERE: Entry = Entry {
+/// The entry of a rank that no table has named yet.
+const UNKNOWN: RankEntry = RankEntry {
     node: u32::MAX,
     pid: 0,
     port: 0,
 };
 
-impl Directory {
-    /// Reads what [`Exchange::whole`](super::Exchange::whole) has written, in a job of `ranks` on
-    /// `nodes`.
+impl AddressDirectory {
+    /// Decodes [`AddressExchange::encode_all`](super::AddressExchange::encode_all), in a job of `ranks` ranks on `nodes`
+    /// nodes.
     ///
     /// # Errors
-    /// What is no such message; sheets that are none; a rank that two nodes have, or none, or that is
-    /// not of the job.
-    pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, Wrong> {
-        let parcel = read(0, bytes)?;
-        if (parcel.nodes, parcel.first, parcel.sheets.len()) != (nodes, 0, nodes as usize) {
-            return Err(Wrong::Order {
+    /// If `bytes` is not such a message, a table does not decode, or a rank is in two tables, in none, or not of the job.
+    pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, ExchangeError> {
+        let message = read(0, bytes)?;
+        if (message.nodes, message.first, message.tables.len()) != (nodes, 0, nodes as usize) {
+            return Err(ExchangeError::Unexpected {
                 from: 0,
                 got: format!(
-                    "{} sheets from node {} on, of {}",
-                    parcel.sheets.len(),
-                    parcel.first,
-                    parcel.nodes
+                    "{} tables from node {} on, of {} nodes",
+                    message.tables.len(),
+                    message.first,
+                    message.nodes
                 ),
                 expected: format!("all {nodes}"),
             });
         }
         let mut all = Self {
             commons: Vec::with_capacity(nodes as usize),
-            ranks: vec![NOWHERE; ranks as usize],
+            ranks: vec![UNKNOWN; ranks as usize],
         };
-        for (node, sheet) in (0..).zip(&parcel.sheets) {
-            all.add(node, Sheet::decode(node, sheet)?)?;
+        for (node, table) in (0..).zip(&message.tables) {
+            all.add(node, NodeAddressTable::decode(node, table)?)?;
         }
-        let missing = all.ranks.iter().position(|entry| *entry == NOWHERE);
+        let missing = all.ranks.iter().position(|entry| *entry == UNKNOWN);
         match missing {
             None => Ok(all),
-            Some(rank) => Err(Wrong::Missing {
+            Some(rank) => Err(ExchangeError::Missing {
                 rank: rank as u32,
                 ranks,
                 nodes,
@@ -81,27 +80,27 @@ impl Directory {
         }
     }
 
-    fn add(&mut self, node: u32, sheet: Sheet) -> Result<(), Wrong> {
+    fn add(&mut self, node: u32, table: NodeAddressTable) -> Result<(), ExchangeError> {
         let ranks = self.ranks.len() as u32;
-        for Seat { rank, pid, port } in sheet.ranks {
+        for RankAddress { rank, pid, port } in table.ranks {
             let entry = self.ranks.get_mut(rank as usize);
-            let entry = entry.ok_or(Wrong::NoSuchRank { node, rank, ranks })?;
-            if *entry != NOWHERE {
+            let entry = entry.ok_or(ExchangeError::NoSuchRank { node, rank, ranks })?;
+            if *entry != UNKNOWN {
                 let nodes = [entry.node, node];
-                return Err(Wrong::Twice { rank, nodes });
+                return Err(ExchangeError::Duplicate { rank, nodes });
             }
-            *entry = Entry { node, pid, port };
+            *entry = RankEntry { node, pid, port };
         }
-        self.commons.push(sheet.common);
+        self.commons.push(table.common);
         Ok(())
     }
 
-    /// Where a rank is; `None`: the job has no such rank.
+    /// Node and address of a rank; `None` if the job has no such rank.
     #[must_use]
-    pub fn place(&self, rank: u32) -> Option<Place<'_>> {
-        let &Entry { node, pid, port } = self.ranks.get(rank as usize)?;
+    pub fn locate(&self, rank: u32) -> Option<RankLocation<'_>> {
+        let &RankEntry { node, pid, port } = self.ranks.get(rank as usize)?;
         let common = self.commons.get(node as usize)?;
-        Some(Place {
+        Some(RankLocation {
             node,
             common,
             pid,
@@ -109,7 +108,7 @@ impl Directory {
         })
     }
 
-    /// What the ranks of each node have in common, in the order of nodes.
+    /// The common text of each node, in the order of nodes.
     #[must_use]
     pub fn commons(&self) -> &[String] {
         &self.commons

@@ -1,37 +1,40 @@
-//! One leader in the exchange.
+//! The state machine of one leader in the address exchange ([`AddressExchange`]).
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::message::{Parcel, Sealed, read, write};
-use super::{Directory, Sheet, Wrong, callee, caller, rounds, sheets};
+use super::message::{EncodedTable, TableMessage, read, write};
+use super::{
+    AddressDirectory, ExchangeError, NodeAddressTable, round_source, round_target, rounds,
+    tables_in_round,
+};
 
-/// What a leader does next.
+/// What a leader has to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Get the card of this node from the manager, and tell by [`Exchange::got`].
-    Get {
-        /// Whose.
+pub enum ExchangeStep {
+    /// Get the business card of this node's leader from the process manager, then call [`AddressExchange::card_received`].
+    GetCard {
+        /// The node.
         node: u32,
     },
-    /// Send these bytes to the leader of this node, and go on; a connection is made if there is none.
+    /// Send these bytes to the leader of this node, connecting to it if necessary, and go on.
     Send {
-        /// To whom.
+        /// The receiver.
         node: u32,
-        /// What.
+        /// The message.
         bytes: Vec<u8>,
     },
-    /// Wait until a message of this node has come, and tell by [`Exchange::came`].
-    Await {
-        /// Of whom.
+    /// Wait for the message of this node, then call [`AddressExchange::message_received`].
+    Receive {
+        /// The sender.
         node: u32,
     },
-    /// All sheets are here.
+    /// All tables have arrived.
     Done,
 }
 
-/// What a leader has still to do in its round.
+/// The next action of a leader in its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Get,
@@ -39,27 +42,26 @@ enum Stage {
     Await,
 }
 
-/// A leader that collects the sheets of all nodes. What comes before its turn is kept, one message for
-/// each round.
+/// A leader that collects the tables of all nodes. It keeps messages of later rounds, at most one for each.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct AddressExchange {
     me: u32,
     nodes: u32,
     round: u32,
     stage: Stage,
-    /// Of this node and those that follow it.
-    have: Vec<Sealed>,
-    /// Of later rounds.
-    early: Vec<Option<Vec<Sealed>>>,
+    /// Tables of this node and those that follow it.
+    have: Vec<EncodedTable>,
+    /// Tables that arrived early, by round.
+    early: Vec<Option<Vec<EncodedTable>>>,
 }
 
-impl Exchange {
-    /// The leader of node `me`, of `nodes`, whose sheet is `own`.
+impl AddressExchange {
+    /// The leader of node `me` of `nodes`, whose table is `own`.
     ///
     /// # Panics
-    /// If `me` is no node.
+    /// If `me` is not below `nodes`.
     #[must_use]
-    pub fn new(me: u32, nodes: u32, own: &Sheet) -> Self {
+    pub fn new(me: u32, nodes: u32, own: &NodeAddressTable) -> Self {
         assert!(me < nodes, "node {me} of {nodes}");
         Self {
             me,
@@ -71,36 +73,36 @@ impl Exchange {
         }
     }
 
-    /// What is to be done now. A message that is to be sent is given once.
+    /// The next step. Each message to send is returned once.
     #[must_use]
-    pub fn step(&mut self) -> Next {
+    pub fn next_step(&mut self) -> ExchangeStep {
         if self.round == rounds(self.nodes) {
-            return Next::Done;
+            return ExchangeStep::Done;
         }
-        let node = callee(self.me, self.nodes, self.round);
+        let node = round_target(self.me, self.nodes, self.round);
         match self.stage {
-            Stage::Get => Next::Get { node },
+            Stage::Get => ExchangeStep::GetCard { node },
             Stage::Send => {
-                let count = sheets(self.nodes, self.round) as usize;
+                let count = tables_in_round(self.nodes, self.round) as usize;
                 let bytes = write(self.nodes, self.me, &self.have[..count]);
                 self.stage = Stage::Await;
                 self.take_early();
-                Next::Send { node, bytes }
+                ExchangeStep::Send { node, bytes }
             }
-            Stage::Await => Next::Await {
-                node: caller(self.me, self.nodes, self.round),
+            Stage::Await => ExchangeStep::Receive {
+                node: round_source(self.me, self.nodes, self.round),
             },
         }
     }
 
-    /// The manager has answered: it has the card that was asked for, or has none.
+    /// Records whether the process manager has the card of [`ExchangeStep::GetCard`].
     ///
     /// # Errors
-    /// Where it has none.
-    pub fn got(&mut self, has_card: bool) -> Result<(), Wrong> {
+    /// [`ExchangeError::NoCard`] if it has not.
+    pub fn card_received(&mut self, has_card: bool) -> Result<(), ExchangeError> {
         if !has_card {
-            let node = callee(self.me, self.nodes, self.round);
-            return Err(Wrong::NoCard { node });
+            let node = round_target(self.me, self.nodes, self.round);
+            return Err(ExchangeError::NoCard { node });
         }
         if self.stage == Stage::Get {
             self.stage = Stage::Send;
@@ -108,39 +110,44 @@ impl Exchange {
         Ok(())
     }
 
-    /// A message of the leader of node `from` has come.
+    /// Takes in a message of the leader of node `from`.
     ///
     /// # Errors
-    /// What is no message of an exchange, or none that this node would get from there now.
-    pub fn came(&mut self, from: u32, bytes: &[u8]) -> Result<(), Wrong> {
-        let Parcel {
+    /// If it is not a message of the exchange, or not one that node `from` would send to this node now.
+    pub fn message_received(&mut self, from: u32, bytes: &[u8]) -> Result<(), ExchangeError> {
+        let TableMessage {
             nodes,
             first,
-            sheets: new,
+            tables: new,
         } = read(from, bytes)?;
         let all = rounds(self.nodes);
-        let round = (0..all).find(|round| caller(self.me, self.nodes, *round) == from);
+        let round = (0..all).find(|round| round_source(self.me, self.nodes, *round) == from);
         let Some(round) = round else {
-            let expected = format!("nothing, as {all} other nodes do");
-            return Err(order(from, "sheets".into(), expected));
+            let expected = format!("messages of {all} other nodes only");
+            return Err(unexpected(from, "address tables".into(), expected));
         };
         let is_due = round >= self.round && self.early[round as usize].is_none();
         if !is_due {
-            return Err(order(from, "sheets again".into(), "one message".into()));
+            return Err(unexpected(
+                from,
+                "address tables again".into(),
+                "one message".into(),
+            ));
         }
-        let count = sheets(self.nodes, round);
+        let count = tables_in_round(self.nodes, round);
         if (nodes, first, new.len()) != (self.nodes, from, count as usize) {
-            let say =
-                |nodes, first, count| format!("{count} sheets from node {first} on, of {nodes}");
+            let say = |nodes, first, count| {
+                format!("{count} tables from node {first} on, of {nodes} nodes")
+            };
             let expected = say(self.nodes, from, count as usize);
-            return Err(order(from, say(nodes, first, new.len()), expected));
+            return Err(unexpected(from, say(nodes, first, new.len()), expected));
         }
         self.early[round as usize] = Some(new);
         self.take_early();
         Ok(())
     }
 
-    /// Ends the round if all of it is done.
+    /// Ends the round if its message was sent and has arrived.
     fn take_early(&mut self) {
         if self.stage != Stage::Await {
             return;
@@ -152,32 +159,32 @@ impl Exchange {
         }
     }
 
-    /// All sheets as one message, for the other ranks of the node; [`Directory::read`] reads it.
+    /// All tables as one message, for the other ranks of the node; [`AddressDirectory::read`] decodes it.
     ///
     /// # Panics
-    /// Before all are here.
+    /// Before all tables have arrived.
     #[must_use]
-    pub fn whole(&self) -> Vec<u8> {
-        assert_eq!(self.have.len(), self.nodes as usize, "not all are here");
-        let mut sheets = self.have.clone();
-        sheets.rotate_right(self.me as usize);
-        write(self.nodes, 0, &sheets)
+    pub fn encode_all(&self) -> Vec<u8> {
+        assert_eq!(self.have.len(), self.nodes as usize, "tables are missing");
+        let mut tables = self.have.clone();
+        tables.rotate_right(self.me as usize);
+        write(self.nodes, 0, &tables)
     }
 
-    /// Where all ranks of a job of `ranks` are.
+    /// The addresses of all ranks of a job of `ranks` ranks.
     ///
     /// # Errors
-    /// As [`Directory::read`].
+    /// As [`AddressDirectory::read`].
     ///
     /// # Panics
-    /// As [`Exchange::whole`].
-    pub fn directory(&self, ranks: u32) -> Result<Directory, Wrong> {
-        Directory::read(ranks, self.nodes, &self.whole())
+    /// As [`AddressExchange::encode_all`].
+    pub fn directory(&self, ranks: u32) -> Result<AddressDirectory, ExchangeError> {
+        AddressDirectory::read(ranks, self.nodes, &self.encode_all())
     }
 }
 
-fn order(from: u32, got: String, expected: String) -> Wrong {
-    Wrong::Order {
+fn unexpected(from: u32, got: String, expected: String) -> ExchangeError {
+    ExchangeError::Unexpected {
         from,
         got,
         expected,

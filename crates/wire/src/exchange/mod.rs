@@ -1,41 +1,41 @@
-//! How every rank learns where every other one is, without asking the process manager for all of them.
+//! The address exchange at start-up: every rank learns the addresses of all others in `O(log nodes)` rounds between
+//! the leaders of nodes, without a look-up in the process manager for each of them.
 //!
 //! ```text
-//!  leader of a node      puts its card              one put
+//!  leader of a node      puts its business card     one put
 //!                        for k = 0, 1, 2, ...       ceil(log2 nodes) rounds:
-//!                          gets the card of node me - 2^k         one get
-//!                          calls it, and sends all sheets it has  one message
-//!                          waits for those of node me + 2^k       one message
-//!  ranks of the node     take the sheets from it    as shared memory
+//!                          gets the card of node me - 2^k               one get
+//!                          connects to it, and sends all tables it has  one message
+//!                          waits for those of node me + 2^k             one message
+//!  ranks of the node     read the tables in its     shared memory
 //! ```
 //!
-//! A [`Sheet`] is what a node tells of its ranks. The rounds are those of the dissemination allgather:
-//! after round `k` a leader has the sheets of `2^(k+1)` nodes, its own and those that follow; the last
-//! round brings what is missing, so that nothing comes twice. The manager is asked for `log2 nodes` cards
-//! a node instead of one a rank and rank, and the connections of the rounds are those that collectives
-//! between nodes use later.
+//! A [`NodeAddressTable`] has the addresses of the ranks of one node. The rounds are those of the dissemination
+//! allgather: after round `k` a leader has the tables of `2^(k+1)` nodes, its own and those that follow; the last round
+//! sends only what is missing. Each leader asks the manager for `log2 nodes` cards, and inter-node collectives use the
+//! connections of the rounds later.
 //!
-//! [`Exchange`] is one leader as a state machine: it says what to get, what to send to whom and what to
-//! wait for; [`Directory`] is what comes of it. [`model`] says how long it takes in jobs of any size.
+//! [`AddressExchange`] is the state machine of one leader: its [`ExchangeStep`]s say what to get, send and receive.
+//! [`AddressDirectory`] is the result. [`model`] estimates the time in jobs of any size.
 //!
 //! Source of the rounds: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient Algorithms for All-to-All
 //! Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997.
 
 mod directory;
+mod error;
 mod machine;
 mod message;
 pub mod model;
-mod sheet;
+mod table;
 #[cfg(all(test, feature = "std"))]
 mod tests;
-mod wrong;
 
-pub use directory::{Directory, Place};
-pub use machine::{Exchange, Next};
-pub use sheet::{COMMON, Seat, Sheet};
-pub use wrong::Wrong;
+pub use directory::{AddressDirectory, RankLocation};
+pub use error::ExchangeError;
+pub use machine::{AddressExchange, ExchangeStep};
+pub use table::{MAX_NODE_TEXT, NodeAddressTable, RankAddress};
 
-/// Rounds among so many nodes.
+/// Number of rounds among `nodes` nodes.
 #[must_use]
 pub const fn rounds(nodes: u32) -> u32 {
     match nodes {
@@ -44,21 +44,21 @@ pub const fn rounds(nodes: u32) -> u32 {
     }
 }
 
-/// The node that `me` calls in a round: the one `2^round` before it.
+/// The node to which node `me` sends in a round: the one `2^round` before it.
 #[must_use]
-pub const fn callee(me: u32, nodes: u32, round: u32) -> u32 {
+pub const fn round_target(me: u32, nodes: u32, round: u32) -> u32 {
     ((me as u64 + nodes as u64 - (1 << round)) % nodes as u64) as u32
 }
 
-/// The node that calls `me` in a round: the one `2^round` behind it.
+/// The node from which node `me` receives in a round: the one `2^round` after it.
 #[must_use]
-pub const fn caller(me: u32, nodes: u32, round: u32) -> u32 {
+pub const fn round_source(me: u32, nodes: u32, round: u32) -> u32 {
     ((me as u64 + (1 << round)) % nodes as u64) as u32
 }
 
-/// Sheets of a round's message: as many as the sender has, or as the receiver lacks.
+/// Number of tables in a message of a round: those the sender has, but no more than the receiver lacks.
 #[must_use]
-pub const fn sheets(nodes: u32, round: u32) -> u32 {
+pub const fn tables_in_round(nodes: u32, round: u32) -> u32 {
     let (has, lacks) = (1 << round, nodes - (1 << round));
     if has < lacks { has } else { lacks }
 }

@@ -1,70 +1,68 @@
-//! How long a job takes until every rank knows every other one: events of leaders and of the manager's
-//! one server, on a network of given costs.
+//! Estimates of the time until every rank knows the addresses of all others, on a network of given costs: a simulation
+//! of the leaders and of the process manager's server.
 //!
 //! The model: the server answers one request after another. A message leaves its sender when the bytes
 //! before it have left, travels `latency`, and costs a processor `overhead` on either side (LogGP). A
-//! connection takes three round trips before its first frame leaves: TCP's handshake, of which the third
-//! packet carries the caller's first words, and the two exchanges of the greeting that proves who knows
-//! the job's key; and `greeting` of the caller's processor. Ranks of a node copy the sheets from its memory, all at
-//! once. It leaves out the network between the adapters, noise, lost packets, and the time until the
-//! processes run.
+//! connection takes three round trips before its first frame leaves: TCP's handshake, whose third packet carries the
+//! first bytes of ours, and the two exchanges of our handshake that prove knowledge of the job's key; and `handshake` of
+//! the connecting processor. The ranks of a node copy the tables from its memory, all at once. The model leaves out
+//! switches, noise, lost packets, and the time until the processes run.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::{Sheet, callee, caller, message, rounds, sheets};
+use super::{NodeAddressTable, message, round_source, round_target, rounds, tables_in_round};
 
-/// Costs, in nanoseconds unless said.
+/// Costs of the network and the server, in nanoseconds unless another unit is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
-    /// One way between two hosts.
+pub struct WireUpCosts {
+    /// Latency between two hosts, one way.
     pub latency: u64,
-    /// Of a processor for a message, on either side.
+    /// Processor time for a message, on either side.
     pub overhead: u64,
-    /// Bytes that a node sends in a microsecond.
+    /// Bandwidth of a node, in bytes per microsecond.
     pub network: u64,
-    /// Of a caller's processor for a connection and its greeting.
-    pub greeting: u64,
-    /// Of the manager's server for one request.
+    /// Processor time of the connecting side for a connection and its handshake.
+    pub handshake: u64,
+    /// Time of the manager's server for one request.
     pub serve: u64,
-    /// Bytes that the ranks of a node together copy from its memory in a microsecond.
+    /// Copy bandwidth of all ranks of a node together, in bytes per microsecond.
     pub memory: u64,
 }
 
-impl Costs {
-    /// A cluster with 10 Gbit/s Ethernet: 20 us one way through the kernels, a server that answers
-    /// 200,000 requests a second.
+impl WireUpCosts {
+    /// A cluster with 10 Gbit/s Ethernet: 20 us latency, a server that answers 200,000 requests a second.
     pub const ETHERNET: Self = Self {
         latency: 20_000,
         overhead: 4_000,
         network: 1_250,
-        greeting: 60_000,
+        handshake: 60_000,
         serve: 5_000,
         memory: 10_000,
     };
 }
 
-/// A job of at least one rank, with at least one rank a node.
+/// The size of a job: at least one rank, and at least one rank on each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// Its ranks.
+pub struct WireUpJob {
+    /// Number of ranks.
     pub ranks: u32,
-    /// Ranks of a node; the last node may have fewer.
+    /// Ranks on a node; the last node may have fewer.
     pub per_node: u32,
-    /// Bytes of the text that a node's ranks have in common.
+    /// Length of the text that a node's ranks have in common, in bytes.
     pub common: u32,
 }
 
-impl Job {
-    /// Its nodes.
+impl WireUpJob {
+    /// Number of nodes.
     #[must_use]
     pub const fn nodes(&self) -> u32 {
         self.ranks.div_ceil(self.per_node)
     }
 
-    /// Ranks of `nodes` nodes that follow `first`.
+    /// Ranks on `nodes` nodes from `first` on.
     const fn ranks_of(&self, first: u32, nodes: u32) -> u32 {
         let all = nodes as u64 * self.per_node as u64;
         let lacks = (self.nodes() as u64 * self.per_node as u64 - self.ranks as u64) as u32;
@@ -73,22 +71,25 @@ impl Job {
         all as u32 - if has_last { lacks } else { 0 }
     }
 
-    /// Bytes of the message of `sheets` sheets of the nodes from `first` on.
-    const fn message(&self, first: u32, sheets: u32) -> u64 {
-        let heads = Sheet::len(0, self.common) * sheets as u64;
-        let ranks = self.ranks_of(first, sheets);
-        message::len(sheets, heads + Sheet::len(ranks, 0) - Sheet::len(0, 0))
+    /// Length of a message with the tables of `tables` nodes from `first` on, in bytes.
+    const fn message(&self, first: u32, tables: u32) -> u64 {
+        let heads = NodeAddressTable::len(0, self.common) * tables as u64;
+        let ranks = self.ranks_of(first, tables);
+        message::len(
+            tables,
+            heads + NodeAddressTable::len(ranks, 0) - NodeAddressTable::len(0, 0),
+        )
     }
 }
 
-/// When things are done, in nanoseconds from their beginning.
+/// Result of an estimate: times in nanoseconds from the start, and amounts of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time {
-    /// When the last leader has all sheets.
+pub struct WireUpTime {
+    /// When the last leader has all tables.
     pub leaders: u64,
-    /// When the last rank has.
+    /// When the last rank has them.
     pub all: u64,
-    /// Requests that the manager's server has answered.
+    /// Requests to the manager's server.
     pub gets: u64,
     /// Messages between leaders.
     pub messages: u64,
@@ -96,40 +97,40 @@ pub struct Time {
     pub bytes: u64,
 }
 
-/// What happens at a moment.
+/// An event of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A request of this node arrives at the server.
     Asked(u32),
-    /// The answer arrives at this node.
+    /// The server's answer arrives at this node.
     Got(u32),
     /// A message of this round arrives at this node.
     Came { node: u32, round: u32 },
 }
 
-/// A leader under way.
+/// State of a leader in the simulation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Leader {
     round: u32,
-    /// When it had sent its message of this round, if it has.
+    /// When it had sent the message of this round; `None` if it has not.
     sent: Option<u64>,
-    /// When each round's message has come, one bit a round.
+    /// Rounds whose message has arrived, one bit each.
     came: u64,
-    /// When it can go on.
+    /// When its processor is free.
     free: u64,
 }
 
-/// The exchange of this crate, from when the leaders have put their cards.
+/// Estimates the exchange of this module, from when the leaders have put their cards.
 ///
 /// # Cost
 /// Some 200 ns for each node and round.
 #[must_use]
-pub fn exchange(job: &Job, costs: &Costs) -> Time {
+pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let nodes = job.nodes();
     let (all, rtt) = (rounds(nodes), 2 * costs.latency);
     let mut leaders = vec![Leader::default(); nodes as usize];
     let mut events = BinaryHeap::new();
-    let mut time = Time {
+    let mut time = WireUpTime {
         leaders: 0,
         all: 0,
         gets: 0,
@@ -152,13 +153,13 @@ pub fn exchange(job: &Job, costs: &Costs) -> Time {
                 let leader = &mut leaders[node as usize];
                 let round = leader.round;
                 let first = node;
-                let bytes = job.message(first, sheets(nodes, round));
-                let connected = now.max(leader.free) + 3 * rtt + costs.greeting;
+                let bytes = job.message(first, tables_in_round(nodes, round));
+                let connected = now.max(leader.free) + 3 * rtt + costs.handshake;
                 let gone = connected + costs.overhead + bytes * 1000 / costs.network;
                 (leader.sent, leader.free) = (Some(gone), gone);
                 time.messages += 1;
                 time.bytes += bytes;
-                let to = callee(node, nodes, round);
+                let to = round_target(node, nodes, round);
                 let came = Event::Came { node: to, round };
                 events.push(Reverse((gone + costs.latency + costs.overhead, came)));
                 node
@@ -189,23 +190,22 @@ pub fn exchange(job: &Job, costs: &Costs) -> Time {
     time
 }
 
-/// What goes before [`exchange`]: every rank puts its node's name, one rank gets all of these and tells
-/// which nodes there are, and each of the others asks for that. All of it is linear in the number of ranks.
+/// Estimates what precedes [`exchange`]: every rank puts its node's name, one rank gets all of them and puts the list of
+/// nodes, and the others get that. All of it is linear in the number of ranks.
 ///
-/// The server answers four barriers and some five requests of each rank; the rank that counts asks for one
-/// name after the other.
+/// The server answers four barriers and five requests of each rank; the counting rank gets one name after the other.
 #[must_use]
-pub fn counting(job: &Job, costs: &Costs) -> Time {
+pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let (ranks, nodes) = (u64::from(job.ranks), u64::from(job.nodes()));
     let rtt = 2 * costs.latency;
     let names = ranks - 1;
     let lists = 1 + ranks.div_ceil(LISTED) + nodes.div_ceil(LISTED);
     let in_turn = names + lists;
-    // Each puts its name, asks for the first one, the number of nodes, its seat and its leader's door,
-    // and comes to four barriers; each leader puts its card and looks leaders up.
+    // Each rank puts its name, gets the first one, the number of nodes, its place on its node and its leader's
+    // address, and enters four barriers; each leader puts its card and gets those of others.
     let of_all = (5 + 4) * ranks + 2 * nodes;
     let all = in_turn * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
-    Time {
+    WireUpTime {
         leaders: all,
         all,
         gets: in_turn + of_all,
@@ -214,17 +214,17 @@ pub fn counting(job: &Job, costs: &Costs) -> Time {
     }
 }
 
-/// Ranks or nodes in one answer of the manager.
+/// Ranks or nodes in one value of the manager's space.
 const LISTED: u64 = 32;
 
-/// The time after which every rank has got every other one's card from the one server.
+/// Estimates the alternative without exchange: every rank gets the card of every other rank from the server.
 #[must_use]
-pub fn from_one_server(job: &Job, costs: &Costs) -> Time {
+pub fn from_one_server(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let gets = u64::from(job.ranks) * u64::from(job.ranks - 1);
     let all = gets
         .saturating_mul(costs.serve)
         .saturating_add(2 * costs.latency);
-    Time {
+    WireUpTime {
         leaders: all,
         all,
         gets,
@@ -233,10 +233,10 @@ pub fn from_one_server(job: &Job, costs: &Costs) -> Time {
     }
 }
 
-/// The largest message of each round, in bytes.
+/// Length of the largest message of each round, in bytes.
 #[must_use]
-pub fn largest(job: &Job) -> Vec<u64> {
+pub fn largest(job: &WireUpJob) -> Vec<u64> {
     let nodes = job.nodes();
-    let of = |round| job.message(caller(0, nodes, round), sheets(nodes, round));
+    let of = |round| job.message(round_source(0, nodes, round), tables_in_round(nodes, round));
     (0..rounds(nodes)).map(of).collect()
 }

@@ -1,25 +1,27 @@
+//! Tests of the address exchange: all leaders of jobs of many sizes, wrong messages, and the model against the machine.
+
 use std::string::ToString as _;
 use std::vec;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::model::{Costs, Job, exchange, from_one_server, largest};
+use super::model::{WireUpCosts, WireUpJob, exchange, from_one_server, largest};
 use super::*;
 
-fn seat(rank: u32) -> Seat {
-    Seat {
+fn address(rank: u32) -> RankAddress {
+    RankAddress {
         rank,
         pid: 7000 + rank,
         port: (rank % 60_000) as u16 + 1,
     }
 }
 
-/// The sheets of nodes with so many ranks each, dealt so that no node has ranks that follow each other.
-fn job(per_node: &[u32]) -> Vec<Sheet> {
+/// The tables of nodes with so many ranks each, where no node has consecutive ranks.
+fn job(per_node: &[u32]) -> Vec<NodeAddressTable> {
     let mut left = per_node.to_vec();
-    let mut sheets: Vec<Sheet> = (0..per_node.len())
-        .map(|node| Sheet {
+    let mut tables: Vec<NodeAddressTable> = (0..per_node.len())
+        .map(|node| NodeAddressTable {
             common: std::format!("node{node},10.0.0.{node}/16"),
             ranks: Vec::new(),
         })
@@ -27,70 +29,85 @@ fn job(per_node: &[u32]) -> Vec<Sheet> {
     let mut rank = 0;
     while left.iter().any(|left| *left > 0) {
         for (node, left) in left.iter_mut().enumerate().filter(|(_, left)| **left > 0) {
-            sheets[node].ranks.push(seat(rank));
+            tables[node].ranks.push(address(rank));
             *left -= 1;
             rank += 1;
         }
     }
-    sheets
+    tables
 }
 
-/// Runs all leaders; `order` says whose message is delivered next. Gives them, with the gets of each.
-fn run(sheets: &[Sheet], mut order: impl FnMut(usize) -> usize) -> Vec<(Exchange, u32)> {
-    let nodes = sheets.len() as u32;
-    let start = |(me, own)| (Exchange::new(me, nodes, own), 0);
-    let mut leaders: Vec<(Exchange, u32)> = (0..).zip(sheets).map(start).collect();
+/// Runs all leaders; `order` selects the message that is delivered next. Returns the leaders and the gets of each.
+fn run(
+    tables: &[NodeAddressTable],
+    mut order: impl FnMut(usize) -> usize,
+) -> Vec<(AddressExchange, u32)> {
+    let nodes = tables.len() as u32;
+    let start = |(me, own)| (AddressExchange::new(me, nodes, own), 0);
+    let mut leaders: Vec<(AddressExchange, u32)> = (0..).zip(tables).map(start).collect();
     let mut under_way: Vec<(u32, u32, Vec<u8>)> = Vec::new();
-    let advance = |leaders: &mut Vec<(Exchange, u32)>, me: usize, out: &mut Vec<_>| {
+    let advance = |leaders: &mut Vec<(AddressExchange, u32)>, me: usize, out: &mut Vec<_>| {
         let (leader, gets) = &mut leaders[me];
         loop {
-            match leader.step() {
-                Next::Get { node } => {
+            match leader.next_step() {
+                ExchangeStep::GetCard { node } => {
                     assert!(node < nodes && node != me as u32);
                     *gets += 1;
-                    leader.got(true).unwrap();
+                    leader.card_received(true).unwrap();
                 }
-                Next::Send { node, bytes } => out.push((me as u32, node, bytes)),
-                Next::Await { .. } | Next::Done => break,
+                ExchangeStep::Send { node, bytes } => out.push((me as u32, node, bytes)),
+                ExchangeStep::Receive { .. } | ExchangeStep::Done => break,
             }
         }
     };
-    for me in 0..sheets.len() {
+    for me in 0..tables.len() {
         advance(&mut leaders, me, &mut under_way);
     }
     while !under_way.is_empty() {
         let next = order(under_way.len()) % under_way.len();
         let (from, to, bytes) = under_way.swap_remove(next);
-        leaders[to as usize].0.came(from, &bytes).unwrap();
+        leaders[to as usize]
+            .0
+            .message_received(from, &bytes)
+            .unwrap();
         advance(&mut leaders, to as usize, &mut under_way);
     }
     leaders
 }
 
 fn check(per_node: &[u32], order: impl FnMut(usize) -> usize) {
-    let sheets = job(per_node);
-    let leaders = run(&sheets, order);
-    let whole = leaders[0].0.whole();
+    let tables = job(per_node);
+    let leaders = run(&tables, order);
+    let whole = leaders[0].0.encode_all();
     for (me, (mut leader, gets)) in leaders.into_iter().enumerate() {
-        assert_eq!(leader.step(), Next::Done, "node {me} of {}", sheets.len());
-        assert_eq!(gets, rounds(sheets.len() as u32));
-        assert!(leader.whole() == whole, "node {me} of {}", sheets.len());
+        assert_eq!(
+            leader.next_step(),
+            ExchangeStep::Done,
+            "node {me} of {}",
+            tables.len()
+        );
+        assert_eq!(gets, rounds(tables.len() as u32));
+        assert!(
+            leader.encode_all() == whole,
+            "node {me} of {}",
+            tables.len()
+        );
     }
     let ranks = per_node.iter().sum();
-    let directory = Directory::read(ranks, sheets.len() as u32, &whole).unwrap();
-    for (node, sheet) in (0..).zip(&sheets) {
-        for &Seat { rank, pid, port } in &sheet.ranks {
-            let common = sheet.common.as_str();
-            let place = Place {
+    let directory = AddressDirectory::read(ranks, tables.len() as u32, &whole).unwrap();
+    for (node, table) in (0..).zip(&tables) {
+        for &RankAddress { rank, pid, port } in &table.ranks {
+            let common = table.common.as_str();
+            let place = RankLocation {
                 node,
                 common,
                 pid,
                 port,
             };
-            assert_eq!(directory.place(rank), Some(place));
+            assert_eq!(directory.locate(rank), Some(place));
         }
     }
-    assert_eq!(directory.place(ranks), None);
+    assert_eq!(directory.locate(ranks), None);
 }
 
 #[test]
@@ -113,128 +130,153 @@ fn gets_and_messages_grow_by_the_logarithm() {
         (100_000, 17),
     ] {
         assert_eq!(rounds(nodes), expected, "{nodes}");
-        let brought: u32 = (0..expected).map(|round| sheets(nodes, round)).sum();
+        let brought: u32 = (0..expected)
+            .map(|round| tables_in_round(nodes, round))
+            .sum();
         assert_eq!(brought + 1, nodes, "nothing comes twice");
     }
     let edge = u32::MAX;
     assert_eq!(rounds(edge), 32);
-    assert_eq!(caller(callee(3, edge, 31), edge, 31), 3);
+    assert_eq!(round_source(round_target(3, edge, 31), edge, 31), 3);
 }
 
 /// A leader of four that waits for its first message, which node 1 sends.
-fn waiting() -> (Exchange, Vec<Sheet>) {
-    let sheets = job(&[1, 2, 1, 1]);
-    let mut leader = Exchange::new(0, 4, &sheets[0]);
-    leader.got(true).unwrap();
-    assert!(matches!(leader.step(), Next::Send { node: 3, .. }));
-    assert_eq!(leader.step(), Next::Await { node: 1 });
-    (leader, sheets)
+fn waiting() -> (AddressExchange, Vec<NodeAddressTable>) {
+    let tables = job(&[1, 2, 1, 1]);
+    let mut leader = AddressExchange::new(0, 4, &tables[0]);
+    leader.card_received(true).unwrap();
+    assert!(matches!(
+        leader.next_step(),
+        ExchangeStep::Send { node: 3, .. }
+    ));
+    assert_eq!(leader.next_step(), ExchangeStep::Receive { node: 1 });
+    (leader, tables)
 }
 
 #[test]
-fn wrong_messages_are_told() {
-    let (leader, sheets) = waiting();
-    let sealed: Vec<message::Sealed> = sheets.iter().map(|s| s.encode().into()).collect();
-    let told = |from, bytes: &[u8]| leader.clone().came(from, bytes).unwrap_err().to_string();
-    let right = message::write(4, 1, &sealed[1..2]);
-    assert_eq!(leader.clone().came(1, &right), Ok(()));
+fn wrong_messages_are_refused() {
+    let (leader, tables) = waiting();
+    let encoded: Vec<message::EncodedTable> = tables.iter().map(|s| s.encode().into()).collect();
+    let error_of = |from, bytes: &[u8]| {
+        leader
+            .clone()
+            .message_received(from, bytes)
+            .unwrap_err()
+            .to_string()
+    };
+    let right = message::write(4, 1, &encoded[1..2]);
+    assert_eq!(leader.clone().message_received(1, &right), Ok(()));
 
     for end in 0..right.len() {
-        let said = told(1, &right[..end]);
-        assert!(said.contains("node 1") && said.contains("bytes"), "{said}");
+        let text = error_of(1, &right[..end]);
+        assert!(text.contains("node 1") && text.contains("bytes"), "{text}");
     }
     let mut long = right.clone();
     long.push(0);
-    assert!(told(1, &long).contains("end at byte"));
-    for (from, bytes, says) in [
-        (3, &right, "node 3 sends sheets, expected nothing"),
+    assert!(error_of(1, &long).contains("end at byte"));
+    for (from, bytes, expected) in [
+        (
+            3,
+            &right,
+            "node 3 sent address tables, expected messages of 2 other nodes only",
+        ),
         (
             2,
             &right,
-            "1 sheets from node 1 on, of 4, expected 2 sheets from node 2 on",
+            "1 tables from node 1 on, of 4 nodes, expected 2 tables from node 2 on",
         ),
         (
             1,
-            &message::write(5, 1, &sealed[1..2]),
-            "of 5, expected 1 sheets from node 1 on, of 4",
+            &message::write(5, 1, &encoded[1..2]),
+            "of 5 nodes, expected 1 tables from node 1 on, of 4 nodes",
         ),
-        (1, &message::write(4, 2, &sealed[1..2]), "from node 2 on"),
-        (1, &message::write(4, 1, &sealed[1..3]), "2 sheets"),
-        (1, &b"GET / HTTP/1.1".to_vec(), "no part of an exchange"),
+        (1, &message::write(4, 2, &encoded[1..2]), "from node 2 on"),
+        (1, &message::write(4, 1, &encoded[1..3]), "2 tables"),
+        (
+            1,
+            &b"GET / HTTP/1.1".to_vec(),
+            "not an address exchange message",
+        ),
     ] {
-        let said = told(from, bytes);
-        assert!(said.contains(says), "{said}");
+        let text = error_of(from, bytes);
+        assert!(text.contains(expected), "{text}");
     }
     let mut leader = leader;
-    leader.came(1, &right).unwrap();
-    let said = leader.came(1, &right).unwrap_err().to_string();
-    assert!(said.contains("sheets again"), "{said}");
-    assert_eq!(leader.got(false), Err(Wrong::NoCard { node: 2 }));
+    leader.message_received(1, &right).unwrap();
+    let text = leader.message_received(1, &right).unwrap_err().to_string();
+    assert!(text.contains("address tables again"), "{text}");
+    assert_eq!(
+        leader.card_received(false),
+        Err(ExchangeError::NoCard { node: 2 })
+    );
 }
 
 #[test]
-fn sheets_that_contradict_each_other_are_told() {
-    let told = |ranks: u32, nodes: &[Sheet]| {
-        let sealed: Vec<_> = nodes.iter().map(|s| s.encode().into()).collect();
-        let whole = message::write(nodes.len() as u32, 0, &sealed);
-        let read = Directory::read(ranks, nodes.len() as u32, &whole);
+fn tables_that_contradict_each_other_are_refused() {
+    let error_of = |ranks: u32, nodes: &[NodeAddressTable]| {
+        let encoded: Vec<_> = nodes.iter().map(|s| s.encode().into()).collect();
+        let whole = message::write(nodes.len() as u32, 0, &encoded);
+        let read = AddressDirectory::read(ranks, nodes.len() as u32, &whole);
         read.map(drop).map_err(|wrong| wrong.to_string())
     };
     let good = job(&[2, 1]);
-    assert_eq!(told(3, &good), Ok(()));
-    let error = |ranks, nodes: &[Sheet], says: &str| {
-        let said = told(ranks, nodes).unwrap_err();
-        assert!(said.contains(says), "{said}");
+    assert_eq!(error_of(3, &good), Ok(()));
+    let error = |ranks, nodes: &[NodeAddressTable], expected: &str| {
+        let text = error_of(ranks, nodes).unwrap_err();
+        assert!(text.contains(expected), "{text}");
     };
     let mut twice = good.clone();
     twice[1].ranks[0].rank = 2;
-    error(3, &twice, "both node 0 and node 1 have rank 2");
-    error(4, &good, "no node has rank 3");
-    error(2, &good, "node 0 has rank 2, in a job of 2");
+    error(3, &twice, "node 0 and node 1 both have rank 2");
+    error(4, &good, "rank 3 is in no address table");
+    error(2, &good, "node 0 has rank 2, but the job has 2 ranks");
     let mut empty = good;
     empty[1].ranks.clear();
     error(
         3,
         &empty,
-        "the sheet of node 1 is not understood: it has no ranks",
+        "the address table of node 1 is malformed: it has no ranks",
     );
-    let long = Sheet {
-        common: "é".repeat(COMMON),
-        ranks: vec![seat(0)],
+    let long = NodeAddressTable {
+        common: "é".repeat(MAX_NODE_TEXT),
+        ranks: vec![address(0)],
     };
     assert_eq!(
-        Sheet::decode(0, &long.encode()).unwrap().common.len(),
-        COMMON
+        NodeAddressTable::decode(0, &long.encode())
+            .unwrap()
+            .common
+            .len(),
+        MAX_NODE_TEXT
     );
 }
 
 #[test]
 fn the_model_counts_what_the_machine_does() {
     for (ranks, per_node) in [(1, 1), (2, 1), (7, 1), (24, 4), (25, 4), (200, 3)] {
-        let job = Job {
+        let job = WireUpJob {
             ranks,
             per_node,
             common: 20,
         };
         let nodes = job.nodes();
-        let sheet = |node: u32| Sheet {
+        let table = |node: u32| NodeAddressTable {
             common: "c".repeat(20),
             ranks: (node * per_node..ranks.min((node + 1) * per_node))
-                .map(seat)
+                .map(address)
                 .collect(),
         };
-        let sheets: Vec<Sheet> = (0..nodes).map(sheet).collect();
+        let tables: Vec<NodeAddressTable> = (0..nodes).map(table).collect();
         let mut bytes = 0;
         let mut messages = 0;
-        for (mut leader, _) in run(&sheets, |_| 0) {
-            assert_eq!(leader.step(), Next::Done);
-            bytes += leader.whole().len() as u64;
+        for (mut leader, _) in run(&tables, |_| 0) {
+            assert_eq!(leader.next_step(), ExchangeStep::Done);
+            bytes += leader.encode_all().len() as u64;
             messages += u64::from(rounds(nodes));
         }
-        let time = exchange(&job, &Costs::ETHERNET);
+        let time = exchange(&job, &WireUpCosts::ETHERNET);
         assert_eq!((time.messages, time.gets), (messages, messages), "{job:?}");
         // Every leader ends with one message of all; what came to it had that and the heads of its rounds.
-        let own: u64 = sheets.iter().map(|s| s.encode().len() as u64 + 4).sum();
+        let own: u64 = tables.iter().map(|s| s.encode().len() as u64 + 4).sum();
         let heads = 20 * messages;
         let whole = 20 + own;
         assert_eq!(bytes, u64::from(nodes) * whole);
@@ -245,12 +287,12 @@ fn the_model_counts_what_the_machine_does() {
 
 #[test]
 fn rounds_grow_slowly_and_gets_from_one_server_do_not() {
-    let at = |ranks| Job {
+    let at = |ranks| WireUpJob {
         ranks,
         per_node: 64,
         common: 60,
     };
-    let costs = Costs::ETHERNET;
+    let costs = WireUpCosts::ETHERNET;
     let (small, large) = (exchange(&at(1000), &costs), exchange(&at(100_000), &costs));
     assert!(large.all < 200 * small.all, "{small:?} {large:?}");
     let server = from_one_server(&at(100_000), &costs);
@@ -267,7 +309,7 @@ proptest! {
 
     /// Whatever the sizes of nodes and the order in which messages come.
     #[test]
-    fn all_learn_all(
+    fn every_rank_learns_all_addresses(
         per_node in prop::collection::vec(1u32..9, 1..60),
         picks in prop::collection::vec(any::<usize>(), 1..40),
     ) {
@@ -277,15 +319,15 @@ proptest! {
 
     /// What is read was written so, and no bytes panic.
     #[test]
-    fn sheets_there_and_back(
+    fn encoded_tables_decode_to_the_same(
         common in "\\PC{0,80}",
         ranks in prop::collection::vec(any::<(u32, u32, u16)>(), 1..20),
         noise in prop::collection::vec(any::<u8>(), 0..80),
     ) {
-        let ranks = ranks.into_iter().map(|(rank, pid, port)| Seat { rank, pid, port });
-        let sheet = Sheet { common, ranks: ranks.collect() };
-        prop_assert_eq!(Sheet::decode(7, &sheet.encode()), Ok(sheet));
-        if let Ok(read) = Sheet::decode(7, &noise) {
+        let ranks = ranks.into_iter().map(|(rank, pid, port)| RankAddress { rank, pid, port });
+        let table = NodeAddressTable { common, ranks: ranks.collect() };
+        prop_assert_eq!(NodeAddressTable::decode(7, &table.encode()), Ok(table));
+        if let Ok(read) = NodeAddressTable::decode(7, &noise) {
             prop_assert_eq!(read.encode(), noise);
         }
     }

@@ -99,7 +99,7 @@ impl Cost {
 
 /// What each path to a peer costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
+pub struct PathCosts {
     /// E0.
     pub short: Cost,
     /// E1.
@@ -110,8 +110,8 @@ pub struct Costs {
     pub put: Cost,
 }
 
-impl Costs {
-    /// Costs of a medium that nobody has measured: each path is taken as far as it reaches, before
+impl PathCosts {
+    /// PathCosts of a medium that nobody has measured: each path is taken as far as it reaches, before
     /// the next one.
     pub const IN_ORDER: Self = Self {
         short: Cost::line(0, 0),

@@ -2,25 +2,27 @@
 //! gives way to the next.
 //!
 //! A transport says how far each path reaches and what it costs ([`Limits`](crate::Limits)). From
-//! that and from what somebody has set ([`Switches`]) follows a [`Table`], once for each kind of
+//! that and from what somebody has set ([`PathOverrides`]) follows a [`PathTable`], once for each kind of
 //! peer, when a lane is set up. What remains on the path of a message are compares with the
-//! table's [`Points`]; the same table is printed by `oxmpi explain`.
+//! table's [`SwitchPoints`]; the same table is printed by `oxmpi explain`.
 //!
 //! The names E0, E1, R0 and R1 are those of Cray's MPI ("A Day in the Life of an MPI Inter-Node
 //! Message", in Poxon, "MPI for Cray XE/XK7 Systems", 2013).
 
 mod cost;
+mod limits;
 pub mod network;
+mod overrides;
 pub mod settings;
-mod switch;
 mod table;
 
 use core::fmt;
 
-pub use self::cost::{Cost, Costs};
+pub use self::cost::{Cost, PathCosts};
+pub use self::limits::Limits;
+pub use self::overrides::{PathOverrides, RendezvousScheme};
 pub use self::settings::SETTINGS;
-pub use self::switch::{Rendezvous, Switches};
-pub use self::table::{Points, Row, Table, Until};
+pub use self::table::{PathEnd, PathRow, PathTable, SwitchPoints};
 
 /// How a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,9 +31,9 @@ pub enum Path {
     E0,
     /// Eager, as one frame through buffers.
     E1,
-    /// Rendezvous: the receiver gets the bytes in one piece.
+    /// RendezvousScheme: the receiver gets the bytes in one piece.
     R0,
-    /// Rendezvous: the sender puts the bytes in chunks, several under way at once.
+    /// RendezvousScheme: the sender puts the bytes in chunks, several under way at once.
     R1,
 }
 

@@ -2,7 +2,7 @@
 
 use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size};
 
-use super::Rendezvous;
+use super::RendezvousScheme;
 
 /// What stands for "let costs decide".
 const AUTO: &str = "auto";
@@ -116,12 +116,12 @@ pub fn get_limit(text: &str) -> Result<Option<u64>, Error> {
 ///
 /// # Errors
 /// Any other word.
-pub fn rendezvous(text: &str) -> Result<Rendezvous, Error> {
+pub fn rendezvous(text: &str) -> Result<RendezvousScheme, Error> {
     const WORDS: Words = Words(&[AUTO, "get", "put"]);
     Ok(match WORDS.find(text)? {
-        0 => Rendezvous::Auto,
-        1 => Rendezvous::Get,
-        _ => Rendezvous::Put,
+        0 => RendezvousScheme::Auto,
+        1 => RendezvousScheme::Get,
+        _ => RendezvousScheme::Put,
     })
 }
 

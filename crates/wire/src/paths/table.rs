@@ -1,22 +1,21 @@
 //! The table of paths to one kind of peer: the lower envelope of their costs.
 
-use super::{Path, Rendezvous, Switches};
-use crate::transport::Limits;
+use super::{Limits, Path, PathOverrides, RendezvousScheme};
 
 /// Why a path ends at a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum PathEnd {
     /// It reaches no further.
     Reach,
     /// Beyond, a later path costs less.
     Cost,
     /// Somebody has set it.
-    Set,
+    Setting,
 }
 
 /// The sizes that are compared with on the path of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Points {
+pub struct SwitchPoints {
     /// Longest message on E0.
     pub short: u32,
     /// Longest message on E0 or E1.
@@ -29,7 +28,7 @@ pub struct Points {
 
 /// One path and the sizes that take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PathRow {
     /// The path.
     pub path: Path,
     /// Shortest message.
@@ -37,7 +36,7 @@ pub struct Row {
     /// Longest message; none: without end.
     pub last: Option<u64>,
     /// Why it ends there; none where it does not end.
-    pub until: Option<Until>,
+    pub until: Option<PathEnd>,
 }
 
 /// Which path each size takes to one kind of peer, and why.
@@ -46,20 +45,20 @@ pub struct Row {
 /// it reaches no further or a later one costs less, unless somebody has set the size; one that was
 /// left is not taken up again. So the choice is one compare for each path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
-    points: Points,
+pub struct PathTable {
+    points: SwitchPoints,
     /// Why E0, E1 and R0 end.
-    until: [Until; 3],
+    until: [PathEnd; 3],
 }
 
-impl Table {
+impl PathTable {
     /// The table for a peer with these limits.
     ///
     /// # Cost
     /// Some hundred instructions for each pair of paths, at set-up only.
     #[must_use]
-    pub fn new(limits: &Limits, switches: &Switches) -> Self {
-        let switches = switches.or(&limits.set);
+    pub fn new(limits: &Limits, switches: &PathOverrides) -> Self {
+        let switches = switches.or(&limits.overrides);
         let later = |path: Path| {
             let paths = Path::ALL.into_iter().filter(move |later| *later > path);
             paths.filter(|later| switches.rendezvous.allows(*later))
@@ -68,9 +67,9 @@ impl Table {
         let end = |path: Path, first: u64, reach: u64, set: Option<u64>| {
             if let Some(set) = set {
                 return if set <= reach {
-                    (set, Until::Set)
+                    (set, PathEnd::Setting)
                 } else {
-                    (reach, Until::Reach)
+                    (reach, PathEnd::Reach)
                 };
             }
             let cost = limits.costs.of(path);
@@ -79,8 +78,8 @@ impl Table {
                 cost.beaten(other, first, reach)
             });
             match beaten.min() {
-                Some(at) => (at.saturating_sub(1), Until::Cost),
-                None => (reach, Until::Reach),
+                Some(at) => (at.saturating_sub(1), PathEnd::Cost),
+                None => (reach, PathEnd::Reach),
             }
         };
         let frame = u64::from(limits.frame);
@@ -89,14 +88,14 @@ impl Table {
         // An empty message always fits the first path, so what others cost for it leaves nothing.
         let (mut short, mut short_until) = end(Path::E0, 1, reach, switches.short.map(u64::from));
         if let Some(eager) = set.filter(|eager| *eager < short) {
-            (short, short_until) = (eager, Until::Set);
+            (short, short_until) = (eager, PathEnd::Setting);
         }
         let (eager, eager_until) = end(Path::E1, short + 1, frame, set);
         let eager = eager.max(short);
         let (get, get_until) = match switches.rendezvous {
-            Rendezvous::Put => (0, Until::Set),
-            Rendezvous::Get => (u64::MAX, Until::Set),
-            Rendezvous::Auto => match end(Path::R0, eager + 1, limits.get, switches.get) {
+            RendezvousScheme::Put => (0, PathEnd::Setting),
+            RendezvousScheme::Get => (u64::MAX, PathEnd::Setting),
+            RendezvousScheme::Auto => match end(Path::R0, eager + 1, limits.get, switches.get) {
                 // R1 from the first rendezvous on, also of what is sent so to spare the receiver.
                 (get, until) if get <= eager => (0, until),
                 found => found,
@@ -104,7 +103,7 @@ impl Table {
         };
         let chunk = switches.chunk.unwrap_or(limits.chunk).max(1);
         Self {
-            points: Points {
+            points: SwitchPoints {
                 short: short as u32,
                 eager: eager as u32,
                 get,
@@ -116,14 +115,14 @@ impl Table {
 
     /// What is compared with on the path of a message.
     #[must_use]
-    pub const fn points(&self) -> Points {
+    pub const fn points(&self) -> SwitchPoints {
         self.points
     }
 
     /// The path of a message of `len` bytes in standard mode.
     #[must_use]
     pub fn path(&self, len: u64) -> Path {
-        let Points {
+        let SwitchPoints {
             short, eager, get, ..
         } = self.points;
         if len <= u64::from(short) {
@@ -138,8 +137,8 @@ impl Table {
     }
 
     /// The rows of paths that some size takes, in the order of sizes.
-    pub fn rows(&self) -> impl Iterator<Item = Row> + use<> {
-        let Points {
+    pub fn rows(&self) -> impl Iterator<Item = PathRow> + use<> {
+        let SwitchPoints {
             short, eager, get, ..
         } = self.points;
         let ends = [u64::from(short), u64::from(eager), get, u64::MAX];
@@ -152,7 +151,7 @@ impl Table {
                 let first = next.filter(|first| *first <= end)?;
                 next = end.checked_add(1);
                 let ends = next.is_some();
-                Some(Row {
+                Some(PathRow {
                     path,
                     first,
                     last: ends.then_some(end),

@@ -11,7 +11,7 @@
 
 use core::fmt::Display;
 
-use super::command::{Command, Request};
+use super::command::{Command, PmiRequest};
 use super::line::{
     BadText, Excerpt, Line, LineError, LineReader, check_text, unescape, write_line,
 };
@@ -19,7 +19,7 @@ use super::{KEY_MAX, KVS_NAME_MAX, LINE_MAX, VALUE_MAX};
 
 /// How long texts may be, in bytes, without the final zero that servers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct TextLimits {
     /// A key-value space's name.
     pub kvs_name: usize,
     /// A key.
@@ -40,7 +40,7 @@ pub enum Reply<'a> {
         subversion: u32,
     },
     /// The longest texts taken. The client holds later requests to them.
-    Maxes(Limits),
+    Maxes(TextLimits),
     /// The number of this rank's program, from 0.
     Appnum(u32),
     /// How many ranks could be started; `None`: the manager does not say.
@@ -131,7 +131,7 @@ enum State {
 pub struct Client {
     state: State,
     waiting: Option<Command>,
-    limits: Limits,
+    limits: TextLimits,
     reader: LineReader,
     /// The request's line; when the reply is in, the reply's text without escapes.
     text: heapless::String<LINE_MAX>,
@@ -150,7 +150,7 @@ impl Client {
         Self {
             state: State::Fresh,
             waiting: None,
-            limits: Limits {
+            limits: TextLimits {
                 kvs_name: KVS_NAME_MAX - 1,
                 key: KEY_MAX - 1,
                 value: VALUE_MAX - 1,
@@ -164,24 +164,24 @@ impl Client {
     ///
     /// # Errors
     /// When it is out of turn, or an argument cannot be carried. Nothing has changed then.
-    pub fn request(&mut self, request: Request<'_>) -> Result<&str, ClientError> {
+    pub fn request(&mut self, request: PmiRequest<'_>) -> Result<&str, ClientError> {
         let command = request.command();
         self.check_turn(command)?;
         let code;
         let fields: &[(&str, &dyn Display)] = match &request {
-            Request::Init => &[("pmi_version", &1), ("pmi_subversion", &1)],
-            Request::Put { kvs, key, value } => {
+            PmiRequest::Init => &[("pmi_version", &1), ("pmi_subversion", &1)],
+            PmiRequest::Put { kvs, key, value } => {
                 check("key-value space", kvs, self.limits.kvs_name)?;
                 check("key", key, self.limits.key)?;
                 check("value", value, self.limits.value)?;
                 &[("kvsname", kvs), ("key", key), ("value", value)]
             }
-            Request::Get { kvs, key } => {
+            PmiRequest::Get { kvs, key } => {
                 check("key-value space", kvs, self.limits.kvs_name)?;
                 check("key", key, self.limits.key)?;
                 &[("kvsname", kvs), ("key", key)]
             }
-            Request::Abort { code: given } => {
+            PmiRequest::Abort { code: given } => {
                 code = *given;
                 &[("exitcode", &code)]
             }
@@ -310,7 +310,7 @@ impl Client {
                         .and_then(|max| max.checked_sub(1))
                         .ok_or_else(wrong)
                 };
-                Ok(Found::Maxes(Limits {
+                Ok(Found::Maxes(TextLimits {
                     kvs_name: longest("kvsname_max")?,
                     key: longest("keylen_max")?,
                     value: longest("vallen_max")?,
@@ -346,7 +346,7 @@ fn check(field: &'static str, text: &str, max: usize) -> Result<(), ClientError>
 /// A reply whose text lies in the client.
 enum Found {
     Init { version: u32, subversion: u32 },
-    Maxes(Limits),
+    Maxes(TextLimits),
     Appnum(u32),
     UniverseSize(Option<u32>),
     KvsName,

@@ -2,7 +2,7 @@
 
 /// What a rank asks the process manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum PmiRequest<'a> {
     /// Join the job. The first request.
     Init,
     /// How long names, keys and values may be.
@@ -40,7 +40,7 @@ pub enum Request<'a> {
     Finalize,
 }
 
-impl Request<'_> {
+impl PmiRequest<'_> {
     /// The request without its arguments.
     #[must_use]
     pub fn command(&self) -> Command {

@@ -34,7 +34,7 @@ pub struct MappingError {
 
 /// `nodes` nodes from `first` on, with `ranks` ranks each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Block {
+struct NodeBlock {
     first: u32,
     nodes: u32,
     ranks: u32,
@@ -56,7 +56,7 @@ impl<'a> Mapping<'a> {
         let mut round = 0u64;
         let mut rest = blocks;
         while !rest.is_empty() {
-            let (block, after) = Block::read(rest).ok_or_else(wrong)?;
+            let (block, after) = NodeBlock::read(rest).ok_or_else(wrong)?;
             round = round
                 .checked_add(u64::from(block.nodes) * u64::from(block.ranks))
                 .ok_or_else(wrong)?;
@@ -76,7 +76,7 @@ impl<'a> Mapping<'a> {
     pub fn node(&self, rank: u32) -> u32 {
         let mut left = u64::from(rank) % self.round;
         let mut rest = self.blocks;
-        while let Some((block, after)) = Block::read(rest) {
+        while let Some((block, after)) = NodeBlock::read(rest) {
             let here = u64::from(block.nodes) * u64::from(block.ranks);
             if left < here {
                 let within = u32::try_from(left / u64::from(block.ranks));
@@ -100,7 +100,7 @@ impl<'a> Mapping<'a> {
     }
 }
 
-impl Block {
+impl NodeBlock {
     /// Reads `,(a,b,c)` from the beginning of `text`, and gives what is behind it.
     fn read(text: &str) -> Option<(Self, &str)> {
         let (inside, after) = text.strip_prefix(",(")?.split_once(')')?;

@@ -21,10 +21,10 @@
 //! Nothing here reads a descriptor, an environment or a clock. The caller moves the bytes.
 //!
 //! ```
-//! use oxmpi_wire::pmi::{Client, Reply, Request};
+//! use oxmpi_wire::pmi::{Client, Reply, PmiRequest};
 //!
 //! let mut client = Client::new();
-//! let line = client.request(Request::Init)?;
+//! let line = client.request(PmiRequest::Init)?;
 //! assert_eq!(line, "cmd=init pmi_version=1 pmi_subversion=1\n");
 //!
 //! // The answer may come in pieces, as a stream does.
@@ -51,14 +51,14 @@ pub mod server;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
-pub use client::{Client, ClientError, Limits, Reply};
-pub use command::{Command, Request};
+pub use client::{Client, ClientError, Reply, TextLimits};
+pub use command::{Command, PmiRequest};
 pub use line::{BadText, Excerpt, Line, LineError, LineReader};
 pub use mapping::{Mapping, MappingError};
-pub use port::{Opening, Place};
+pub use port::{JobRank, PortHandshake};
 #[cfg(feature = "alloc")]
-pub use server::{Event, Fault, Server, Standing};
-pub use start::{Start, StartError, Variables};
+pub use server::{Event, RankState, Server, ServerError};
+pub use start::{PmiVariables, StartError, StartMethod};
 
 /// Longest line either side accepts, in bytes, newline included: room for the longest value of
 /// any server known (Intel's, 4,096 bytes) and its fields.

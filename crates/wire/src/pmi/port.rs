@@ -18,7 +18,7 @@ const WORD: &str = "initack";
 
 /// A rank's place in its job.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct JobRank {
     /// Its rank, below `size`.
     pub rank: u32,
     /// Ranks in the job, at least 1.
@@ -27,10 +27,10 @@ pub struct Place {
 
 /// A rank's side of the opening. Holds one line; allocates nothing.
 #[derive(Debug, Default)]
-pub struct Opening {
+pub struct PortHandshake {
     reader: LineReader,
     next: Next,
-    place: Place,
+    place: JobRank,
 }
 
 /// Which line of the answer comes next. Their order is fixed.
@@ -43,7 +43,7 @@ enum Next {
     Debug,
 }
 
-impl Opening {
+impl PortHandshake {
     /// The line to write first, for the process that the manager calls `id` (`PMI_ID`). Then feed
     /// what comes back.
     #[must_use]
@@ -58,7 +58,7 @@ impl Opening {
     ///
     /// # Errors
     /// When they are not the answer. The conversation is over then.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Place>, ClientError> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<JobRank>, ClientError> {
         let mut rest = bytes;
         while let Some(after) = self.reader.push(rest)? {
             rest = after;

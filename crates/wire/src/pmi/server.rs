@@ -9,6 +9,8 @@
 
 mod names;
 mod spawn;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -20,7 +22,7 @@ use super::command::Command;
 use super::line::{Excerpt, Line, LineError, LineReader, write_line};
 use super::{KEY_MAX, KVS_NAME_MAX, VALUE_MAX};
 use names::Names;
-use spawn::{Block, Heard};
+use spawn::{BlockLine, SpawnBlock};
 
 /// Bytes of keys and values that the space holds per rank; a `put` beyond it is refused.
 const SPACE_PER_RANK: usize = 1 << 20;
@@ -52,14 +54,14 @@ pub enum Event {
         /// Which rank.
         rank: u32,
         /// What is wrong.
-        fault: Fault,
+        fault: ServerError,
     },
 }
 
 /// Why a rank cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ServerError {
     /// It sent bytes that are not a line.
     #[error("{0}")]
     Line(#[from] LineError),
@@ -92,7 +94,7 @@ pub enum Fault {
 
 /// Where a rank stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum RankState {
     /// It has not joined, or has left again in order.
     Outside,
     /// It has joined.
@@ -106,12 +108,12 @@ pub enum Standing {
 #[derive(Debug)]
 struct Rank {
     appnum: u32,
-    standing: Standing,
+    state: RankState,
     /// The rest of what it says is not read: it aborted or broke the protocol.
     deaf: bool,
     reader: LineReader,
     /// A request of many lines that has begun.
-    spawn: Option<Block>,
+    spawn: Option<SpawnBlock>,
 }
 
 /// The server of one job.
@@ -140,7 +142,7 @@ impl Server {
         );
         let rank = |appnum: &u32| Rank {
             appnum: *appnum,
-            standing: Standing::Outside,
+            state: RankState::Outside,
             deaf: false,
             reader: LineReader::new(),
             spawn: None,
@@ -165,8 +167,8 @@ impl Server {
     /// # Panics
     /// When the job has no such rank.
     #[must_use]
-    pub fn standing(&self, rank: u32) -> Standing {
-        self.ranks[rank as usize].standing
+    pub fn rank_state(&self, rank: u32) -> RankState {
+        self.ranks[rank as usize].state
     }
 
     /// Takes bytes that `rank` wrote. Poll afterwards.
@@ -193,13 +195,13 @@ impl Server {
     /// # Panics
     /// When the job has no such rank.
     pub fn gone(&mut self, rank: u32) {
-        self.ranks[rank as usize].standing = Standing::Gone;
+        self.ranks[rank as usize].state = RankState::Gone;
         if let Some(waiting) = self
             .ranks
             .iter()
-            .position(|rank| rank.standing == Standing::Waiting)
+            .position(|rank| rank.state == RankState::Waiting)
         {
-            self.fault(number(waiting), Fault::Stuck { gone: rank });
+            self.fault(number(waiting), ServerError::Stuck { gone: rank });
         }
     }
 
@@ -208,19 +210,19 @@ impl Server {
         self.events.pop_front()
     }
 
-    fn fault(&mut self, rank: u32, fault: Fault) {
+    fn fault(&mut self, rank: u32, fault: ServerError) {
         self.ranks[rank as usize].deaf = true;
         self.events.push_back(Event::Fault { rank, fault });
     }
 
     /// Serves the whole line that lies in the reader of `rank`.
-    fn serve(&mut self, rank: u32) -> Result<(), Fault> {
+    fn serve(&mut self, rank: u32) -> Result<(), ServerError> {
         let bytes = self.ranks[rank as usize].reader.line().to_vec();
         if self.spawns(rank, &bytes)? {
             return Ok(());
         }
         let line = Line::parse(&bytes)?;
-        if self.ranks[rank as usize].standing == Standing::Joined
+        if self.ranks[rank as usize].state == RankState::Joined
             && let Some(line) = self.names.serve(&line)?
         {
             self.events.push_back(Event::Write { rank, line });
@@ -229,7 +231,7 @@ impl Server {
         let command: Command = line
             .command()
             .parse()
-            .map_err(|()| Fault::Unknown(Excerpt::new(line.text().as_bytes())))?;
+            .map_err(|()| ServerError::Unknown(Excerpt::new(line.text().as_bytes())))?;
         self.check_turn(rank, command)?;
         match command {
             Command::Init => self.init(rank, &line),
@@ -267,7 +269,7 @@ impl Server {
                 Ok(())
             }
             Command::Finalize => {
-                self.ranks[rank as usize].standing = Standing::Outside;
+                self.ranks[rank as usize].state = RankState::Outside;
                 self.reply(rank, command, &[]);
                 self.events.push_back(Event::Left(rank));
                 Ok(())
@@ -276,19 +278,19 @@ impl Server {
     }
 
     /// Takes a line of a request to start further ranks, which is refused; says whether it was one.
-    fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, Fault> {
+    fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, ServerError> {
         let place = &mut self.ranks[rank as usize];
         let Some(block) = &mut place.spawn else {
-            place.spawn = Block::begin(line);
-            if place.spawn.is_some() && place.standing != Standing::Joined {
-                return Err(Fault::Unknown(Excerpt::new(line)));
+            place.spawn = SpawnBlock::begin(line);
+            if place.spawn.is_some() && place.state != RankState::Joined {
+                return Err(ServerError::Unknown(Excerpt::new(line)));
             }
             return Ok(place.spawn.is_some());
         };
-        match block.hear(line) {
-            Heard::More => {}
-            Heard::Next => place.spawn = None,
-            Heard::Last => {
+        match block.feed(line) {
+            BlockLine::More => {}
+            BlockLine::Next => place.spawn = None,
+            BlockLine::Last => {
                 place.spawn = None;
                 let line = "cmd=spawn_result rc=-1 msg=spawn_is_not_offered\n".to_owned();
                 self.events.push_back(Event::Write { rank, line });
@@ -297,25 +299,25 @@ impl Server {
         Ok(true)
     }
 
-    fn check_turn(&self, rank: u32, command: Command) -> Result<(), Fault> {
-        let when = match (self.ranks[rank as usize].standing, command) {
-            (Standing::Joined, Command::Init) => "a second time",
-            (Standing::Outside, Command::Init)
-            | (Standing::Joined, _)
-            | (Standing::Waiting, Command::Abort) => {
+    fn check_turn(&self, rank: u32, command: Command) -> Result<(), ServerError> {
+        let when = match (self.ranks[rank as usize].state, command) {
+            (RankState::Joined, Command::Init) => "a second time",
+            (RankState::Outside, Command::Init)
+            | (RankState::Joined, _)
+            | (RankState::Waiting, Command::Abort) => {
                 return Ok(());
             }
-            (Standing::Outside, _) => "before `init`",
-            (Standing::Waiting, _) => "while its barrier was still open",
-            (Standing::Gone, _) => "after its process had ended",
+            (RankState::Outside, _) => "before `init`",
+            (RankState::Waiting, _) => "while its barrier was still open",
+            (RankState::Gone, _) => "after its process had ended",
         };
-        Err(Fault::Turn {
+        Err(ServerError::Turn {
             request: command.request_word(),
             when,
         })
     }
 
-    fn init(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn init(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let version: u32 = required(line, "pmi_version", line.number("pmi_version"))?;
         // The version that is served; a client of a later 1.x falls back to it.
         let rc = if version == 1 { 0 } else { -1 };
@@ -325,13 +327,13 @@ impl Server {
             &[("pmi_version", &1), ("pmi_subversion", &1), ("rc", &rc)],
         );
         if version == 1 {
-            self.ranks[rank as usize].standing = Standing::Joined;
+            self.ranks[rank as usize].state = RankState::Joined;
             self.events.push_back(Event::Joined(rank));
         }
         Ok(())
     }
 
-    fn put(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn put(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let key = required(line, "key", line.value("key"))?;
         let value = required(line, "value", line.value("value"))?;
         let message = if self.foreign(line)? {
@@ -354,7 +356,7 @@ impl Server {
         Ok(())
     }
 
-    fn get(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn get(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let key = required(line, "key", line.value("key"))?;
         let value = if self.foreign(line)? {
             None
@@ -380,26 +382,26 @@ impl Server {
     }
 
     /// Whether a request names another key-value space than this job's.
-    fn foreign(&self, line: &Line<'_>) -> Result<bool, Fault> {
+    fn foreign(&self, line: &Line<'_>) -> Result<bool, ServerError> {
         Ok(required(line, "kvsname", line.value("kvsname"))? != self.kvs)
     }
 
-    fn barrier(&mut self, rank: u32) -> Result<(), Fault> {
-        self.ranks[rank as usize].standing = Standing::Waiting;
+    fn barrier(&mut self, rank: u32) -> Result<(), ServerError> {
+        self.ranks[rank as usize].state = RankState::Waiting;
         if let Some(gone) = self
             .ranks
             .iter()
-            .position(|rank| rank.standing == Standing::Gone)
+            .position(|rank| rank.state == RankState::Gone)
         {
-            return Err(Fault::Stuck { gone: number(gone) });
+            return Err(ServerError::Stuck { gone: number(gone) });
         }
         if self
             .ranks
             .iter()
-            .all(|rank| rank.standing == Standing::Waiting)
+            .all(|rank| rank.state == RankState::Waiting)
         {
             for rank in 0..self.ranks.len() {
-                self.ranks[rank].standing = Standing::Joined;
+                self.ranks[rank].state = RankState::Joined;
                 self.reply(number(rank), Command::Barrier, &[]);
             }
         }
@@ -419,8 +421,8 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-fn required<T>(line: &Line<'_>, field: &'static str, value: Option<T>) -> Result<T, Fault> {
-    value.ok_or_else(|| Fault::Field {
+fn required<T>(line: &Line<'_>, field: &'static str, value: Option<T>) -> Result<T, ServerError> {
+    value.ok_or_else(|| ServerError::Field {
         line: Excerpt::new(line.text().as_bytes()),
         field,
     })

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-/// The variables that [`Start::read`] looks at, as the environment gives them.
+/// The variables that [`StartMethod::read`] looks at, as the environment gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Variables<'a> {
+pub struct PmiVariables<'a> {
     /// `PMI_FD`: the descriptor to the process manager.
     pub fd: Option<&'a str>,
     /// `PMI_RANK`: this process's rank.
@@ -21,8 +21,8 @@ pub struct Variables<'a> {
     pub pmix_rank: Option<&'a str>,
 }
 
-impl<'a> Variables<'a> {
-    /// The names of the variables, in the order of [`Variables::new`].
+impl<'a> PmiVariables<'a> {
+    /// The names of the variables, in the order of [`PmiVariables::new`].
     pub const NAMES: [&'static str; 7] = [
         "PMI_FD",
         "PMI_RANK",
@@ -33,7 +33,7 @@ impl<'a> Variables<'a> {
         "PMIX_RANK",
     ];
 
-    /// The variables with these values, in the order of [`Variables::NAMES`].
+    /// The variables with these values, in the order of [`PmiVariables::NAMES`].
     #[must_use]
     pub const fn new(values: [Option<&'a str>; 7]) -> Self {
         let [fd, rank, size, port, id, pmix_namespace, pmix_rank] = values;
@@ -52,7 +52,7 @@ impl<'a> Variables<'a> {
 /// How this process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Start<'a> {
+pub enum StartMethod<'a> {
     /// By hand, without a process manager: rank 0 of 1, nobody to ask.
     Singleton,
     /// By a manager that left an open descriptor.
@@ -114,7 +114,7 @@ pub enum StartError {
     },
 }
 
-impl<'a> Start<'a> {
+impl<'a> StartMethod<'a> {
     /// Reads the variables: a descriptor before a port before PMIx; none of them means a singleton.
     ///
     /// What speaks PMI-1 is preferred because its variables are those of the manager nearest to the
@@ -122,7 +122,7 @@ impl<'a> Start<'a> {
     ///
     /// # Errors
     /// When one is missing beside another or is not the number it should be.
-    pub fn read(of: &Variables<'a>) -> Result<Self, StartError> {
+    pub fn read(of: &PmiVariables<'a>) -> Result<Self, StartError> {
         if let Some(fd) = of.fd {
             let fd = number("PMI_FD", fd, 0)?;
             let rank = number("PMI_RANK", beside("PMI_FD", "PMI_RANK", of.rank)?, 0)?;
@@ -150,7 +150,7 @@ impl<'a> Start<'a> {
 }
 
 /// Which manager it is, where it was found, and what is known of the rank.
-impl fmt::Display for Start<'_> {
+impl fmt::Display for StartMethod<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Singleton => {

@@ -1,58 +1,68 @@
-//! What a host has to send through.
+//! The devices of a host that messages can use ([`Device`]), and the outcome of their selection ([`Verdict`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Entry;
+use super::ListedName;
 
-/// What a device is.
+/// The kind of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DeviceKind {
     /// A network interface.
     Interface,
-    /// The interface that leads to this host only.
+    /// The loopback interface.
     Loopback,
-    /// A port of an adapter with verbs (InfiniBand, RoCE): its number, and the interfaces through which
-    /// the system sends over it.
+    /// A port of a verbs adapter (InfiniBand, RoCE).
     Adapter {
-        /// From 1.
+        /// The number of the port, from 1.
         port: u8,
-        /// Such as `ib0`.
+        /// The network interfaces of the port, such as `ib0`.
         interfaces: Vec<String>,
     },
 }
 
-/// Something that messages can leave this host by.
+/// A network interface or a port of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Its name, such as `eth0` or `mlx5_0`.
     pub name: String,
-    /// What it is.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: DeviceKind,
     /// Whether it is up.
     pub up: bool,
-    /// Megabits per second, where the system says so.
+    /// Speed in Mbit/s, where the system reports it.
     pub speed: Option<u32>,
-    /// Why other settings leave it out, such as lists of addresses.
+    /// Why another setting excludes it, such as a list of addresses; `None` if none does.
     pub left_out: Option<String>,
 }
 
+/// Whether a transport or a device is used, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its name.
+    pub name: String,
+    /// Whether it is used.
+    pub taken: bool,
+    /// The reason, as a clause for people.
+    pub why: String,
+}
+
 impl Device {
-    /// Whether `entry` means this device.
-    pub(super) fn is(&self, entry: Entry<'_>) -> bool {
+    /// Whether `entry` names this device.
+    pub(super) fn is(&self, entry: ListedName<'_>) -> bool {
         let port = match self.kind {
-            Kind::Adapter { port, .. } => Some(port),
-            Kind::Interface | Kind::Loopback => None,
+            DeviceKind::Adapter { port, .. } => Some(port),
+            DeviceKind::Interface | DeviceKind::Loopback => None,
         };
         self.name == entry.name && (entry.port.is_none() || entry.port == port)
     }
 
-    /// The interfaces that are this device or lead through it.
+    /// The network interfaces of this device: itself, or those of the adapter's port.
     pub(super) fn interfaces(&self) -> &[String] {
         match &self.kind {
-            Kind::Adapter { interfaces, .. } => interfaces,
-            Kind::Interface | Kind::Loopback => core::slice::from_ref(&self.name),
+            DeviceKind::Adapter { interfaces, .. } => interfaces,
+            DeviceKind::Interface | DeviceKind::Loopback => core::slice::from_ref(&self.name),
         }
     }
 }
@@ -60,8 +70,8 @@ impl Device {
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Adapter { port, .. } => write!(f, "{}:{port}", self.name),
-            Kind::Interface | Kind::Loopback => f.write_str(&self.name),
+            DeviceKind::Adapter { port, .. } => write!(f, "{}:{port}", self.name),
+            DeviceKind::Interface | DeviceKind::Loopback => f.write_str(&self.name),
         }
     }
 }

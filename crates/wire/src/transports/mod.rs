@@ -1,13 +1,14 @@
-//! Which transports a rank uses: what was asked for, held against what the host has.
+//! Selection of the transports and devices that a rank uses, from two settings and the devices of the host.
 //!
-//! The flow goes one way: [`Wish`] reads the text of a setting; `names` says what a word means, in our
-//! terms and in those of others; [`select`] decides, and says of each transport and device why it was
-//! taken or not. Nothing is opened here: who opens what was taken and fails has [`Selection::failed`].
+//! [`TransportList`] parses the text of a setting. `names` maps names of transports, also those of Open MPI, UCX and
+//! libfabric. [`select`] decides, and gives for each transport and device a [`Verdict`] with the reason. It opens
+//! nothing: if a selected transport cannot be opened, [`Selection::failed`] turns to the next one.
 
 #[cfg(feature = "alloc")]
 mod device;
 #[cfg(feature = "alloc")]
-mod listed;
+mod device_list;
+mod list;
 #[cfg(feature = "alloc")]
 mod names;
 #[cfg(feature = "alloc")]
@@ -15,31 +16,30 @@ mod select;
 mod settings;
 #[cfg(all(test, feature = "std"))]
 mod tests;
-mod wish;
 
 #[cfg(feature = "alloc")]
-pub use device::{Device, Kind};
+pub use device::{Device, DeviceKind, Verdict};
+pub use list::{ListedName, TransportList, TransportPreference};
 #[cfg(feature = "alloc")]
-pub use select::{Asked, Selection, Verdict, select};
+pub use select::{Selection, select};
 pub use settings::SETTINGS;
-pub use wish::{Entry, Wish};
 
 use core::fmt;
 
-/// A way for messages to take that this library has.
+/// A transport of this library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// Memory that the ranks of a node share.
+    /// Shared memory between the ranks of a node.
     Shared,
     /// TCP, between nodes.
     Tcp,
 }
 
 impl Transport {
-    /// All, the fastest first.
+    /// All transports, the fastest first.
     pub const ALL: [Self; 2] = [Self::Shared, Self::Tcp];
 
-    /// Its name in settings.
+    /// Its name in settings: `sm` or `tcp`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,21 +1,20 @@
-//! What the names of transports mean, in our settings and in those of Open MPI (BTLs), UCX (transports)
-//! and libfabric (providers).
+//! The names of transports in the settings, also those of Open MPI (BTLs), UCX (transports) and libfabric (providers).
 //!
 //! Sources: the help of Open MPI 4 and 5 for `btl`, of UCX 1.18 for `UCX_TLS`, the manual pages
 //! fi_provider(7).
 
 use super::Transport;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A rank's messages to itself, which always have a way.
+    /// Messages of a rank to itself, which need no transport.
     Own,
-    /// A transport of ours.
+    /// A transport of this library.
     Ours(Transport),
-    /// Whichever network is the fastest.
+    /// The fastest network.
     Network,
-    /// Something that this library has no driver for: what it is.
+    /// A transport that this library has no driver for: its description.
     Absent(&'static str),
 }
 
@@ -24,7 +23,7 @@ const GPU: &str = "the memory of GPUs";
 const CRAY: &str = "Cray's networks";
 const OMNI_PATH: &str = "Omni-Path and PSM";
 
-/// Every name with its meaning. The first name of a transport is ours.
+/// Every name with its meaning. The first name of a transport is this library's.
 const NAMES: &[(&str, Meaning)] = &[
     ("sm", Meaning::Ours(Transport::Shared)),
     ("tcp", Meaning::Ours(Transport::Tcp)),
@@ -83,7 +82,7 @@ const NAMES: &[(&str, Meaning)] = &[
     ("ze_ipc", Meaning::Absent(GPU)),
 ];
 
-/// What `name` stands for; `None`: it is no transport's name. Case does not matter.
+/// The meaning of `name`, whose case does not matter; `None` if it is not a name of a transport.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let named = NAMES
         .iter()
@@ -91,7 +90,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
     named.map(|(_, meaning)| *meaning)
 }
 
-/// The names that can be meant by a word which is none.
+/// All names, as suggestions for a mistyped one.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(word, _)| *word)
 }

@@ -1,4 +1,4 @@
-//! What is taken and what is not, and why.
+//! The decision which transports and devices are used ([`select`]), with the reasons ([`Selection`]).
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -7,69 +7,49 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::Display;
 
-use super::listed::{Listed, no_driver, unknown, words};
+use super::device_list::{DeviceList, no_driver, unknown, words};
 use super::names::{Meaning, meaning};
-use super::{Device, Kind, Transport, Wish};
+use super::{Device, DeviceKind, Transport, TransportPreference, Verdict};
 
-/// A wish, and where it was made: `transports = ^tcp (OMPI_MCA_btl)`.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// What is wanted.
-    pub wish: Wish<'a>,
-    /// Where that was said, for sentences.
-    pub by: &'a str,
-}
-
-/// A transport or a device, whether it is taken, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// Its name.
-    pub name: String,
-    /// Whether it is taken.
-    pub taken: bool,
-    /// Why, in words.
-    pub why: String,
-}
-
-/// What a rank uses.
+/// The transports and devices that a rank uses, with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Whether ranks of a node talk through its memory.
+    /// Whether ranks of a node use shared memory.
     pub shared: bool,
-    /// Whether ranks talk over TCP where they have nothing faster.
+    /// Whether ranks use TCP where they have nothing faster.
     pub tcp: bool,
-    /// The interfaces that networks may use, the fastest first.
+    /// The usable network interfaces, the fastest first.
     pub interfaces: Vec<String>,
-    /// Every transport of ours.
+    /// The verdict on every transport of this library.
     pub transports: Vec<Verdict>,
-    /// Every device of this host.
+    /// The verdict on every device of this host.
     pub devices: Vec<Verdict>,
-    /// What was ignored and why, a sentence each: for people, once in a job.
+    /// What was ignored and why, one sentence each: to be printed once in a job.
     pub warnings: Vec<String>,
 }
 
-/// Decides for the host `host`, which has `devices`, what `transports` and `network` ask for.
+/// Selects from `devices` of `host` what the lists `transports` and `network` allow.
 ///
-/// A name that nothing here answers to is warned of and ignored; a list of which nothing is left counts
-/// as not set, so that the job goes on with what there is.
+/// A name that matches nothing here is ignored with a warning; a list of which nothing is left counts as not set, so
+/// that the job runs with what there is.
 #[must_use]
 pub fn select(
     host: &str,
-    transports: Asked<'_>,
-    network: Asked<'_>,
+    transports: TransportPreference<'_>,
+    network: TransportPreference<'_>,
     devices: &[Device],
 ) -> Selection {
     let mut warnings = Vec::new();
-    let mut wanted = Wanted::read(host, transports, devices, &mut warnings);
+    let mut wanted = TransportChoice::read(host, transports, devices, &mut warnings);
     let mut over = network_of(host, network, devices, &mut warnings);
     let mut verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     if wanted.tcp && !verdicts.iter().any(|verdict| verdict.taken) {
-        let (opened, told) = wanted.opened(host, &verdicts);
+        let (opened, warning) = wanted.opened(host, &verdicts);
         wanted = opened;
-        warnings.extend(told);
-        let (listed, told) = over.opened(host, &verdicts);
+        warnings.extend(warning);
+        let (listed, warning) = over.opened(host, &verdicts);
         over = listed;
-        warnings.extend(told);
+        warnings.extend(warning);
         verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     }
     let both = devices.iter().zip(&verdicts);
@@ -89,8 +69,8 @@ pub fn select(
 }
 
 impl Selection {
-    /// What was taken could not be opened: the next one has its turn. Gives the warning, for people, once for
-    /// each host.
+    /// Records that a selected transport could not be opened, and turns to the next one. Returns the warning, to be
+    /// printed once for each host.
     pub fn failed(&mut self, host: &str, transport: Transport, why: &dyn Display) -> String {
         let (taken, next) = match transport {
             Transport::Shared => (&mut self.shared, self.tcp.then_some(Transport::Tcp)),
@@ -110,27 +90,32 @@ impl Selection {
     }
 }
 
-/// What is wanted of transports.
-struct Wanted<'a> {
+/// The transports that a list allows.
+struct TransportChoice<'a> {
     shared: bool,
     tcp: bool,
-    /// Devices of the list.
-    devices: Listed<'a>,
+    /// The devices that the list names.
+    devices: DeviceList<'a>,
     by: &'a str,
     excludes: bool,
-    /// The list names transports that are here.
+    /// The list names transports of this library.
     names_some: bool,
-    /// The list does not decide.
+    /// The list leaves the choice open.
     open: bool,
 }
 
-impl<'a> Wanted<'a> {
-    fn read(host: &str, asked: Asked<'a>, devices: &[Device], warnings: &mut Vec<String>) -> Self {
-        let (by, excludes) = (asked.by, asked.wish.excludes());
+impl<'a> TransportChoice<'a> {
+    fn read(
+        host: &str,
+        asked: TransportPreference<'a>,
+        devices: &[Device],
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let (by, excludes) = (asked.by, asked.list.excludes());
         let mut listed = [false; Transport::ALL.len()];
-        let (mut named, mut absent) = (Listed::new(asked), None);
-        let entries = asked.wish.entries();
-        for entry in entries.filter(|_| !asked.wish.is_everything()) {
+        let (mut named, mut absent) = (DeviceList::new(asked), None);
+        let entries = asked.list.entries();
+        for entry in entries.filter(|_| !asked.list.is_everything()) {
             match meaning(entry.name) {
                 Some(Meaning::Own) => {}
                 Some(Meaning::Ours(transport)) => listed[transport as usize] = true,
@@ -166,18 +151,18 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The same where none of the devices that alone were wanted can be used, which is told: a list that names no
-    /// transport counts as not set. One that excludes stays as it is.
+    /// Called when none of the devices that alone were to be used is usable: a list that names no transport counts as
+    /// not set, with a warning. A list that excludes stays as it is.
     fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
         let is_lost = self.devices.includes() && !self.names_some;
-        let (devices, told) = self.devices.opened(host, verdicts);
+        let (devices, warning) = self.devices.opened(host, verdicts);
         let opened = Self {
             shared: self.shared || is_lost,
             open: self.open || is_lost,
             devices,
             ..self
         };
-        (opened, told)
+        (opened, warning)
     }
 
     fn verdict(&self, transport: Transport, has_network: bool) -> Verdict {
@@ -201,16 +186,16 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The devices of `asked`, whose names can only be those of devices.
+/// The devices that `asked` names; all its names must be names of devices.
 fn network_of<'a>(
     host: &str,
-    asked: Asked<'a>,
+    asked: TransportPreference<'a>,
     devices: &[Device],
     warnings: &mut Vec<String>,
-) -> Listed<'a> {
-    let mut listed = Listed::new(asked);
-    let entries = asked.wish.entries();
-    for entry in entries.filter(|_| !asked.wish.is_everything()) {
+) -> DeviceList<'a> {
+    let mut listed = DeviceList::new(asked);
+    let entries = asked.list.entries();
+    for entry in entries.filter(|_| !asked.list.is_everything()) {
         if !listed.add(entry, devices) {
             warnings.extend(unknown(host, asked, entry, devices, &[]));
         }
@@ -218,9 +203,9 @@ fn network_of<'a>(
     listed
 }
 
-/// Which devices are used, as two lists and their states say. The loopback device is where it is named, or
-/// nothing else is left.
-fn of_devices(devices: &[Device], tcp: bool, lists: [&Listed<'_>; 2]) -> Vec<Verdict> {
+/// The verdicts on all devices, by two lists and the devices' states. The loopback device is used if it is named, or
+/// if no other is usable.
+fn of_devices(devices: &[Device], tcp: bool, lists: [&DeviceList<'_>; 2]) -> Vec<Verdict> {
     let verdict = |device: &Device| of_device(device, tcp, lists);
     let mut verdicts: Vec<Verdict> = devices.iter().map(verdict).collect();
     if !verdicts.iter().any(|verdict| verdict.taken) {
@@ -233,26 +218,26 @@ fn of_devices(devices: &[Device], tcp: bool, lists: [&Listed<'_>; 2]) -> Vec<Ver
     verdicts
 }
 
-/// Why the loopback device is not used.
+/// The reason not to use the loopback device.
 const LOOPBACK: &str = "it leads to this host only";
 
-/// Whether `device` is used.
-fn of_device(device: &Device, tcp: bool, lists: [&Listed<'_>; 2]) -> Verdict {
+/// The verdict on `device`.
+fn of_device(device: &Device, tcp: bool, lists: [&DeviceList<'_>; 2]) -> Verdict {
     let refused = lists.into_iter().find_map(|list| list.refuses(device));
     let is_named = lists.into_iter().any(|list| list.names(device));
     let usual = || match (&device.kind, device.speed) {
-        (Kind::Adapter { interfaces, .. }, _) if interfaces.is_empty() => (
+        (DeviceKind::Adapter { interfaces, .. }, _) if interfaces.is_empty() => (
             false,
             "it has no driver here, and no interface for tcp".into(),
         ),
-        (Kind::Adapter { interfaces, .. }, _) => {
+        (DeviceKind::Adapter { interfaces, .. }, _) => {
             let through = interfaces.join(", ");
             (
                 false,
                 format!("it has no driver here; tcp goes through {through}"),
             )
         }
-        (Kind::Loopback, _) if !is_named => (false, LOOPBACK.into()),
+        (DeviceKind::Loopback, _) if !is_named => (false, LOOPBACK.into()),
         (_, Some(speed)) => (true, format!("it is up, {speed} Mbit/s")),
         (_, None) => (true, "it is up".into()),
     };

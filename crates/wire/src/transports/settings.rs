@@ -1,10 +1,10 @@
-//! The settings that say which transports and devices are used.
+//! The settings `transports` and `network_devices`.
 
 use oxmpi_text::{Alias, Level, Product, Setting};
 
-use super::Wish;
+use super::TransportList;
 
-/// Providers of libfabric concern the network only: the shared memory of a node stays.
+/// libfabric's providers as lists. They concern the network only: shared memory stays in use.
 const PROVIDERS: &[(&str, &str)] = &[
     ("tcp", "sm,tcp"),
     ("sockets", "sm,tcp"),
@@ -45,14 +45,14 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         kind: "list",
         level: Level::Basic,
-        short: "transports that messages may take, or with ^ those that they may not",
+        short: "transports to use, or with ^ those not to use",
         long: "`auto`: shared memory inside a node and the fastest usable network between nodes; nothing \
                needs to be disabled by hand. `sm,tcp` allows only these, `^tcp` all but this. A name is a \
                transport (sm, tcp; those of Open MPI, UCX and libfabric are known, too) or a device: \
-               `sm,eth0`, `^docker0`, `mlx5_0:1` for a port. Messages of a rank to itself always have a \
-               way. What this host does not have is warned of, and the next one is used. \
-               `oxmpi explain transports` says of each why it is taken or not.",
-        check: |text| Wish::read(text).map(drop),
+               `sm,eth0`, `^docker0`, `mlx5_0:1` for a port. Messages of a rank to itself always \
+               work. A name that this host does not have gives a warning, and the next transport is used. \
+               `oxmpi explain transports` gives the reason for each.",
+        check: |text| TransportList::parse(text).map(drop),
     },
     Setting {
         name: "network_devices",
@@ -63,10 +63,10 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         kind: "list",
         level: Level::Basic,
-        short: "network devices that messages may take, or with ^ those that they may not",
+        short: "network devices to use, or with ^ those not to use",
         long: "`auto`: all that are up. `eth0,ib0` allows only these, `^docker0` all but this; \
-               `mlx5_0:1` is a port of an adapter, and means the interfaces that lead through it. By \
-               ranges of addresses devices are chosen with `tcp_include` and `tcp_exclude`.",
-        check: |text| Wish::read(text).map(drop),
+               `mlx5_0:1` is a port of an adapter, and means its network interfaces. `tcp_include` and \
+               `tcp_exclude` select devices by ranges of addresses.",
+        check: |text| TransportList::parse(text).map(drop),
     },
 ];

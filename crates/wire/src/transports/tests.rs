@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn device(name: &str, kind: Kind, speed: Option<u32>) -> Device {
+fn device(name: &str, kind: DeviceKind, speed: Option<u32>) -> Device {
     Device {
         name: name.into(),
         kind,
@@ -18,16 +18,16 @@ fn device(name: &str, kind: Kind, speed: Option<u32>) -> Device {
 
 /// Loopback, two interfaces, one that is down, and two adapters, of which one has an interface.
 fn host() -> Vec<Device> {
-    let adapter = |port, interfaces: &[&str]| Kind::Adapter {
+    let adapter = |port, interfaces: &[&str]| DeviceKind::Adapter {
         port,
         interfaces: interfaces.iter().map(|name| (*name).into()).collect(),
     };
     let mut all = Vec::from([
-        device("lo", Kind::Loopback, None),
-        device("eth0", Kind::Interface, Some(1000)),
-        device("ib0", Kind::Interface, Some(100_000)),
-        device("eth1", Kind::Interface, Some(40_000)),
-        device("docker0", Kind::Interface, None),
+        device("lo", DeviceKind::Loopback, None),
+        device("eth0", DeviceKind::Interface, Some(1000)),
+        device("ib0", DeviceKind::Interface, Some(100_000)),
+        device("eth1", DeviceKind::Interface, Some(40_000)),
+        device("docker0", DeviceKind::Interface, None),
         device("mlx5_0", adapter(1, &["ib0"]), Some(100_000)),
         device("mlx5_1", adapter(2, &[]), None),
     ]);
@@ -37,8 +37,8 @@ fn host() -> Vec<Device> {
 }
 
 fn chosen(transports: &str, network: &str) -> Selection {
-    let asked = |text, by| Asked {
-        wish: Wish::read(text).unwrap(),
+    let asked = |text, by| TransportPreference {
+        list: TransportList::parse(text).unwrap(),
         by,
     };
     select(
@@ -231,7 +231,7 @@ fn bad_lists_are_shown_where_they_are_bad() {
         ("sm, t/p", 4, "found `t/p`"),
         ("shm:ofi", 4, "found `ofi`"),
     ] {
-        let error = Wish::read(bad).unwrap_err();
+        let error = TransportList::parse(bad).unwrap_err();
         let shown = error.show(bad).to_string();
         assert_eq!(error.span.start, at, "{shown}");
         assert!(shown.contains(caret), "{shown}");

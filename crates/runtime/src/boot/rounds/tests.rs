@@ -173,7 +173,7 @@ fn a_node_without_a_card_is_told() {
     let ran = run(&mut exchange, ends, PATIENCE, nobody);
     let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
     assert!(
-        why.contains("the leader of node 1 has put no card"),
+        why.contains("the leader of node 1 has put no business card"),
         "{why}"
     );
 }

@@ -1,6 +1,6 @@
 //! What a plan takes of a rank's memory.
 
-use super::{BUFFER, Connect, POOL, Plan, SLOTS, Sharing};
+use super::{BUFFER_LEN, ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, POOL_SLOTS};
 
 /// Bytes that a rank keeps for each rank of the job, whatever they use: where its mailbox is, and
 /// how many slots are free.
@@ -8,7 +8,7 @@ const PEER: u64 = 16;
 
 /// Memory of one rank, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct NetworkMemory {
     /// Mailboxes, or the pool that stands for them.
     pub mailboxes: u64,
     /// Buffers of path E1.
@@ -17,7 +17,7 @@ pub struct Memory {
     pub tables: u64,
 }
 
-impl Memory {
+impl NetworkMemory {
     /// All of it.
     #[must_use]
     pub const fn total(&self) -> u64 {
@@ -25,28 +25,28 @@ impl Memory {
     }
 }
 
-impl Plan {
+impl NetworkPlan {
     /// Bytes of one block of mailboxes.
     #[must_use]
     pub const fn block_bytes(&self) -> u64 {
-        self.block as u64 * SLOTS as u64 * self.slot()
+        self.block as u64 * MAILBOX_SLOTS as u64 * self.slot()
     }
 
     /// Memory of a rank that `used` peers have sent to.
     #[must_use]
-    pub const fn memory(&self, used: u64) -> Memory {
+    pub const fn memory(&self, used: u64) -> NetworkMemory {
         let peers = self.ranks.saturating_sub(1);
-        let boxes = match self.wanted.connect {
-            Connect::FirstUse if used < peers => used,
-            Connect::FirstUse | Connect::Start => peers,
+        let boxes = match self.settings.connect {
+            ConnectTime::FirstUse if used < peers => used,
+            ConnectTime::FirstUse | ConnectTime::Start => peers,
         };
-        let mailboxes = match self.wanted.sharing {
-            Sharing::Peer => boxes.div_ceil(self.block as u64) * self.block_bytes(),
-            Sharing::Shared => POOL as u64 * self.slot(),
+        let mailboxes = match self.settings.sharing {
+            MailboxSharing::Peer => boxes.div_ceil(self.block as u64) * self.block_bytes(),
+            MailboxSharing::Shared => POOL_SLOTS as u64 * self.slot(),
         };
-        Memory {
+        NetworkMemory {
             mailboxes,
-            buffers: self.wanted.buffers as u64 * BUFFER as u64,
+            buffers: self.settings.buffers as u64 * BUFFER_LEN as u64,
             tables: self.ranks * PEER,
         }
     }

@@ -15,24 +15,23 @@
 mod memory;
 pub mod settings;
 
-pub use self::memory::Memory;
+pub use self::memory::NetworkMemory;
 pub use self::settings::SETTINGS;
 
-use super::{Cost, Costs, Rendezvous, Switches};
-use crate::transport::Limits;
+use super::{Cost, Limits, PathCosts, PathOverrides, RendezvousScheme};
 
 /// Bytes of a slot, and of an eager message, that are not payload.
 pub const HEADER: u32 = 40;
 /// Bytes of one buffer of path E1.
-pub const BUFFER: u32 = 32 << 10;
+pub const BUFFER_LEN: u32 = 32 << 10;
 /// Slots of one peer's mailbox.
-pub const SLOTS: u32 = 8;
+pub const MAILBOX_SLOTS: u32 = 8;
 /// Slots of a rank's pool where peers share it.
-pub const POOL: u32 = 64;
+pub const POOL_SLOTS: u32 = 64;
 
 /// When a peer gets its mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Connect {
+pub enum ConnectTime {
     /// When a rank first sends to it.
     #[default]
     FirstUse,
@@ -42,7 +41,7 @@ pub enum Connect {
 
 /// Whose a mailbox is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sharing {
+pub enum MailboxSharing {
     /// Each peer has its own.
     #[default]
     Peer,
@@ -52,7 +51,7 @@ pub enum Sharing {
 
 /// What the settings say about network roads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NetworkSettings {
     /// Payload of a mailbox slot in bytes; none: by the size of the job.
     pub short: Option<u32>,
     /// Longest eager message in bytes, its header of 40 B included.
@@ -67,14 +66,14 @@ pub struct Wanted {
     /// Buffers of a rank.
     pub buffers: u32,
     /// When a peer gets its mailbox.
-    pub connect: Connect,
+    pub connect: ConnectTime,
     /// Mailboxes that are made at once; none: by the size of the job.
     pub block: Option<u32>,
     /// Whose a mailbox is.
-    pub sharing: Sharing,
+    pub sharing: MailboxSharing,
 }
 
-impl Default for Wanted {
+impl Default for NetworkSettings {
     fn default() -> Self {
         Self {
             short: None,
@@ -83,9 +82,9 @@ impl Default for Wanted {
             zero_copy: true,
             engine_from: 1024,
             buffers: 64,
-            connect: Connect::FirstUse,
+            connect: ConnectTime::FirstUse,
             block: None,
-            sharing: Sharing::Peer,
+            sharing: MailboxSharing::Peer,
         }
     }
 }
@@ -141,27 +140,27 @@ impl JobSize {
 
 /// How the network road of each rank in a job is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct NetworkPlan {
     /// Ranks of the job.
     pub ranks: u64,
     /// What was asked for.
-    pub wanted: Wanted,
+    pub settings: NetworkSettings,
     /// Payload of a mailbox slot in bytes.
     pub payload: u32,
     /// Mailboxes of a block.
     pub block: u32,
 }
 
-impl Plan {
+impl NetworkPlan {
     /// The plan for a job of `ranks` ranks.
     #[must_use]
-    pub fn new(ranks: u64, wanted: Wanted) -> Self {
+    pub fn new(ranks: u64, settings: NetworkSettings) -> Self {
         let size = JobSize::of(ranks);
         Self {
             ranks,
-            wanted,
-            payload: wanted.short.unwrap_or(size.payload),
-            block: wanted.block.unwrap_or(size.block),
+            settings,
+            payload: settings.short.unwrap_or(size.payload),
+            block: settings.block.unwrap_or(size.block),
         }
     }
 
@@ -177,38 +176,38 @@ impl Plan {
         if len <= self.payload {
             0
         } else {
-            len.div_ceil(BUFFER)
+            len.div_ceil(BUFFER_LEN)
         }
     }
 
     /// Whether the network's engine moves `len` bytes on a path other than E0, or the processor.
     #[must_use]
     pub const fn by_engine(&self, len: u64) -> bool {
-        len >= self.wanted.engine_from as u64
+        len >= self.settings.engine_from as u64
     }
 
     /// Reach, costs and switch points of the four paths.
     #[must_use]
     pub const fn limits(&self) -> Limits {
-        let eager = self.wanted.eager.saturating_sub(HEADER);
+        let eager = self.settings.eager.saturating_sub(HEADER);
         // Protocol frames must fit, however short the messages are.
         let frame = if eager < 128 { 128 } else { eager };
-        let Wanted { get, zero_copy, .. } = self.wanted;
+        let NetworkSettings { get, zero_copy, .. } = self.settings;
         Limits {
             short: self.payload,
             frame,
             get,
             chunk: get,
             costs: self.costs(),
-            set: Switches {
+            overrides: PathOverrides {
                 short: None,
                 eager: Some(eager),
                 get: Some(get),
                 rendezvous: if zero_copy {
-                    Rendezvous::Auto
+                    RendezvousScheme::Auto
                 } else {
                     // Nothing is registered, so there is nothing to cut into chunks.
-                    Rendezvous::Get
+                    RendezvousScheme::Get
                 },
                 chunk: None,
             },
@@ -218,12 +217,12 @@ impl Plan {
     /// What the paths cost on a Gemini-like network: 1.3 us in the mailbox, and an engine that takes
     /// longer to start and moves more than twice as fast as the processor. Rounded figures, for
     /// comparing paths.
-    const fn costs(&self) -> Costs {
-        let from = self.wanted.engine_from as u64;
+    const fn costs(&self) -> PathCosts {
+        let from = self.settings.engine_from as u64;
         // A copy on each side, at 10 GB/s each.
         let copies = 200;
         // Long messages are copied too where they go through the buffers.
-        let long = if self.wanted.zero_copy { 0 } else { copies };
+        let long = if self.settings.zero_copy { 0 } else { copies };
         let get = Cost::line(3600, 400 + long);
         let put = Cost::line(5200, 400 + long);
         let frame = Cost::line(1700, 400 + copies);
@@ -240,7 +239,7 @@ impl Plan {
                 put.then(from, 6200, 160 + long),
             )
         };
-        Costs {
+        PathCosts {
             short: Cost::line(1300, 400),
             frame,
             get,

@@ -1,12 +1,13 @@
-//! The settings of network roads, under our names and those of Cray's MPI.
+//! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers. Only `oxmpi
+//! explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
 
 use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
 };
 
-use super::{Connect, HEADER, JOB_SIZES, Sharing};
+use super::{ConnectTime, HEADER, JOB_SIZES, MailboxSharing};
 
-/// What stands for "by the size of the job".
+/// The value that means "by the size of the job".
 const AUTO: &str = "auto";
 
 const fn cray(name: &'static str) -> Alias {
@@ -21,7 +22,7 @@ const fn cray_values(name: &'static str, values: &'static [(&'static str, &'stat
     }
 }
 
-/// The rows of the settings table that are about network roads.
+/// The rows of the settings table about network transports.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "network_short_limit",
@@ -29,9 +30,9 @@ pub const SETTINGS: &[Setting] = &[
         default: AUTO,
         kind: "bytes",
         level: Level::Tuning,
-        short: "payload of a mailbox slot: the longest message on path E0 of a network",
-        long: "`auto` goes by the size of the job: 8152 B up to 512 ranks, 2008 up to 1024, 472 below \
-               16384, 216 up to 256K, 100 above. Mailboxes are memory for each peer: \
+        short: "unused: payload of a mailbox slot: the longest message on path E0 of a network",
+        long: "`auto` depends on the size of the job: 8152 B up to 512 ranks, 2008 up to 1024, 472 below \
+               16384, 216 up to 256K, 100 above. Each peer's mailbox takes memory: \
                `oxmpi explain -n RANKS` shows how much. 64 to 8152.",
         check: |text| short_limit(text).map(drop),
     },
@@ -44,9 +45,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "8KiB",
         kind: "bytes",
         level: Level::Tuning,
-        short: "the longest message on the eager paths of a network, with its header of 40 B",
+        short: "unused: the longest message on the eager paths of a network, with its header of 40 B",
         long: "Raise it for programs that send medium messages and spend their time in Waitall, and \
-               post receives early. 40 to 131072. `eager_limit`, where it is set, comes first; it \
+               post receives early. 40 to 131072. `eager_limit`, where it is set, takes precedence; it \
                counts no header.",
         check: |text| eager_limit(text).map(drop),
     },
@@ -56,9 +57,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "4MiB",
         kind: "bytes",
         level: Level::Tuning,
-        short: "the longest message on path R0 of a network, and the chunk of path R1",
+        short: "unused: the longest message on path R0 of a network, and the chunk of path R1",
         long: "Longer messages are put in chunks of this size (path R1), a few under way at once. At \
-               least 4 KiB. `get_limit` and `put_chunk`, where they are set, come first.",
+               least 4 KiB. `get_limit` and `put_chunk`, where they are set, take precedence.",
         check: |text| get_limit(text).map(drop),
     },
     Setting {
@@ -70,7 +71,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "on",
         kind: "switch",
         level: Level::Tuning,
-        short: "whether long messages move between networked ranks without copies",
+        short: "unused: whether long messages move between nodes without copies",
         long: "`off` registers no memory of the program: long messages go through the transport's \
                buffers. Slower, and a way around memory that cannot be registered.",
         check: |text| switch(text).map(drop),
@@ -81,9 +82,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "1KiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "transfers from this size on are done by the network's engine",
-        long: "Shorter ones are done by the processor, which starts faster and moves more slowly. \
-               Concerns paths E1, R0 and R1; E0 is always the processor's. 0 to 64 KiB, a multiple of 128.",
+        short: "unused: transfers of at least this size use the adapter's DMA engine",
+        long: "The processor does shorter ones: it starts faster and moves more slowly. Concerns paths E1, \
+               R0 and R1; path E0 always uses the processor. 0 to 64 KiB, a multiple of 128.",
         check: |text| engine_from(text).map(drop),
     },
     Setting {
@@ -92,7 +93,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "64",
         kind: "count",
         level: Level::Expert,
-        short: "buffers of 32 KiB that a rank has for path E1 of a network",
+        short: "unused: buffers of 32 KiB that a rank has for path E1 of a network",
         long: "A message takes one on each side for every 32 KiB; when none is left, sends wait. 4 to \
                65536.",
         check: |text| buffers(text).map(drop),
@@ -106,9 +107,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "first-use",
         kind: "word",
         level: Level::Tuning,
-        short: "when a networked peer gets its mailbox: first-use or start",
+        short: "unused: when a peer on another node gets its mailbox: first-use or start",
         long: "`first-use` takes memory only for peers that send. `start` makes all mailboxes when the \
-               job starts: for programs in which everybody talks to everybody.",
+               job starts: for programs in which all ranks exchange messages.",
         check: |text| connect(text).map(drop),
     },
     Setting {
@@ -117,8 +118,8 @@ pub const SETTINGS: &[Setting] = &[
         default: AUTO,
         kind: "count",
         level: Level::Expert,
-        short: "mailboxes that are made, and registered, at once",
-        long: "`auto` goes by the size of the job: 64 up to 512 ranks, 32 up to 1024, 16 below 16384, 8 \
+        short: "unused: mailboxes that are allocated and registered at once",
+        long: "`auto` depends on the size of the job: 64 up to 512 ranks, 32 up to 1024, 16 below 16384, 8 \
                up to 256K, 4 above. 1 to 65536.",
         check: |text| mailbox_block(text).map(drop),
     },
@@ -136,17 +137,17 @@ pub const SETTINGS: &[Setting] = &[
         default: "peer",
         kind: "word",
         level: Level::Tuning,
-        short: "whose a mailbox is: peer (each its own) or shared (one pool for all)",
+        short: "unused: mailboxes: peer (one for each peer) or shared (one pool for all peers)",
         long: "`shared` takes the same memory however many peers there are, and lets jobs run that would \
-               not fit otherwise; peers wait for each other. `oxmpi explain -n RANKS` shows both.",
+               not fit otherwise; but peers wait for each other. `oxmpi explain -n RANKS` shows both.",
         check: |text| mailboxes(text).map(drop),
     },
 ];
 
-/// The value of `network_short_limit`, in bytes; none: by the size of the job.
+/// Parses the value of `network_short_limit`, in bytes; `None`: by the size of the job.
 ///
 /// # Errors
-/// What is neither `auto` nor a size from 64 to 8,152.
+/// If the text is neither `auto` nor a size from 64 to 8,152.
 pub fn short_limit(text: &str) -> Result<Option<u32>, Error> {
     if text == AUTO {
         return Ok(None);
@@ -155,27 +156,27 @@ pub fn short_limit(text: &str) -> Result<Option<u32>, Error> {
     within(text, range, "`auto` or a size from 64 to 8152").map(|bytes| Some(bytes as u32))
 }
 
-/// The value of `network_eager_limit`, in bytes, its header included.
+/// Parses the value of `network_eager_limit`, in bytes, its header included.
 ///
 /// # Errors
-/// What is no size from 40 to 131,072.
+/// If the text is no size from 40 to 131,072.
 pub fn eager_limit(text: &str) -> Result<u32, Error> {
     let range = (u64::from(HEADER), 128 << 10);
     within(text, range, "a size from 40 to 131072, with a header of 40").map(|bytes| bytes as u32)
 }
 
-/// The value of `network_get_limit`, in bytes.
+/// Parses the value of `network_get_limit`, in bytes.
 ///
 /// # Errors
-/// What is no size of at least 4 KiB.
+/// If the text is no size of at least 4 KiB.
 pub fn get_limit(text: &str) -> Result<u64, Error> {
     within(text, (4 << 10, u64::MAX), "a size of at least 4KiB")
 }
 
-/// The value of `network_engine_from`, in bytes.
+/// Parses the value of `network_engine_from`, in bytes.
 ///
 /// # Errors
-/// What is no multiple of 128 up to 65,536.
+/// If the text is no multiple of 128 up to 65,536.
 pub fn engine_from(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a size from 0 to 65536 in steps of 128";
     let bytes = within(text, (0, 64 << 10), EXPECTED)?;
@@ -186,30 +187,30 @@ pub fn engine_from(text: &str) -> Result<u32, Error> {
     }
 }
 
-/// The value of `network_buffers`.
+/// Parses the value of `network_buffers`.
 ///
 /// # Errors
-/// What is no number from 4 to 65,536.
+/// If the text is no number from 4 to 65,536.
 pub fn buffers(text: &str) -> Result<u32, Error> {
     whole(text, 4..=1 << 16, "a whole number from 4 to 65536").map(|count| count as u32)
 }
 
-/// The value of `network_connect`.
+/// Parses the value of `network_connect`.
 ///
 /// # Errors
-/// Any other word.
-pub fn connect(text: &str) -> Result<Connect, Error> {
+/// If the text is another word.
+pub fn connect(text: &str) -> Result<ConnectTime, Error> {
     const WORDS: Words = Words(&["first-use", "start"]);
     Ok(match WORDS.find(text)? {
-        0 => Connect::FirstUse,
-        _ => Connect::Start,
+        0 => ConnectTime::FirstUse,
+        _ => ConnectTime::Start,
     })
 }
 
-/// The value of `network_mailbox_block`; none: by the size of the job.
+/// Parses the value of `network_mailbox_block`; `None`: by the size of the job.
 ///
 /// # Errors
-/// What is neither `auto` nor a number from 1 to 65,536.
+/// If the text is neither `auto` nor a number from 1 to 65,536.
 pub fn mailbox_block(text: &str) -> Result<Option<u32>, Error> {
     if text == AUTO {
         return Ok(None);
@@ -218,15 +219,15 @@ pub fn mailbox_block(text: &str) -> Result<Option<u32>, Error> {
     whole(text, 1..=1 << 16, expected).map(|count| Some(count as u32))
 }
 
-/// The value of `network_mailboxes`.
+/// Parses the value of `network_mailboxes`.
 ///
 /// # Errors
-/// Any other word.
-pub fn mailboxes(text: &str) -> Result<Sharing, Error> {
+/// If the text is another word.
+pub fn mailboxes(text: &str) -> Result<MailboxSharing, Error> {
     const WORDS: Words = Words(&["peer", "shared"]);
     Ok(match WORDS.find(text)? {
-        0 => Sharing::Peer,
-        _ => Sharing::Shared,
+        0 => MailboxSharing::Peer,
+        _ => MailboxSharing::Shared,
     })
 }
 

@@ -6,7 +6,7 @@ use alloc::string::String;
 use core::fmt::Display;
 
 use super::super::line::{Line, write_line};
-use super::{Fault, required};
+use super::{ServerError, required};
 
 /// Bytes of names and ports that a job may have published at a time; more are refused.
 const ROOM: usize = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Answers a request about names; `None` when it is about something else.
-    pub(super) fn serve(&mut self, line: &Line<'_>) -> Result<Option<String>, Fault> {
+    pub(super) fn serve(&mut self, line: &Line<'_>) -> Result<Option<String>, ServerError> {
         Ok(Some(match line.command() {
             "publish_name" => {
                 let service = required(line, "service", line.value("service"))?;

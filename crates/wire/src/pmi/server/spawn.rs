@@ -14,13 +14,13 @@
 
 /// A block under way: how many programs there will be, and which this one is.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct SpawnBlock {
     total: Option<u32>,
     number: Option<u32>,
 }
 
 /// What a line of a block means.
-pub(super) enum Heard {
+pub(super) enum BlockLine {
     /// The block goes on.
     More,
     /// It has ended, and another follows.
@@ -29,14 +29,14 @@ pub(super) enum Heard {
     Last,
 }
 
-impl Block {
+impl SpawnBlock {
     /// Begins a block, if `line` is the first of one.
     pub(super) fn begin(line: &[u8]) -> Option<Self> {
         (text(line) == b"mcmd=spawn").then(Self::default)
     }
 
     /// Takes the next line.
-    pub(super) fn hear(&mut self, line: &[u8]) -> Heard {
+    pub(super) fn feed(&mut self, line: &[u8]) -> BlockLine {
         let line = text(line);
         let number = |key: &[u8]| {
             let digits = line.strip_prefix(key)?;
@@ -45,9 +45,9 @@ impl Block {
         self.total = self.total.or_else(|| number(b"totspawns="));
         self.number = self.number.or_else(|| number(b"spawnssofar="));
         match (line, self.number < self.total) {
-            (b"endcmd", true) => Heard::Next,
-            (b"endcmd", false) => Heard::Last,
-            _ => Heard::More,
+            (b"endcmd", true) => BlockLine::Next,
+            (b"endcmd", false) => BlockLine::Last,
+            _ => BlockLine::More,
         }
     }
 }

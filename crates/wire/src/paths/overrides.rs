@@ -4,7 +4,7 @@ use super::Path;
 
 /// Which rendezvous may be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rendezvous {
+pub enum RendezvousScheme {
     /// R0 or R1, by cost.
     #[default]
     Auto,
@@ -14,7 +14,7 @@ pub enum Rendezvous {
     Put,
 }
 
-impl Rendezvous {
+impl RendezvousScheme {
     /// Whether `path` may be taken at all.
     pub(super) fn allows(self, path: Path) -> bool {
         match self {
@@ -27,7 +27,7 @@ impl Rendezvous {
 
 /// Switch points that somebody has set; costs decide where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Switches {
+pub struct PathOverrides {
     /// Longest message on E0, in bytes.
     pub short: Option<u32>,
     /// Longest message on E0 or E1, in bytes.
@@ -35,18 +35,18 @@ pub struct Switches {
     /// Longest message on R0, in bytes, where both rendezvous may be taken.
     pub get: Option<u64>,
     /// Which rendezvous may be taken.
-    pub rendezvous: Rendezvous,
+    pub rendezvous: RendezvousScheme,
     /// Bytes of one put on R1.
     pub chunk: Option<u64>,
 }
 
-impl Switches {
+impl PathOverrides {
     /// Nothing is set.
     pub const NONE: Self = Self {
         short: None,
         eager: None,
         get: None,
-        rendezvous: Rendezvous::Auto,
+        rendezvous: RendezvousScheme::Auto,
         chunk: None,
     };
 
@@ -58,7 +58,7 @@ impl Switches {
             eager: self.eager.or(others.eager),
             get: self.get.or(others.get),
             rendezvous: match self.rendezvous {
-                Rendezvous::Auto => others.rendezvous,
+                RendezvousScheme::Auto => others.rendezvous,
                 forced => forced,
             },
             chunk: self.chunk.or(others.chunk),

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use oxmpi_wire::Header;
-use oxmpi_wire::paths::network::{BUFFER, POOL, Plan, SLOTS, Sharing};
+use oxmpi_wire::paths::network::{
+    BUFFER_LEN, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, POOL_SLOTS,
+};
 
-use super::Figures;
+use super::EndCounters;
 
 /// A frame that waits in a slot.
 #[derive(Debug)]
-struct Letter {
+struct QueuedFrame {
     from: u32,
     /// The slot's place in the memory of mailboxes: block and offset.
-    place: (usize, usize),
+    slot_at: (usize, usize),
     len: usize,
     /// Buffers that hold the body, if it is longer than a slot.
     buffers: Vec<usize>,
@@ -22,12 +24,12 @@ struct Letter {
 #[derive(Debug, Default)]
 struct Mailbox {
     free: Vec<(usize, usize)>,
-    letters: VecDeque<Letter>,
+    frames: VecDeque<QueuedFrame>,
 }
 
 /// One end.
 #[derive(Debug)]
-pub(super) struct End {
+pub(super) struct MailboxEnd {
     blocks: Vec<Box<[u8]>>,
     /// Mailboxes of the last block that nobody has.
     spare: Vec<Mailbox>,
@@ -38,40 +40,40 @@ pub(super) struct End {
     next: u32,
     buffers: Vec<Box<[u8]>>,
     free_buffers: Vec<usize>,
-    pub(super) figures: Figures,
+    pub(super) counters: EndCounters,
 }
 
-impl End {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let buffers = plan.wanted.buffers as usize;
+impl MailboxEnd {
+    pub(super) fn new(plan: &NetworkPlan) -> Self {
+        let buffers = plan.settings.buffers as usize;
         let mut end = Self {
             blocks: Vec::new(),
             spare: Vec::new(),
             mailboxes: BTreeMap::new(),
-            shared: plan.wanted.sharing == Sharing::Shared,
+            shared: plan.settings.sharing == MailboxSharing::Shared,
             next: 0,
-            buffers: vec![vec![0; BUFFER as usize].into(); buffers],
+            buffers: vec![vec![0; BUFFER_LEN as usize].into(); buffers],
             free_buffers: (0..buffers).collect(),
-            figures: Figures::default(),
+            counters: EndCounters::default(),
         };
         if end.shared {
-            let pool = end.block(plan, 1, POOL).pop();
+            let pool = end.block(plan, 1, POOL_SLOTS).pop();
             end.mailboxes.extend(pool.map(|pool| (0, pool)));
         }
         end
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn counters(&self) -> EndCounters {
         let sum = |parts: &[Box<[u8]>]| parts.iter().map(|part| part.len() as u64).sum();
-        Figures {
+        EndCounters {
             mailboxes: sum(&self.blocks),
             buffers: sum(&self.buffers),
-            ..self.figures
+            ..self.counters
         }
     }
 
     /// Allocates a block of `count` mailboxes.
-    fn block(&mut self, plan: &Plan, count: u32, slots: u32) -> Vec<Mailbox> {
+    fn block(&mut self, plan: &NetworkPlan, count: u32, slots: u32) -> Vec<Mailbox> {
         let slot = plan.slot() as usize;
         let (count, slots) = (count as usize, slots as usize);
         let block = self.blocks.len();
@@ -80,18 +82,18 @@ impl End {
             free: (0..slots)
                 .map(|at| (block, (number * slots + at) * slot))
                 .collect(),
-            letters: VecDeque::new(),
+            frames: VecDeque::new(),
         };
         (0..count).map(mailbox).collect()
     }
 
     /// Gives `peer` its mailbox, unless it has one.
-    pub(super) fn connect(&mut self, plan: &Plan, peer: u32) {
+    pub(super) fn connect(&mut self, plan: &NetworkPlan, peer: u32) {
         if self.shared || self.mailboxes.contains_key(&peer) {
             return;
         }
         if self.spare.is_empty() {
-            self.spare = self.block(plan, plan.block, SLOTS);
+            self.spare = self.block(plan, plan.block, MAILBOX_SLOTS);
         }
         let mailbox = self.spare.pop().expect("a block has mailboxes");
         self.mailboxes.insert(peer, mailbox);
@@ -115,9 +117,9 @@ impl End {
     /// Counts `len` bytes that this end moves.
     pub(super) const fn count(&mut self, len: u64, by_engine: bool) {
         if by_engine {
-            self.figures.by_engine += len;
+            self.counters.by_engine += len;
         } else {
-            self.figures.by_processor += len;
+            self.counters.by_processor += len;
         }
     }
 
@@ -129,7 +131,7 @@ impl End {
 
     /// Copies `bytes` into `buffers` of this end.
     fn fill(&mut self, buffers: &[usize], bytes: &[u8]) {
-        for (&buffer, part) in buffers.iter().zip(bytes.chunks(BUFFER as usize)) {
+        for (&buffer, part) in buffers.iter().zip(bytes.chunks(BUFFER_LEN as usize)) {
             self.buffers[buffer][..part.len()].copy_from_slice(part);
         }
     }
@@ -138,7 +140,7 @@ impl End {
     fn read(&self, buffers: &[usize], len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(len);
         for &buffer in buffers {
-            let part = (len - bytes.len()).min(BUFFER as usize);
+            let part = (len - bytes.len()).min(BUFFER_LEN as usize);
             bytes.extend_from_slice(&self.buffers[buffer][..part]);
         }
         bytes
@@ -152,21 +154,21 @@ impl End {
         staged
     }
 
-    /// A letter comes from `from`, for which [`End::has_room`] said yes.
+    /// A letter comes from `from`, for which [`MailboxEnd::has_room`] said yes.
     pub(super) fn deliver(&mut self, from: u32, head: &Header, body: &[u8], buffers: u32) {
         let buffers = self.borrow(buffers).expect("asked before");
         self.fill(&buffers, body);
         let key = self.key(from);
         let mailbox = self.mailboxes.get_mut(&key).expect("connected");
-        let place = mailbox.free.pop().expect("asked before");
-        let slot = &mut self.blocks[place.0][place.1..];
+        let slot_at = mailbox.free.pop().expect("asked before");
+        let slot = &mut self.blocks[slot_at.0][slot_at.1..];
         slot[..Header::LEN].copy_from_slice(&head.bytes());
         if buffers.is_empty() {
             slot[Header::LEN..Header::LEN + body.len()].copy_from_slice(body);
         }
-        mailbox.letters.push_back(Letter {
+        mailbox.frames.push_back(QueuedFrame {
             from,
-            place,
+            slot_at,
             len: body.len(),
             buffers,
         });
@@ -177,7 +179,7 @@ impl End {
         let key = match from {
             Some(from) => self.key(from),
             None => {
-                let full = |(_, mailbox): &(&u32, &Mailbox)| !mailbox.letters.is_empty();
+                let full = |(_, mailbox): &(&u32, &Mailbox)| !mailbox.frames.is_empty();
                 let later = self.mailboxes.range(self.next..).find(full);
                 let key = *later.or_else(|| self.mailboxes.iter().find(full))?.0;
                 self.next = key + 1;
@@ -185,25 +187,25 @@ impl End {
             }
         };
         let mailbox = self.mailboxes.get_mut(&key)?;
-        let wanted = |letter: &Letter| from.is_none_or(|from| letter.from == from);
-        let at = mailbox.letters.iter().position(wanted)?;
-        let letter = mailbox.letters.remove(at)?;
-        mailbox.free.push(letter.place);
-        let slot = &self.blocks[letter.place.0][letter.place.1..];
+        let wanted = |frame: &QueuedFrame| from.is_none_or(|from| frame.from == from);
+        let at = mailbox.frames.iter().position(wanted)?;
+        let frame = mailbox.frames.remove(at)?;
+        mailbox.free.push(frame.slot_at);
+        let slot = &self.blocks[frame.slot_at.0][frame.slot_at.1..];
         let head = Header::parse(slot).expect("written by an end");
-        let body = if letter.buffers.is_empty() {
-            slot[Header::LEN..Header::LEN + letter.len].to_vec()
+        let body = if frame.buffers.is_empty() {
+            slot[Header::LEN..Header::LEN + frame.len].to_vec()
         } else {
-            self.read(&letter.buffers, letter.len)
+            self.read(&frame.buffers, frame.len)
         };
-        self.free_buffers.extend(letter.buffers);
-        Some((letter.from, head, body))
+        self.free_buffers.extend(frame.buffers);
+        Some((frame.from, head, body))
     }
 
     /// Whether nothing waits here.
     pub(super) fn is_empty(&self) -> bool {
         self.mailboxes
             .values()
-            .all(|mailbox| mailbox.letters.is_empty())
+            .all(|mailbox| mailbox.frames.is_empty())
     }
 }

@@ -1,4 +1,4 @@
-//! User memory that its owner still sees: for one thread, without unsafe code.
+//! [`Bytes`] for `Rc<RefCell<Vec<u8>>>`: user memory of a single thread, without unsafe code.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -6,11 +6,10 @@ use core::cell::RefCell;
 
 use crate::transport::{Bytes, Put, Take};
 
-/// Bytes without gaps that the caller keeps a handle to: what examples and tests send from and
-/// receive into, and what a transport between engines of one thread moves.
+/// Contiguous bytes with shared ownership: buffers of examples, of tests, and of transports within one thread.
 ///
 /// # Panics
-/// Moving bytes panics while the owner has borrowed them.
+/// Moving bytes panics while another owner has them borrowed.
 impl Bytes for Rc<RefCell<Vec<u8>>> {
     fn len(&self) -> u64 {
         self.borrow().len() as u64

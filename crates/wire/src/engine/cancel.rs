@@ -1,11 +1,11 @@
 //! The end of sends that wait for their peer: finished, or taken back.
 
 use super::recv::received;
-use super::request::{Offer, Outcome, Recall, Request, State, faulted};
-use super::slab::Handle;
+use super::request::{CancelProgress, Offer, Outcome, Request, State, faulted};
 use super::{Accepted, Engine, take_id};
 use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
+use crate::slab::Handle;
 use crate::transport::{Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
@@ -33,8 +33,8 @@ impl<T: Tx + Rma> Engine<T> {
                 self.leave_sends(tx, index);
                 self.release(tx, index, region, cancelled);
             }
-            State::Offered { .. } if record.recall == Recall::None => {
-                record.recall = Recall::Waiting;
+            State::Offered { .. } if record.cancel == CancelProgress::None => {
+                record.cancel = CancelProgress::Waiting;
                 let peer = record.peer;
                 self.wait_to_answer(index);
                 self.resume_peer(tx, peer);
@@ -54,12 +54,12 @@ impl<T: Tx + Rma> Engine<T> {
         if !Flags::YES.contains(head.flags) {
             return Err("an end of a send with flags of a message");
         }
-        let index = self.own(from, only_id(body)?)?;
+        let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
         match record.take() {
             State::Offered { region, len } => {
                 let status = record.status(len);
-                self.give_up_recall(index);
+                self.give_up_cancel(index);
                 self.end_send(tx, index, region, Ok(status));
                 Ok(())
             }
@@ -86,10 +86,10 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// The recall of the send at `index` is too late: it is not asked for if it still waits.
-    pub(super) fn give_up_recall(&mut self, index: u32) {
+    pub(super) fn give_up_cancel(&mut self, index: u32) {
         let record = &mut self.requests[index];
-        if record.recall == Recall::Waiting {
-            record.recall = Recall::Refused;
+        if record.cancel == CancelProgress::Waiting {
+            record.cancel = CancelProgress::Refused;
             let peer = record.peer as usize;
             self.peers[peer]
                 .answers
@@ -106,7 +106,7 @@ impl<T: Tx + Rma> Engine<T> {
         outcome: Outcome,
     ) {
         let record = &mut self.requests[index];
-        if record.recall == Recall::Asked {
+        if record.cancel == CancelProgress::Asked {
             record.state = State::Unanswered { region, outcome };
         } else {
             self.release(tx, index, region, outcome);
@@ -114,7 +114,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// The peer takes a message back.
-    pub(super) fn on_recall(
+    pub(super) fn on_cancel(
         &mut self,
         tx: &mut T,
         from: Peer,
@@ -134,12 +134,12 @@ impl<T: Tx + Rma> Engine<T> {
             }
             None => Flags::empty(),
         };
-        self.answer(tx, from.0, head.envelope, Kind::Recalled, flags, id);
+        self.answer(tx, from.0, head.envelope, Kind::CancelReply, flags, id);
         Ok(())
     }
 
     /// The peer answers a recall.
-    pub(super) fn on_recalled(
+    pub(super) fn on_cancel_reply(
         &mut self,
         tx: &mut T,
         from: Peer,
@@ -151,9 +151,9 @@ impl<T: Tx + Rma> Engine<T> {
             flags if flags.is_empty() => false,
             _ => return Err("an answer to a recall with flags of a message"),
         };
-        let index = self.own(from, only_id(body)?)?;
+        let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
-        if record.recall != Recall::Asked {
+        if record.cancel != CancelProgress::Asked {
             return Err("an answer to a recall that was not asked");
         }
         match record.take() {
@@ -167,7 +167,7 @@ impl<T: Tx + Rma> Engine<T> {
             state => {
                 let refused = !yes && matches!(state, State::Offered { .. } | State::Pushing(_));
                 record.state = state;
-                record.recall = Recall::Refused;
+                record.cancel = CancelProgress::Refused;
                 if !refused {
                     return Err("a matched send was taken back");
                 }
@@ -177,7 +177,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// The operation with `from` that a frame's id names.
-    pub(super) fn own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
+    pub(super) fn find_own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
         self.requests
             .find(Handle::from_word(id))
             .filter(|&index| self.requests[index].peer == from.0)

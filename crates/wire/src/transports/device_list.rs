@@ -1,4 +1,4 @@
-//! The devices that a wish names, and what to say of names that nothing answers to.
+//! The devices that a list names ([`DeviceList`]), and the warnings about names that match nothing.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,28 +7,28 @@ use alloc::vec::Vec;
 use oxmpi_text::nearest;
 
 use super::names;
-use super::{Asked, Device, Entry, Verdict};
+use super::{Device, ListedName, TransportPreference, Verdict};
 
-/// The devices of a list.
-pub(super) struct Listed<'a> {
+/// The devices of this host that a list names.
+pub(super) struct DeviceList<'a> {
     by: &'a str,
     excludes: bool,
-    /// As they are [shown](Device); with an adapter, its interfaces.
+    /// Their names as [`Device`] displays them; after an adapter's port its interfaces.
     devices: Vec<String>,
 }
 
-impl<'a> Listed<'a> {
-    /// A list without devices.
-    pub(super) const fn new(asked: Asked<'a>) -> Self {
+impl<'a> DeviceList<'a> {
+    /// Starts with no device.
+    pub(super) const fn new(asked: TransportPreference<'a>) -> Self {
         Self {
             by: asked.by,
-            excludes: asked.wish.excludes(),
+            excludes: asked.list.excludes(),
             devices: Vec::new(),
         }
     }
 
-    /// Adds what `entry` means. Whether anything here answers to it.
-    pub(super) fn add(&mut self, entry: Entry<'_>, devices: &[Device]) -> bool {
+    /// Adds the devices that `entry` names; returns whether there are any.
+    pub(super) fn add(&mut self, entry: ListedName<'_>, devices: &[Device]) -> bool {
         let before = self.devices.len();
         for device in devices.iter().filter(|device| device.is(entry)) {
             self.devices.push(device.to_string());
@@ -41,26 +41,26 @@ impl<'a> Listed<'a> {
         self.devices.is_empty()
     }
 
-    /// Whether it names devices that alone are wanted.
+    /// Whether only the devices of the list are to be used.
     pub(super) fn includes(&self) -> bool {
         !self.excludes && !self.is_empty()
     }
 
-    /// The same without the devices that alone were wanted: none of them can be used, which is told.
+    /// Called when none of the devices that alone were to be used is usable: drops them, with a warning.
     pub(super) fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
         if !self.includes() {
             return (self, None);
         }
-        let of_ours = |v: &&Verdict| self.devices.contains(&v.name);
+        let is_listed = |v: &&Verdict| self.devices.contains(&v.name);
         let why = |v: &Verdict| format!("{}: {}", v.name, v.why);
-        let reasons: Vec<String> = verdicts.iter().filter(of_ours).map(why).collect();
-        let told = format!(
+        let reasons: Vec<String> = verdicts.iter().filter(is_listed).map(why).collect();
+        let warning = format!(
             "{host}: {}: none of these devices can be used ({}), so the list counts as not set",
             self.by,
             reasons.join("; ")
         );
         let devices = Vec::new();
-        (Self { devices, ..self }, Some(told))
+        (Self { devices, ..self }, Some(warning))
     }
 
     /// Whether it names `device`.
@@ -69,7 +69,7 @@ impl<'a> Listed<'a> {
         self.devices.contains(&shown)
     }
 
-    /// Why it does not let `device` be used, if so.
+    /// Why the list forbids `device`; `None` if it does not.
     pub(super) fn refuses(&self, device: &Device) -> Option<String> {
         match (self.includes(), self.names(device)) {
             (false, true) if self.excludes => Some(format!("{} excludes it", self.by)),
@@ -79,18 +79,18 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// What to say of a name that nothing here answers to. Hosts differ in their devices, so of excluded
-/// ones only slips of the pen are told.
+/// The warning about a name that matches nothing here. Hosts differ in their devices, so an excluded name gives a
+/// warning only if it looks like a typing error.
 pub(super) fn unknown(
     host: &str,
-    asked: Asked<'_>,
-    entry: Entry<'_>,
+    asked: TransportPreference<'_>,
+    entry: ListedName<'_>,
     devices: &[Device],
     words: &[&'static str],
 ) -> Option<String> {
     let known = || devices.iter().map(|device| device.name.as_str());
     let near = nearest(entry.name, words.iter().copied().chain(known()));
-    if near.is_none() && asked.wish.excludes() {
+    if near.is_none() && asked.list.excludes() {
         return None;
     }
     let what = match entry.port {
@@ -111,12 +111,12 @@ pub(super) fn unknown(
     Some(format!("{host}: ignored: {by}: {what} here; {hint}"))
 }
 
-/// The names of transports, in the order in which they are suggested.
+/// The names of transports, in the order of suggestions.
 pub(super) fn words() -> Vec<&'static str> {
     names::all().collect()
 }
 
-/// What to say of a driver that is not there.
+/// The warning about a transport that this library has no driver for.
 pub(super) fn no_driver(host: &str, by: &str, name: &str, what: &str) -> String {
     format!("{host}: {by}: {name} is for {what}, which has no driver here; tcp is used instead")
 }

@@ -4,8 +4,9 @@
 //! no lookup: see [`Rx::poll_short`].
 
 use super::Engine;
-use super::request::{Source, Status, Tag};
-use crate::direct::{Short, Wanted};
+use super::pattern::{Source, Tag};
+use super::request::Status;
+use crate::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};
 
@@ -20,7 +21,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Two loads and one compare; three loads for any source.
     #[inline]
     #[must_use]
-    pub fn direct(&self, source: Source) -> bool {
+    pub fn is_fast_path_open(&self, source: Source) -> bool {
         match source {
             Source::Peer(source) => self.pending[source.0 as usize] | self.any_posted == 0,
             Source::Any => {
@@ -29,21 +30,21 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The part of [`Engine::recv_direct`] that is worth inlining: receives the message if it has
+    /// The part of [`Engine::recv_fast`] that is worth inlining: receives the message if it has
     /// come from `source` and nothing of ours goes before it, and does nothing otherwise. After
-    /// `None`, [`Engine::recv_direct`] tells.
+    /// `None`, [`Engine::recv_fast`] tells.
     ///
     /// # Cost
     /// As there.
     #[inline(always)]
-    pub fn take_direct<X, C>(
+    pub fn take_fast<X, C>(
         &self,
         rx: &mut X,
         tx: &mut T,
         source: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short>
+    ) -> Option<ShortMessage>
     where
         X: Rx<T>,
         C: Bytes,
@@ -56,16 +57,16 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// Looks once at what `source` has sent. If that is an eager message of `context` and `tag` that
     /// fits `body`, it is received and its status returned. Anything else takes the usual road. The
-    /// look itself, and what it brings, may close the road: after `None`, ask [`Engine::direct`]
+    /// look itself, and what it brings, may close the road: after `None`, ask [`Engine::is_fast_path_open`]
     /// whether to look again. Where it does not hold, nothing is received here.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
     ///
     /// # Cost
-    /// Besides the transport's own work that of [`Engine::direct`]; no allocation, no request.
+    /// Besides the transport's own work that of [`Engine::is_fast_path_open`]; no allocation, no request.
     #[inline(always)]
-    pub fn recv_direct<X, C>(
+    pub fn recv_fast<X, C>(
         &mut self,
         rx: &mut X,
         tx: &mut T,
@@ -78,12 +79,12 @@ impl<T: Tx + Rma> Engine<T> {
         X: Rx<T>,
         C: Bytes,
     {
-        if !self.direct(source) {
+        if !self.is_fast_path_open(source) {
             return None;
         }
         let wanted = match tag {
-            Tag::Exact(tag) => Wanted::exact(Envelope { context, tag }),
-            Tag::Any => Wanted::any_tag(context),
+            Tag::Exact(tag) => EnvelopeFilter::exact(Envelope { context, tag }),
+            Tag::Any => EnvelopeFilter::any_tag(context),
         };
         let from = match source {
             Source::Peer(peer) => Some(peer),

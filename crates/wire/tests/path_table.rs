@@ -1,12 +1,14 @@
 //! The table of paths: known tables, and laws against looking at every size.
 
 use oxmpi_wire::Limits;
-use oxmpi_wire::paths::{Cost, Costs, Path, Rendezvous, Row, SETTINGS, Switches, Table, Until};
+use oxmpi_wire::paths::{
+    Cost, Path, PathCosts, PathEnd, PathOverrides, PathRow, PathTable, RendezvousScheme, SETTINGS,
+};
 use proptest::prelude::*;
 
 /// A medium whose costs cross: E0 and E1 at 40 B, E1 and R0 at 2,000 B, R0 and R1 at 200,000 B.
 const LIMITS: Limits = Limits {
-    costs: Costs {
+    costs: PathCosts {
         short: Cost::line(40, 1000),
         frame: Cost::line(60, 500),
         get: Cost::line(860, 100),
@@ -15,8 +17,8 @@ const LIMITS: Limits = Limits {
     ..Limits::new(48, 4096)
 };
 
-fn row(path: Path, first: u64, last: u64, until: Until) -> Row {
-    Row {
+fn row(path: Path, first: u64, last: u64, until: PathEnd) -> PathRow {
+    PathRow {
         path,
         first,
         last: Some(last),
@@ -24,8 +26,8 @@ fn row(path: Path, first: u64, last: u64, until: Until) -> Row {
     }
 }
 
-fn endless(path: Path, first: u64) -> Row {
-    Row {
+fn endless(path: Path, first: u64) -> PathRow {
+    PathRow {
         path,
         first,
         last: None,
@@ -33,27 +35,27 @@ fn endless(path: Path, first: u64) -> Row {
     }
 }
 
-fn rows(limits: &Limits, switches: Switches) -> Vec<Row> {
-    Table::new(limits, &switches).rows().collect()
+fn rows(limits: &Limits, overrides: PathOverrides) -> Vec<PathRow> {
+    PathTable::new(limits, &overrides).rows().collect()
 }
 
 #[test]
 fn costs_decide_where_nothing_is_set() {
     assert_eq!(
-        rows(&LIMITS, Switches::NONE),
+        rows(&LIMITS, PathOverrides::NONE),
         [
-            row(Path::E0, 0, 40, Until::Cost),
-            row(Path::E1, 41, 2000, Until::Cost),
-            row(Path::R0, 2001, 200_000, Until::Cost),
+            row(Path::E0, 0, 40, PathEnd::Cost),
+            row(Path::E1, 41, 2000, PathEnd::Cost),
+            row(Path::R0, 2001, 200_000, PathEnd::Cost),
             endless(Path::R1, 200_001),
         ]
     );
     // What nobody has measured is taken as far as it reaches.
     assert_eq!(
-        rows(&Limits::new(48, 8192), Switches::NONE),
+        rows(&Limits::new(48, 8192), PathOverrides::NONE),
         [
-            row(Path::E0, 0, 48, Until::Reach),
-            row(Path::E1, 49, 8192, Until::Reach),
+            row(Path::E0, 0, 48, PathEnd::Reach),
+            row(Path::E1, 49, 8192, PathEnd::Reach),
             endless(Path::R0, 8193),
         ]
     );
@@ -62,58 +64,61 @@ fn costs_decide_where_nothing_is_set() {
 #[test]
 fn every_setting_moves_its_switch_point() {
     let set = |switches| rows(&LIMITS, switches);
-    let short = Switches {
+    let short = PathOverrides {
         short: Some(8),
-        ..Switches::NONE
+        ..PathOverrides::NONE
     };
-    assert_eq!(set(short)[0], row(Path::E0, 0, 8, Until::Set));
-    let far = Switches {
+    assert_eq!(set(short)[0], row(Path::E0, 0, 8, PathEnd::Setting));
+    let far = PathOverrides {
         short: Some(1 << 20),
-        ..Switches::NONE
+        ..PathOverrides::NONE
     };
-    assert_eq!(set(far)[0], row(Path::E0, 0, 48, Until::Reach));
+    assert_eq!(set(far)[0], row(Path::E0, 0, 48, PathEnd::Reach));
     assert_eq!(
-        set(Switches::eager(3000))[1],
-        row(Path::E1, 41, 3000, Until::Set)
+        set(PathOverrides::eager(3000))[1],
+        row(Path::E1, 41, 3000, PathEnd::Setting)
     );
     assert_eq!(
-        set(Switches::eager(16))[..2],
+        set(PathOverrides::eager(16))[..2],
         [
-            row(Path::E0, 0, 16, Until::Set),
-            row(Path::R0, 17, 200_000, Until::Cost)
+            row(Path::E0, 0, 16, PathEnd::Setting),
+            row(Path::R0, 17, 200_000, PathEnd::Cost)
         ]
     );
-    let get = Switches {
+    let get = PathOverrides {
         get: Some(5000),
-        ..Switches::NONE
+        ..PathOverrides::NONE
     };
     assert_eq!(
         set(get)[2..],
         [
-            row(Path::R0, 2001, 5000, Until::Set),
+            row(Path::R0, 2001, 5000, PathEnd::Setting),
             endless(Path::R1, 5001)
         ]
     );
-    let forced = |rendezvous| Switches {
+    let forced = |rendezvous| PathOverrides {
         rendezvous,
-        ..Switches::NONE
+        ..PathOverrides::NONE
     };
-    assert_eq!(set(forced(Rendezvous::Get))[2..], [endless(Path::R0, 2001)]);
-    let put = set(forced(Rendezvous::Put));
+    assert_eq!(
+        set(forced(RendezvousScheme::Get))[2..],
+        [endless(Path::R0, 2001)]
+    );
+    let put = set(forced(RendezvousScheme::Put));
     assert_eq!(
         put[1..],
         [
-            row(Path::E1, 41, 4096, Until::Reach),
+            row(Path::E1, 41, 4096, PathEnd::Reach),
             endless(Path::R1, 4097)
         ]
     );
-    let chunk = Switches {
+    let chunk = PathOverrides {
         chunk: Some(4096),
-        ..Switches::NONE
+        ..PathOverrides::NONE
     };
-    assert_eq!(Table::new(&LIMITS, &chunk).points().chunk, 4096);
+    assert_eq!(PathTable::new(&LIMITS, &chunk).points().chunk, 4096);
     assert_eq!(
-        Table::new(&LIMITS, &Switches::NONE).points().chunk,
+        PathTable::new(&LIMITS, &PathOverrides::NONE).points().chunk,
         Limits::CHUNK
     );
 }
@@ -144,7 +149,7 @@ fn cost() -> impl Strategy<Value = Cost> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    let costs = (cost(), cost(), cost(), cost()).prop_map(|(short, frame, get, put)| Costs {
+    let costs = (cost(), cost(), cost(), cost()).prop_map(|(short, frame, get, put)| PathCosts {
         short,
         frame,
         get,
@@ -157,19 +162,21 @@ fn limits() -> impl Strategy<Value = Limits> {
     })
 }
 
-fn switches() -> impl Strategy<Value = Switches> {
+fn switches() -> impl Strategy<Value = PathOverrides> {
     let bytes = || prop::option::weighted(0.3, 0..400u32);
     let rendezvous = prop_oneof![
-        3 => Just(Rendezvous::Auto),
-        1 => Just(Rendezvous::Get),
-        1 => Just(Rendezvous::Put)
+        3 => Just(RendezvousScheme::Auto),
+        1 => Just(RendezvousScheme::Get),
+        1 => Just(RendezvousScheme::Put)
     ];
-    (bytes(), bytes(), bytes(), rendezvous).prop_map(|(short, eager, get, rendezvous)| Switches {
-        short,
-        eager,
-        get: get.map(u64::from),
-        rendezvous,
-        chunk: None,
+    (bytes(), bytes(), bytes(), rendezvous).prop_map(|(short, eager, get, rendezvous)| {
+        PathOverrides {
+            short,
+            eager,
+            get: get.map(u64::from),
+            rendezvous,
+            chunk: None,
+        }
     })
 }
 
@@ -178,7 +185,7 @@ proptest! {
     /// each path reaches.
     #[test]
     fn rows_and_paths_agree(limits in limits(), switches in switches()) {
-        let table = Table::new(&limits, &switches);
+        let table = PathTable::new(&limits, &switches);
         let rows: Vec<_> = table.rows().collect();
         let mut next = Some(0);
         for row in &rows {
@@ -191,8 +198,8 @@ proptest! {
             match row.path {
                 Path::E0 => prop_assert!(row.last <= Some(u64::from(limits.short.min(limits.frame)))),
                 Path::E1 => prop_assert!(row.last <= Some(u64::from(limits.frame))),
-                Path::R0 => prop_assert!(switches.rendezvous != Rendezvous::Put),
-                Path::R1 => prop_assert!(switches.rendezvous != Rendezvous::Get),
+                Path::R0 => prop_assert!(switches.rendezvous != RendezvousScheme::Put),
+                Path::R1 => prop_assert!(switches.rendezvous != RendezvousScheme::Get),
             }
         }
         prop_assert_eq!(next, None);
@@ -202,7 +209,7 @@ proptest! {
     /// found by looking at each size.
     #[test]
     fn each_size_takes_the_cheapest(limits in limits()) {
-        let table = Table::new(&limits, &Switches::NONE);
+        let table = PathTable::new(&limits, &PathOverrides::NONE);
         let reach = |path| match path {
             Path::E0 => u64::from(limits.short.min(limits.frame)),
             Path::E1 => u64::from(limits.frame),

@@ -1,36 +1,36 @@
 //! Operations that are taken back, let go, or looked at first.
 
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::paths::Rendezvous;
-use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Switches, Tag};
+use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_wire::paths::RendezvousScheme;
+use oxmpi_wire::{EngineConfig, Envelope, Failure, Mode, PathOverrides, Peer, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 
 /// A job where the receiver gets, or the sender puts.
 fn job(seed: u64) -> Job {
-    let rendezvous = [Rendezvous::Get, Rendezvous::Put][seed as usize / 10 % 2];
-    let rules = Rules {
-        switches: Switches {
+    let rendezvous = [RendezvousScheme::Get, RendezvousScheme::Put][seed as usize / 10 % 2];
+    let rules = EngineConfig {
+        overrides: PathOverrides {
             rendezvous,
             chunk: Some(9000),
-            ..Switches::NONE
+            ..PathOverrides::NONE
         },
-        ..Rules::default()
+        ..EngineConfig::default()
     };
-    Job::new(2, Weather::storm(seed), rules)
+    Job::new(2, FabricConfig::adverse(seed), rules)
 }
 
 #[test]
 fn an_unmatched_receive_is_taken_back_at_once() {
     let mut job = job(1);
-    let got = job.recv(1, Source::Any, 3, Tag::Any, &Shared::zeroed(8));
+    let got = job.recv(1, Source::Any, 3, Tag::Any, &SharedBytes::zeroed(8));
     job.cancel(1, got);
     let status = job.ranks[1].engine.test(got).unwrap().unwrap();
     assert!(status.cancelled);
     assert!(
-        job.ranks[1].engine.direct(Source::Peer(Peer(0))),
+        job.ranks[1].engine.is_fast_path_open(Source::Peer(Peer(0))),
         "nothing is posted any more"
     );
 }
@@ -41,7 +41,7 @@ fn a_send_that_nobody_matched_is_taken_back() {
         for (mode, len) in [(Mode::Synchronous, 8), (Mode::Standard, 50_000)] {
             for settled in [true, false] {
                 let mut job = job(seed);
-                let sent = job.send(0, 1, ENVELOPE, mode, Shared::pattern(len, 1));
+                let sent = job.send(0, 1, ENVELOPE, mode, SharedBytes::pattern(len, 1));
                 if settled {
                     job.settle();
                 }
@@ -61,7 +61,7 @@ fn both_ends_agree_whether_a_recall_came_in_time() {
     for seed in 0..200 {
         for (mode, len) in [(Mode::Synchronous, 8), (Mode::Standard, 50_000)] {
             let mut job = job(seed);
-            let sent = job.send(0, 1, ENVELOPE, mode, Shared::pattern(len, 1));
+            let sent = job.send(0, 1, ENVELOPE, mode, SharedBytes::pattern(len, 1));
             for _ in 0..seed % 10 {
                 job.step();
             }
@@ -69,7 +69,7 @@ fn both_ends_agree_whether_a_recall_came_in_time() {
             for _ in 0..seed % 7 {
                 job.step();
             }
-            let room = Shared::zeroed(len);
+            let room = SharedBytes::zeroed(len);
             let got = job.recv(1, Source::Any, 3, Tag::Any, &room);
             let cancelled = job.wait(0, sent).unwrap().cancelled;
             job.settle();
@@ -84,7 +84,7 @@ fn both_ends_agree_whether_a_recall_came_in_time() {
 #[test]
 fn an_eager_send_is_past_taking_back() {
     let mut job = job(1);
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
     job.until(|job| job.ranks[0].engine.is_done(sent));
     job.cancel(0, sent);
     assert!(!job.wait(0, sent).unwrap().cancelled);
@@ -95,30 +95,38 @@ fn an_eager_send_is_past_taking_back() {
 fn a_claimed_message_goes_to_its_handle_only() {
     for len in [8, 50_000] {
         let mut job = job(2);
-        let first = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::pattern(len, 1));
-        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(len, 2));
+        let first = job.send(
+            0,
+            1,
+            ENVELOPE,
+            Mode::Synchronous,
+            SharedBytes::pattern(len, 1),
+        );
+        job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::pattern(len, 2));
         let mut claimed = None;
         job.until(|job| {
-            claimed = job.ranks[1].engine.claim(Source::Any, 3, Tag::Exact(9));
+            claimed = job.ranks[1]
+                .engine
+                .matched_probe(Source::Any, 3, Tag::Exact(9));
             claimed.is_some()
         });
         let (message, status) = claimed.unwrap().unwrap();
         assert_eq!(status.len, len as u64);
         job.cancel(0, first);
-        let second = Shared::zeroed(len);
+        let second = SharedBytes::zeroed(len);
         let got = job.recv(1, Source::Any, 3, Tag::Any, &second);
         job.wait(1, got).unwrap();
         assert_eq!(second.to_vec(), pattern(len, 2));
 
-        let room = Shared::zeroed(len);
+        let room = SharedBytes::zeroed(len);
         let rank = &mut job.ranks[1];
         let got = rank
             .engine
-            .recv_claimed(&mut rank.tx, message, room.clone())
+            .matched_recv(&mut rank.tx, message, room.clone())
             .unwrap();
         let again = rank
             .engine
-            .recv_claimed(&mut rank.tx, message, room.clone());
+            .matched_recv(&mut rank.tx, message, room.clone());
         assert_eq!(again, Err(Failure::Stale));
         job.wait(1, got).unwrap();
         assert!(!job.wait(0, first).unwrap().cancelled, "a claim is a match");
@@ -134,9 +142,15 @@ fn a_detached_operation_goes_on_and_is_freed() {
 }
 
 fn detached(mut job: Job) {
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 1));
+    let sent = job.send(
+        0,
+        1,
+        ENVELOPE,
+        Mode::Standard,
+        SharedBytes::pattern(50_000, 1),
+    );
     job.ranks[0].engine.detach(sent);
-    let room = Shared::zeroed(50_000);
+    let room = SharedBytes::zeroed(50_000);
     let got = job.recv(1, Source::Any, 3, Tag::Any, &room);
     job.wait(1, got).unwrap();
     job.until(|job| job.fabric.regions() == 0);

@@ -1,39 +1,39 @@
-//! A look that takes a short message straight from its transport.
+//! The fast path of a blocking receive: it takes a short message from the transport without a request.
 //!
-//! A receive that nothing goes before needs no request: the frame at the head of its source's queue
-//! is compared with one word, and its bytes go where they belong. A transport that can compare its
-//! frames in place does so in [`Rx::poll_short`]; for all others [`poll_short`] here puts a sink
-//! before the engine that lets through what is not wanted.
+//! If nothing has to be matched before, the receive compares the frame at the head of its source's queue with an
+//! [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in place overrides
+//! [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes the message, and passes all
+//! else to the engine.
 //!
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 
+use super::{Bytes, Peer, Rx, Sink, Take, Token};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
-use crate::transport::{Bytes, Peer, Rx, Sink, Take, Token};
 
-/// What a direct look takes.
+/// The envelopes that a receive on the fast path takes: one tag, or any tag of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The envelope, [`Envelope::packed`], in the bits of `mask`.
+pub struct EnvelopeFilter {
+    /// [`Envelope::packed`]; only the bits in `mask` count.
     envelope: u64,
     mask: u64,
 }
 
-/// A message that a direct look has taken.
+/// A message that was received on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Short {
+pub struct ShortMessage {
     /// Its sender.
     pub from: Peer,
     /// Its tag.
     pub tag: u32,
     /// Its length in bytes.
     pub len: u32,
-    /// The transport has something else to do, which polls do and direct looks do not: poll soon.
+    /// The transport has other work, which only a poll does: poll soon.
     pub poll: bool,
 }
 
-impl Wanted {
-    /// Messages with this envelope.
+impl EnvelopeFilter {
+    /// Takes messages with exactly this envelope.
     #[inline(always)]
     #[must_use]
     pub const fn exact(envelope: Envelope) -> Self {
@@ -43,7 +43,7 @@ impl Wanted {
         }
     }
 
-    /// Messages in `context`, whatever their tag.
+    /// Takes messages in `context` with any tag.
     #[inline(always)]
     #[must_use]
     pub const fn any_tag(context: u32) -> Self {
@@ -53,32 +53,32 @@ impl Wanted {
         }
     }
 
-    /// Whether a message with this packed envelope is meant.
+    /// Whether a message with this packed envelope is taken.
     ///
     /// # Cost
-    /// One compare where the tag is named.
+    /// One compare where the tag is exact.
     #[inline(always)]
     #[must_use]
-    pub const fn takes(self, envelope: u64) -> bool {
+    pub const fn matches(self, envelope: u64) -> bool {
         (envelope ^ self.envelope) & self.mask == 0
     }
 }
 
-/// [`Rx::poll_short`] by the transport's other polls.
+/// The default of [`Rx::poll_short`], made of the transport's other polls.
 pub fn poll_short<R, T, C, S>(
     rx: &mut R,
     tx: &mut T,
     from: Option<Peer>,
-    wanted: Wanted,
+    wanted: EnvelopeFilter,
     body: &C,
     sink: &mut S,
-) -> Option<Short>
+) -> Option<ShortMessage>
 where
     R: Rx<T> + ?Sized,
     C: Bytes,
     S: Sink<T>,
 {
-    let mut look = Look {
+    let mut short_sink = ShortSink {
         sink,
         from,
         wanted,
@@ -87,36 +87,36 @@ where
         taken: None,
     };
     match from {
-        Some(from) => rx.poll_from(tx, from, &mut look),
-        None => rx.poll(tx, 1, &mut look),
+        Some(from) => rx.poll_from(tx, from, &mut short_sink),
+        None => rx.poll(tx, 1, &mut short_sink),
     };
-    look.taken
+    short_sink.taken
 }
 
-/// The sink of one look.
-struct Look<'a, S, C> {
+/// The sink of one poll on the fast path: takes the first frame if it is wanted, and passes all else on.
+struct ShortSink<'a, S, C> {
     sink: &'a mut S,
     from: Option<Peer>,
-    wanted: Wanted,
+    wanted: EnvelopeFilter,
     body: &'a C,
-    /// Nothing has come yet that goes before the next frame.
+    /// Nothing has arrived yet that has to be handled before the next frame.
     open: bool,
-    taken: Option<Short>,
+    taken: Option<ShortMessage>,
 }
 
-impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
+impl<T, S: Sink<T>, C: Bytes> Sink<T> for ShortSink<'_, S, C> {
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
-        // A look at one peer may bring another's frames along: those of one that is gone.
+        // A poll of one peer may also hand over the last frames of a lost peer.
         let wanted = self.open
             && self.from.is_none_or(|wanted| wanted == from)
             && head.is_plain()
-            && self.wanted.takes(head.envelope.packed())
+            && self.wanted.matches(head.envelope.packed())
             && u64::from(head.len) <= self.body.len()
             && body.left() as u64 == u64::from(head.len);
         self.open = false;
         if wanted {
             self.body.fill(0, body);
-            self.taken = Some(Short {
+            self.taken = Some(ShortMessage {
                 from,
                 tag: head.envelope.tag,
                 len: head.len,

@@ -11,7 +11,6 @@
 //! At most [`DEPTH`] puts of a message are under way: as many as keep a road busy while chunks are
 //! prepared, and not so many that one message takes all of a transport's operations.
 
-use super::rendezvous::OFFER_LEN;
 use super::request::{Push, State, faulted};
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
@@ -22,7 +21,7 @@ use crate::transport::{Busy, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Tok
 const DEPTH: u32 = 4;
 
 /// Body of a clear-to-send: the sender's id, the receiver's, the room, the key.
-const CLEAR_LEN: usize = OFFER_LEN + ID_LEN;
+const CLEAR_LEN: usize = 2 * ID_LEN + 8 + Key::LEN;
 
 /// Says where the bytes of the send `id` go: `room` of them, to what `key` reaches.
 pub(super) fn clear_to_send<T: Tx>(
@@ -94,7 +93,7 @@ impl<T: Tx + Rma> Engine<T> {
         if body.left() != CLEAR_LEN || !head.flags.is_empty() {
             return Err("a clear-to-send has 56 bytes and no flags");
         }
-        let index = self.own(from, take_id(body)?)?;
+        let index = self.find_own(from, take_id(body)?)?;
         let (id, room) = (take_id(body)?, take_id(body)?);
         let mut key = Key([0; Key::LEN]);
         body.take(&mut key.0);
@@ -104,7 +103,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region: Some(region),
                 len,
             } if len > get && (1..=len).contains(&room) => {
-                self.give_up_recall(index);
+                self.give_up_cancel(index);
                 self.requests[index].state = State::Pushing(Push {
                     region,
                     len,

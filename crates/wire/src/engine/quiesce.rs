@@ -1,8 +1,9 @@
 //! Leaving: nothing more is received here.
 
 use super::Engine;
-use super::chains::Pattern;
-use super::request::{Record, Request, Source, State, Tag};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Record, Request, State};
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
@@ -15,7 +16,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Cost
     /// Constant, but for the first call and after messages that came meanwhile.
-    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
+    pub fn quiesce(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
         if !self.posted.is_empty() {
             for index in self.requests.indices() {
                 if self.requests.is_full(index)
@@ -25,7 +26,7 @@ impl<T: Tx + Rma> Engine<T> {
                 }
             }
         }
-        if self.requests.used() == self.held {
+        if self.requests.used() == self.untested {
             return true;
         }
         if self.unexpected.is_empty() {

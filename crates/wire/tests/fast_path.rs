@@ -1,9 +1,9 @@
 //! The direct road takes its own source's messages only, whatever else a look brings along.
 
-use oxmpi_testkit::fabric::{FabricRx, FabricTx, Weather};
+use oxmpi_testkit::fabric::{FabricConfig, FabricRx, FabricTx};
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Rx, Sink, Source, Tag};
+use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Rx, Sink, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 
@@ -23,13 +23,13 @@ impl Rx<FabricTx> for Everybody<'_> {
 
 #[test]
 fn another_ranks_message_with_the_same_envelope_is_not_taken() {
-    let mut job = Job::new(3, Weather::default(), Rules::default());
-    let (near, other) = (Shared::zeroed(8), Shared::zeroed(8));
-    job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 2));
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    let (near, other) = (SharedBytes::zeroed(8), SharedBytes::zeroed(8));
+    job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 2));
     let direct = |job: &mut Job| {
         let rank = &mut job.ranks[0];
         let rx = &mut Everybody(&mut rank.rx);
-        rank.engine.recv_direct(
+        rank.engine.recv_fast(
             rx,
             &mut rank.tx,
             Source::Peer(Peer(1)),
@@ -41,7 +41,7 @@ fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     for _ in 0..100 {
         assert_eq!(direct(&mut job), None, "rank 2's message is not rank 1's");
     }
-    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.send(1, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
     let mut received = None;
     for _ in 0..100 {
         received = received.or_else(|| direct(&mut job));

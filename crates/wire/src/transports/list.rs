@@ -1,52 +1,61 @@
-//! The text of a list that includes or excludes.
+//! Lists of transports and devices that a setting includes or excludes: parser and types.
 
 use oxmpi_text::{Error, Expected, Span};
 
-/// What stands for "whatever is best here".
+/// Names that mean all transports and devices.
 const EVERYTHING: [&str; 2] = ["auto", "all"];
 
 const NAME: &str = "the name of a transport or a device";
 const ONE_CARET: &str =
     "a name: one ^ before the first name excludes the whole list, and lists cannot be mixed";
 const PORT: &str = "a port of a device, from 1 to 254";
-const SOMETHING: &str = "names to leave out: ranks need some way to talk";
+const SOMETHING: &str = "names to exclude: ranks need at least one transport";
 
-/// A list of transports and devices: those that are wanted, or with `^` those that are not.
+/// A parsed list of transports and devices: those to use, or with `^` those not to use.
 ///
 /// The form is `auto`, or `NAME[:PORT],...`, or `^NAME[:PORT],...`; `all` means `auto`.
 ///
 /// ```
-/// use oxmpi_wire::transports::Wish;
+/// use oxmpi_wire::transports::TransportList;
 ///
-/// let wish = Wish::read("^openib,mlx5_0:1").unwrap();
+/// let wish = TransportList::parse("^openib,mlx5_0:1").unwrap();
 /// assert!(wish.excludes());
 /// let ports: Vec<_> = wish.entries().map(|entry| entry.port).collect();
 /// assert_eq!(ports, [None, Some(1)]);
 ///
-/// let mixed = Wish::read("tcp,^sm").unwrap_err();
+/// let mixed = TransportList::parse("tcp,^sm").unwrap_err();
 /// assert_eq!(mixed.span.start, 4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish<'a> {
+pub struct TransportList<'a> {
     list: &'a str,
     excludes: bool,
 }
 
-/// One of a list.
+/// One name of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
-    /// A transport, or a device such as `mlx5_0` or `eth0`.
+pub struct ListedName<'a> {
+    /// The name of a transport, or of a device such as `mlx5_0` or `eth0`.
     pub name: &'a str,
-    /// The port of the device.
+    /// The port of the device, where one is given.
     pub port: Option<u8>,
 }
 
-impl<'a> Wish<'a> {
-    /// Reads a list.
+/// A list and the setting that gave it.
+#[derive(Clone, Copy, Debug)]
+pub struct TransportPreference<'a> {
+    /// The list.
+    pub list: TransportList<'a>,
+    /// The setting with its origin, for messages: `transports = ^tcp (OMPI_MCA_btl)`.
+    pub by: &'a str,
+}
+
+impl<'a> TransportList<'a> {
+    /// Parses a list.
     ///
     /// # Errors
-    /// A list of which a part is no name; included and excluded names together; everything excluded.
-    pub fn read(text: &'a str) -> Result<Self, Error> {
+    /// If a part is not a name, included and excluded names are mixed, or everything is excluded.
+    pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanks = text.len() - text.trim_start().len();
         let (list, excludes) = match text[blanks..].strip_prefix('^') {
             Some(rest) => (rest, true),
@@ -67,27 +76,27 @@ impl<'a> Wish<'a> {
         Ok(Self { list, excludes })
     }
 
-    /// Whether the names are those that are not wanted.
+    /// Whether the list names what not to use.
     #[must_use]
     pub const fn excludes(&self) -> bool {
         self.excludes
     }
 
-    /// Whether whatever is best is wanted.
+    /// Whether the list allows all transports and devices.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.entries()
             .any(|entry| EVERYTHING.contains(&entry.name) && entry.port.is_none())
     }
 
-    /// Its names, in their order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
+    /// Iterates over the names, in the order of the list.
+    pub fn entries(&self) -> impl Iterator<Item = ListedName<'a>> + use<'a> {
         self.list.split(',').filter_map(|part| entry(part).ok())
     }
 }
 
-/// Reads `NAME` or `NAME:PORT`, with blanks around it.
-fn entry(part: &str) -> Result<Entry<'_>, Error> {
+/// Parses `NAME` or `NAME:PORT`, with blanks around it.
+fn entry(part: &str) -> Result<ListedName<'_>, Error> {
     let word = part.trim();
     let start = part.len() - part.trim_start().len();
     let wrong = |from: usize, to: usize, expected| Error {
@@ -115,7 +124,7 @@ fn entry(part: &str) -> Result<Entry<'_>, Error> {
         let port = number.filter(|_| all_digits);
         port.ok_or_else(|| wrong(name.len() + 1, word.len(), PORT))
     });
-    Ok(Entry {
+    Ok(ListedName {
         name,
         port: port.transpose()?,
     })

@@ -8,12 +8,13 @@ use std::println;
 
 use proptest::prelude::*;
 
-use super::chains::Pattern;
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
 use super::posted::Posted;
-use super::request::{Record, Source, Tag};
-use super::slab::{NONE, Slab};
+use super::request::Record;
 use super::unexpected::{Content, Unexpected};
 use crate::header::Envelope;
+use crate::slab::{NONE, Slab};
 use crate::transport::Peer;
 
 const MANY: u32 = 10_000;

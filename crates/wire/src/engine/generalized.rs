@@ -12,21 +12,21 @@ use crate::transport::{Peer, Rma, Tx};
 const NOBODY: Peer = Peer(u32::MAX);
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Begins an operation of the caller's own; [`Engine::end_own`] ends it.
+    /// Begins an operation of the caller's own; [`Engine::complete_generalized`] ends it.
     ///
     /// # Panics
     /// If 2^30 operations are open.
-    pub fn begin_own(&mut self) -> Request {
+    pub fn start_generalized(&mut self) -> Request {
         let envelope = Envelope { context: 0, tag: 0 };
-        let record = Record::new(State::Own, NOBODY, envelope, Mode::Standard);
+        let record = Record::new(State::Generalized, NOBODY, envelope, Mode::Standard);
         Request(self.requests.insert(record))
     }
 
-    /// Ends it, well or with [`Failure::Own`](super::Failure::Own), which names why. Another
+    /// Ends it, well or with [`Failure::Generalized`](super::Failure::Generalized), which names why. Another
     /// operation, or a stale one, is left alone.
-    pub fn end_own(&mut self, request: Request, outcome: Outcome) {
+    pub fn complete_generalized(&mut self, request: Request, outcome: Outcome) {
         if let Some(index) = self.requests.find(request.0)
-            && let State::Own = self.requests[index].state
+            && let State::Generalized = self.requests[index].state
         {
             self.complete(index, outcome);
         }
@@ -36,7 +36,7 @@ impl<T: Tx + Rma> Engine<T> {
 impl Status {
     /// Of an operation of the caller's own: well ended, or taken back.
     #[must_use]
-    pub const fn own(cancelled: bool) -> Self {
+    pub const fn generalized(cancelled: bool) -> Self {
         Self {
             source: NOBODY,
             tag: 0,

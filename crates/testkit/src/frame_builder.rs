@@ -3,21 +3,21 @@
 use oxmpi_wire::{Header, Key, Put, Slot};
 
 /// A sending half that takes whole frames.
-pub trait Post {
+pub trait PostFrame {
     /// Takes a full frame to the end that is called `to`.
     fn post(&self, to: u32, head: Header, body: Vec<u8>);
 }
 
 /// A frame under construction.
 #[derive(Debug)]
-pub struct Draft<'a, T> {
+pub struct FrameBuilder<'a, T> {
     tx: &'a T,
     to: u32,
     head: Header,
     body: Vec<u8>,
 }
 
-impl<'a, T> Draft<'a, T> {
+impl<'a, T> FrameBuilder<'a, T> {
     /// An empty frame from `tx` to `to`, which is to have the length that `head` says.
     pub(crate) fn new(tx: &'a T, to: u32, head: Header) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl<'a, T> Draft<'a, T> {
     }
 }
 
-impl<T> Put for Draft<'_, T> {
+impl<T> Put for FrameBuilder<'_, T> {
     fn room(&self) -> usize {
         self.head.len as usize - self.body.len()
     }
@@ -40,7 +40,7 @@ impl<T> Put for Draft<'_, T> {
     }
 }
 
-impl<T: Post> Slot for Draft<'_, T> {
+impl<T: PostFrame> Slot for FrameBuilder<'_, T> {
     fn send(self) {
         assert_eq!(self.room(), 0, "the frame is not full");
         self.tx.post(self.to, self.head, self.body);
