@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use oxmpi_wire::layout::Run;
+use oxmpi_wire::layout::ByteRun;
 use oxmpi_wire::{Bytes, Layout, Put, Take};
 
 /// Bytes of the user's memory, with their layout.
@@ -115,7 +115,7 @@ impl RawBytes {
     /// Copies `len` bytes of `from` here, which both have.
     fn copy_runs(&self, from: &Self, len: u64) {
         let mut source = from.layout.runs(0, len);
-        let mut ahead = Run { offset: 0, len: 0 };
+        let mut ahead = ByteRun { offset: 0, len: 0 };
         for mut run in self.layout.runs(0, len) {
             while run.len > 0 {
                 if ahead.len == 0 {
@@ -137,7 +137,7 @@ impl RawBytes {
     }
 
     /// Where a run begins.
-    const fn at(&self, run: Run) -> *mut u8 {
+    const fn at(&self, run: ByteRun) -> *mut u8 {
         self.start.wrapping_offset(run.offset as isize)
     }
 
@@ -224,7 +224,7 @@ impl Bytes for RawBytes {
         self.layout.len()
     }
 
-    fn place(&self) -> Option<u64> {
+    fn address(&self) -> Option<u64> {
         self.layout
             .is_contiguous()
             .then(|| self.start.expose_provenance() as u64)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag, Tx};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag, Tx};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -125,7 +125,7 @@ impl Rank {
             cards.swap(0, 1);
         }
         let (mut tx, rx) = listening.join(me, cards)?;
-        let engine = Engine::new(&mut tx, 2, Rules::default());
+        let engine = Engine::new(&mut tx, 2, EngineConfig::default());
         let mut rank = Self {
             tx,
             rx,
@@ -168,11 +168,11 @@ impl Rank {
 
     fn recv(&mut self, len: usize) {
         let (bytes, source, tag) = (self.bytes(len), Source::Peer(self.peer), Tag::Exact(1));
-        while self.engine.direct(source) {
+        while self.engine.is_fast_path_open(source) {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
             let came = self
                 .engine
-                .recv_direct(rx, tx, source, ENVELOPE.context, tag, &bytes);
+                .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes);
             if came.is_some() {
                 return;
             }

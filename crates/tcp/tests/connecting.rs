@@ -9,10 +9,10 @@ use common::{Rank, listening, logs, pair, ranks, ranks_of, send, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::address::Subnet;
 use oxmpi_tcp::{BusinessCard, TcpOptions};
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::{Fault, Peer, Rx, Tx};
 
-fn tags(log: &Log, from: u32) -> Vec<u32> {
+fn tags(log: &EventLog, from: u32) -> Vec<u32> {
     let frames = log.frames.iter().filter(|(peer, _, _)| peer.0 == from);
     frames.map(|(_, head, _)| head.envelope.tag).collect()
 }
@@ -81,7 +81,7 @@ fn a_peer_that_leaves_is_reported_after_all_its_frames() {
         send(&mut one, 1, tag);
     }
     drop(one);
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let start = std::time::Instant::now();
     while log.lost.is_empty() {
         two.1.poll(&mut two.0, 64, &mut log);
@@ -104,7 +104,7 @@ fn a_failing_write_does_not_hide_that_a_peer_left() {
         send(&mut two, 0, tag);
         two.0.flush();
     }
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let start = std::time::Instant::now();
     while log.lost.is_empty() {
         two.1.poll(&mut two.0, 64, &mut log);
@@ -123,7 +123,7 @@ fn a_rank_that_leaves_while_it_connects_is_not_dead() {
     for polls in 1..12 {
         let two_ranks = ranks::<RawBytes>(2, TcpOptions::default());
         let [mut one, mut two] = two_ranks.try_into().expect("two ranks");
-        let (mut mine, mut log) = (Log::default(), Log::default());
+        let (mut mine, mut log) = (EventLog::default(), EventLog::default());
         one.0.connect(Peer(1));
         for _ in 0..polls {
             one.1.poll(&mut one.0, 1, &mut mine);
@@ -153,7 +153,7 @@ fn a_last_frame_does_not_hide_a_death() {
     send(&mut one, 1, 3);
     one.0.flush();
     one.0.abort();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let start = std::time::Instant::now();
     while log.lost.is_empty() {
         two.1.poll(&mut two.0, 64, &mut log);
@@ -174,9 +174,9 @@ fn nothing_is_left_behind() {
     send(&mut one, 1, 3);
     let leaving = std::thread::spawn(move || {
         let (tx, rx) = &mut one;
-        rx.drain(tx, common::WATCHDOG, &mut Log::default())
+        rx.drain(tx, common::WATCHDOG, &mut EventLog::default())
     });
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let start = std::time::Instant::now();
     while log.lost.is_empty() {
         two.1.poll(&mut two.0, 64, &mut log);
@@ -287,10 +287,10 @@ fn a_rank_that_cannot_reach_a_peer_accepts_it() {
         send(&mut ranks[0], 1, 7);
         let start = std::time::Instant::now();
         // Longer than some rounds of refusals take.
-        let called = |_: &mut [Rank<RawBytes>], _: &[Log]| start.elapsed().as_millis() > 100;
+        let called = |_: &mut [Rank<RawBytes>], _: &[EventLog]| start.elapsed().as_millis() > 100;
         until(&mut ranks[..1], "it connects", called, &mut logs[..1]);
         send(&mut ranks[1], 0, 8);
-        let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| {
+        let come = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| {
             assert!(logs.iter().all(|log| log.lost.is_empty()), "{logs:?}");
             logs.iter().all(|log| log.frames.len() == 1)
         };
@@ -312,11 +312,11 @@ fn a_peer_that_was_given_up_is_refused() {
     let mut ranks = one_way([hasty, patient], refusing());
     let mut logs = logs(2);
     send(&mut ranks[0], 1, 7);
-    let lost = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[0].lost.is_empty();
+    let lost = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[0].lost.is_empty();
     until(&mut ranks[..1], "the time ends", lost, &mut logs[..1]);
     assert_eq!(logs[0].lost, [(Peer(1), Fault::Gone)]);
     send(&mut ranks[1], 0, 8);
-    let told = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[1].lost.is_empty();
+    let told = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].lost.is_empty();
     until(&mut ranks, "the loss is reported", told, &mut logs);
     let why = Fault::Unreachable("it has given this rank up");
     assert_eq!(logs[1].lost, [(Peer(0), why)]);
@@ -348,7 +348,7 @@ fn a_silent_listener_is_skipped() {
         two.join(1, vec![known, own]).expect("a rank"),
     ];
     send(&mut ranks[0], 1, 7);
-    let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| logs[1].frames.len() == 1;
+    let come = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| logs[1].frames.len() == 1;
     until(&mut ranks, "the frame arrives", come, &mut logs(2));
 }
 
@@ -365,9 +365,9 @@ fn a_peer_that_answers_late_is_lost_only_with_a_stall_timeout() {
     let mut all = logs(2);
     send(&mut ranks[0], 1, 7);
     let start = std::time::Instant::now();
-    let computed = |_: &mut [Rank<RawBytes>], _: &[Log]| start.elapsed().as_millis() > 100;
+    let computed = |_: &mut [Rank<RawBytes>], _: &[EventLog]| start.elapsed().as_millis() > 100;
     until(&mut ranks[..1], "it computes", computed, &mut all[..1]);
-    let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| logs[1].frames.len() == 1;
+    let come = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| logs[1].frames.len() == 1;
     until(&mut ranks, "the frame arrives", come, &mut all);
     assert!(all[0].lost.is_empty(), "{:?}", all[0].lost);
 
@@ -379,7 +379,7 @@ fn a_peer_that_answers_late_is_lost_only_with_a_stall_timeout() {
     let mut ranks = one_way([options; 2], card(port, &[[127, 0, 0, 1]]));
     let mut all = logs(1);
     send(&mut ranks[0], 1, 7);
-    let lost = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[0].lost.is_empty();
+    let lost = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[0].lost.is_empty();
     until(&mut ranks[..1], "the loss is reported", lost, &mut all);
     assert_eq!(all[0].lost, [(Peer(1), Fault::Silent)]);
 }

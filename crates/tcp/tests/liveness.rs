@@ -7,14 +7,14 @@ use std::time::Duration;
 use common::{eager, logs, pair, send, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::{Fault, Peer, Put, Rx, Sleeper, Slot, Tx};
 
 /// A sleep ends with an arriving frame.
 #[test]
 fn a_frame_ends_a_sleep() {
     let [mut one, mut two] = pair::<RawBytes>(TcpOptions::default());
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     for tag in 0..20 {
         while !two.1.arm() {
             two.1.poll(&mut two.0, 64, &mut log);
@@ -40,7 +40,7 @@ fn a_peer_that_does_not_read_is_not_lost() {
     };
     let [mut one, two] = pair::<RawBytes>(options);
     let len = options.frame;
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     let body = vec![1; len as usize];
     let start = std::time::Instant::now();
     // The window closes at once, and stays closed for several times the limit.

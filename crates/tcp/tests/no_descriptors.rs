@@ -9,7 +9,7 @@ use std::time::Instant;
 use common::{Rank, WATCHDOG, logs, ranks, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::{Peer, Rx, Sleeper};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::span::{Attributes, Id, Record};
@@ -68,7 +68,7 @@ fn a_rank_without_descriptors_waits_for_one() {
         assert!(start.elapsed() < WATCHDOG, "hangs: it sleeps");
     }
     setrlimit(Resource::Nofile, limit).expect("it may be raised as far as before");
-    let connected = |ranks: &mut [Rank<RawBytes>], _: &[Log]| ranks[1].0.is_connected(Peer(0));
+    let connected = |ranks: &mut [Rank<RawBytes>], _: &[EventLog]| ranks[1].0.is_connected(Peer(0));
     until(&mut ranks, "they connect", connected, &mut all);
     assert_eq!(warnings.0.load(Ordering::Relaxed), 1);
 }

@@ -5,24 +5,24 @@ mod common;
 use common::{Rank, eager, get, logs, offer, pair, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Memory, Peer, Slot, Token, Tx};
 
-fn await_get(ranks: &mut [Rank<RawBytes>; 2], all: &mut [Log]) {
-    let done = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[1].done.is_empty();
+fn await_get(ranks: &mut [Rank<RawBytes>; 2], all: &mut [EventLog]) {
+    let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].done.is_empty();
     until(ranks, "the bytes arrive", done, all);
     assert!(all[1].done.drain(..).all(|(_, result)| result.is_ok()));
 }
 
 /// Sends a frame and awaits it: all that was sent before has arrived, too.
-fn pass_frame(ranks: &mut [Rank<RawBytes>; 2], all: &mut [Log]) {
+fn pass_frame(ranks: &mut [Rank<RawBytes>; 2], all: &mut [EventLog]) {
     ranks[0]
         .0
         .frame(Peer(1), &eager(7, 0), 0)
         .expect("room")
         .send();
-    let passed = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[1].frames.is_empty();
+    let passed = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].frames.is_empty();
     until(ranks, "a frame arrives", passed, all);
     all[1].frames.clear();
 }
@@ -95,7 +95,7 @@ fn messages_in_turn_arrive_whole() {
         await_get(&mut ranks, &mut all);
         assert!(source == target, "message {turn}");
         ranks[0].0.release(region, Token(9));
-        let released = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[0].done.is_empty();
+        let released = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[0].done.is_empty();
         until(&mut ranks, "the region is free", released, &mut all);
         all[0].done.clear();
     }

@@ -7,14 +7,14 @@ use std::time::Instant;
 use common::{Rank, WATCHDOG, get, logs, offer, pair, ranks, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Peer, Rx, Tx};
 
 /// Polls `rank` alone until a peer has got something from it and all of that is with the kernel.
 fn serve(rank: &mut Rank<RawBytes>) {
     let start = Instant::now();
-    let (mut asked, mut log) = (false, Log::default());
+    let (mut asked, mut log) = (false, EventLog::default());
     while !asked || rank.0.has_unsent() {
         asked |= rank.1.poll(&mut rank.0, 64, &mut log) > 0;
         rank.0.flush();
@@ -35,7 +35,7 @@ fn received_value(zero_copy: u64) -> u8 {
     get(&mut ranks[1], 0, &key, &mut target, 5);
     serve(&mut ranks[0]);
     source.fill(2);
-    let done = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[1].done.is_empty();
+    let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].done.is_empty();
     until(&mut ranks, "the bytes arrive", done, &mut logs(2));
     drop(ranks);
     assert_eq!(target[0], target[99_999]);
@@ -64,7 +64,7 @@ fn a_peer_that_does_not_read_holds_up_no_other() {
     let mut ranks = ranks::<RawBytes>(3, options);
     let mut all = logs(3);
     (1..3).for_each(|peer| ranks[0].0.connect(Peer(peer)));
-    let met = |ranks: &mut [Rank<RawBytes>], _: &[Log]| {
+    let met = |ranks: &mut [Rank<RawBytes>], _: &[EventLog]| {
         (1..3).all(|peer| ranks[peer].0.is_connected(Peer(0)))
     };
     until(&mut ranks, "all connect", met, &mut all);
@@ -118,7 +118,7 @@ fn a_peer_that_does_not_read_holds_up_no_other() {
     get(reader, 0, &key, &mut second[..100_000], 2);
     serve(server);
     source.fill(7);
-    let done = |_: &mut [Rank<RawBytes>], logs: &[Log]| logs[1].done.len() == 3;
+    let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| logs[1].done.len() == 3;
     until(&mut ranks, "the bytes arrive", done, &mut all);
     assert_eq!(second[99_999], 7);
 }

@@ -1,6 +1,6 @@
 //! [`Control`]: the frames of the transport itself, for bulk, liveness and the end of a connection.
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Envelope, Flags, Header, Key, Kind};
 
 use super::ProtocolViolation;
@@ -24,14 +24,14 @@ impl Push {
 
     /// The key to `region`, which this push follows.
     #[must_use]
-    pub fn key(self, region: Name) -> Key {
+    pub fn key(self, region: RegionId) -> Key {
         region.key([self.number, self.len, 0])
     }
 
     /// The push that a key announces.
     #[must_use]
     pub fn from_key(key: &Key) -> Self {
-        let (_, [number, len, _]) = Name::of_key(key);
+        let (_, [number, len, _]) = RegionId::from_key(key);
         Self { number, len }
     }
 }
@@ -44,7 +44,7 @@ pub enum Control {
         /// The requester's operation.
         id: OperationId,
         /// The region.
-        from: Name,
+        from: RegionId,
         /// The first byte of it.
         at: u64,
         /// Number of bytes.
@@ -73,7 +73,7 @@ pub enum Control {
         /// The sender's operation.
         id: OperationId,
         /// The region.
-        to: Name,
+        to: RegionId,
         /// The first byte in it.
         at: u64,
         /// Bytes that follow.
@@ -173,7 +173,7 @@ impl Control {
         let [code, id, name, at, count] = words;
         let (id, name, bulk) = (
             OperationId(id),
-            Name::of_word(name),
+            RegionId::from_word(name),
             len.wrapping_sub(Self::LEN as u32),
         );
         let control = match code {
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn all() -> [Control; 12] {
-        let (id, name) = (OperationId(u64::MAX), Name::of_word(7 << 32 | 1));
+        let (id, name) = (OperationId(u64::MAX), RegionId::from_word(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
             to: name,
@@ -268,10 +268,13 @@ mod tests {
             let len = control.header().len;
             assert_eq!(Control::parse(&control.bytes(), len), Ok(control));
         }
-        let name = Name::of_word(0x0102_0304_0506_0708);
+        let name = RegionId::from_word(0x0102_0304_0506_0708);
         for push in [Push::NONE, Push { number: 9, len: 5 }] {
             let key = push.key(name);
-            assert_eq!((Name::of_key(&key).0, Push::from_key(&key)), (name, push));
+            assert_eq!(
+                (RegionId::from_key(&key).0, Push::from_key(&key)),
+                (name, push)
+            );
         }
     }
 

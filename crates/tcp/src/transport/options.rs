@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use oxmpi_wire::Limits;
-use oxmpi_wire::paths::{Cost, Costs};
+use oxmpi_wire::paths::{Cost, PathCosts};
 
 use crate::frame::frame_len;
 
@@ -56,7 +56,7 @@ impl Default for TcpOptions {
 impl TcpOptions {
     /// Costs over the loopback device (Zen 4, medians of `examples/pingpong.rs`, 8 B to 1 MiB). Switch
     /// points depend on their ratio, which a slower network changes little.
-    const COSTS: Costs = Costs {
+    const COSTS: PathCosts = PathCosts {
         short: Cost::line(8_000, 850),
         frame: Cost::line(8_000, 850),
         // One more message each way; then only the kernel copies the bytes.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Holds, Kind, Peer, Sink, Take};
+use oxmpi_wire::{AsTx, Bytes, Fault, Kind, Peer, Sink, Take};
 
 use super::tx::{InboundBulk, TcpTx};
 use crate::frame::{Control, Inbound, ReceiveBuffer};
@@ -52,7 +52,7 @@ impl ReceiveHalf {
     /// Hands at most `budget` frames and pieces of bulk from `peer` to `sink`, and reads while there is
     /// something to read. Returns how many. Stops after a request to send, so that the caller can post its
     /// receive before the pushed bytes behind the request are dropped.
-    pub(super) fn receive<B: Bytes, T: Holds<TcpTx<B>>, S: Sink<T>>(
+    pub(super) fn receive<B: Bytes, T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         tx: &mut T,
@@ -61,17 +61,17 @@ impl ReceiveHalf {
     ) -> u32 {
         let mut moved = 0;
         self.stopped_early = false;
-        while moved < budget && !tx.part().is_lost(peer) {
+        while moved < budget && !tx.as_tx().is_lost(peer) {
             if self.buffer.bulk() > 0 {
                 if !self.buffer.has_bytes() {
-                    if !self.read(peer, tx.part()) {
+                    if !self.read(peer, tx.as_tx()) {
                         break;
                     }
                 } else {
                     let bytes = self.buffer.take_bulk();
-                    tx.part().place(self.bulk.as_mut(), bytes);
+                    tx.as_tx().place(self.bulk.as_mut(), bytes);
                 }
-                self.end_bulk(peer, tx.part());
+                self.end_bulk(peer, tx.as_tx());
                 moved += 1;
                 continue;
             }
@@ -89,19 +89,19 @@ impl ReceiveHalf {
                 Ok(Some(Inbound::Control(Control::Pad))) => moved += 1,
                 Ok(Some(Inbound::Control(control))) => {
                     self.expects_bulk |= control.bulk() > 0;
-                    match tx.part().control(peer, control) {
+                    match tx.as_tx().control(peer, control) {
                         Ok(bulk) => self.bulk = bulk,
-                        Err(rule) => tx.part().violation(peer, &rule, rule),
+                        Err(rule) => tx.as_tx().violation(peer, &rule, rule),
                     }
-                    self.end_bulk(peer, tx.part());
+                    self.end_bulk(peer, tx.as_tx());
                     moved += 1;
                 }
                 Ok(None) => {
-                    if !self.read(peer, tx.part()) {
+                    if !self.read(peer, tx.as_tx()) {
                         break;
                     }
                 }
-                Err(violation) => tx.part().violation(peer, &violation, violation.rule()),
+                Err(violation) => tx.as_tx().violation(peer, &violation, violation.rule()),
             }
         }
         moved

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
 use oxmpi_os::tcp::{Listener, Stream};
-use oxmpi_wire::{Bytes, Fault, Holds, Peer, Rx, Sink, Sleeper};
+use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
 
 use super::EventSource;
 use super::connection_manager::ConnectionManager;
@@ -114,7 +114,7 @@ impl<B: Bytes> TcpRx<B> {
 
     /// Polls until the kernel has all that was sent, at most for `limit`, and connects where that is
     /// needed. Call it before a rank leaves. False: something still waits.
-    pub fn drain<T: Holds<TcpTx<B>>, S: Sink<T>>(
+    pub fn drain<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         tx: &mut T,
         limit: Duration,
@@ -123,7 +123,7 @@ impl<B: Bytes> TcpRx<B> {
         let start = Instant::now();
         loop {
             let moved = self.poll(tx, u32::MAX, sink);
-            if !tx.part().has_unsent() {
+            if !tx.as_tx().has_unsent() {
                 return true;
             }
             let left = limit.saturating_sub(start.elapsed());
@@ -249,7 +249,7 @@ impl<B: Bytes> TcpRx<B> {
     }
 
     /// Hands what arrived from `peer` to `sink`.
-    fn receive<T: Holds<TcpTx<B>>, S: Sink<T>>(
+    fn receive<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         tx: &mut T,
@@ -265,27 +265,27 @@ impl<B: Bytes> TcpRx<B> {
     }
 
     /// After the arrivals: writes replies, and reports completions and losses to `sink`.
-    fn finish<T: Holds<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
-        let mut moved = tx.part().advance();
+    fn finish<T: AsTx<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = tx.as_tx().advance();
         let mut number = 0;
-        while let Some(peer) = tx.part().loss(number) {
+        while let Some(peer) = tx.as_tx().loss(number) {
             if let Some(half) = self.peers[peer as usize].take() {
-                half.end(tx.part());
+                half.end(tx.as_tx());
             }
             number += 1;
         }
         moved += TcpTx::report(tx, sink);
-        self.quiet = moved == 0 && self.listed.is_empty() && !tx.part().has_local_work();
+        self.quiet = moved == 0 && self.listed.is_empty() && !tx.as_tx().has_local_work();
         moved
     }
 }
 
-impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
+impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
     /// # Cost
     /// One system call if nothing arrived, and at least one read for each peer from which something did.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
-        self.tick(tx.part());
-        self.handle_events(tx.part());
+        self.tick(tx.as_tx());
+        self.handle_events(tx.as_tx());
         self.manager.drop_overdue();
         let mut moved = 0;
         for _ in 0..self.listed.len() {
@@ -312,7 +312,7 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
     /// One read of that peer's connection. All peers are polled every 64th time, and whenever bytes for
     /// that peer wait for room in the kernel.
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
-        let all = self.polls & 63 == 0 || tx.part().is_blocked(from.0);
+        let all = self.polls & 63 == 0 || tx.as_tx().is_blocked(from.0);
         let known = self.peers[index(from)].as_mut();
         let Some(half) = known.filter(|_| !all) else {
             return self.poll(tx, 1, sink);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
 use super::roads::{Road, Roads};
@@ -19,7 +19,7 @@ use crate::frame::{Control, OperationId, SendBuffer, frame_len};
 #[derive(Debug)]
 pub(super) struct OutboundBulk {
     pub(super) id: OperationId,
-    pub(super) region: Name,
+    pub(super) region: RegionId,
     /// Where in the region the next byte is.
     pub(super) at: u64,
     /// Bytes that have not left yet.
@@ -37,7 +37,7 @@ pub(super) enum BulkReason {
     /// They are pushed: the peer is about to get them.
     Push,
     /// They are put, from this byte of this region of the peer on.
-    Put(Name, u64),
+    Put(RegionId, u64),
 }
 
 /// Writes in a row at most, so that a long transfer does not keep the rank from its other work.
@@ -131,7 +131,7 @@ impl SendHalf {
         regions: &Regions<B>,
         zero_copy: &mut ZeroCopy,
         (chunk, copied): (u32, u32),
-        mut ended: impl FnMut(Name),
+        mut ended: impl FnMut(RegionId),
     ) -> io::Result<u32> {
         let mut writes = 0;
         loop {
@@ -210,7 +210,7 @@ impl SendHalf {
         regions: &Regions<B>,
         chunk: u32,
         copied: u32,
-        ended: &mut impl FnMut(Name),
+        ended: &mut impl FnMut(RegionId),
     ) {
         if self.buffer.has_bulk() {
             return;
@@ -222,7 +222,7 @@ impl SendHalf {
             return;
         };
         // Memory with gaps is copied into the buffer: else each of its pieces would be a system call.
-        let contiguous = bytes.place().is_some();
+        let contiguous = bytes.address().is_some();
         let max = if contiguous { chunk } else { copied };
         let len = bulk.left.min(max.into()) as u32;
         let control = bulk.announcement(len);
@@ -239,7 +239,7 @@ impl SendHalf {
     }
 
     /// `count` more bytes of the first bulk have left.
-    fn bulk_sent(&mut self, count: u64, ended: &mut impl FnMut(Name)) {
+    fn bulk_sent(&mut self, count: u64, ended: &mut impl FnMut(RegionId)) {
         let Some(bulk) = self.outbound.front_mut().filter(|_| count > 0) else {
             return;
         };
@@ -258,7 +258,7 @@ impl SendHalf {
 
     /// Cancels the put `id`: nothing leaves but the chunk that is announced. Returns the region, if
     /// nothing more of it leaves.
-    pub(super) fn cancel_put(&mut self, id: OperationId) -> Option<Name> {
+    pub(super) fn cancel_put(&mut self, id: OperationId) -> Option<RegionId> {
         let at = self
             .outbound
             .iter()

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 
 use crate::frame::{OperationId, Push};
 
@@ -30,7 +30,7 @@ pub(super) struct PushSender {
     /// Most bytes of the next push.
     max_len: u64,
     /// The region of the last push, until its transfer is over.
-    open: Option<Name>,
+    open: Option<RegionId>,
     /// Transfers until the next push.
     left: u32,
     /// What `left` began with.
@@ -60,7 +60,7 @@ impl PushSender {
     }
 
     /// Begins the push of a region, of `max` bytes at most.
-    pub(super) fn begin(&mut self, region: Name, max: u64) -> Push {
+    pub(super) fn begin(&mut self, region: RegionId, max: u64) -> Push {
         self.open = Some(region);
         self.next_number += 1;
         Push {
@@ -70,7 +70,7 @@ impl PushSender {
     }
 
     /// The peer gets `region` from its first byte on, or has it put: if it was pushed, the push was dropped.
-    pub(super) fn dropped(&mut self, region: Name) {
+    pub(super) fn dropped(&mut self, region: RegionId) {
         if self.open == Some(region) && self.left == 0 {
             self.pause = (2 * self.pause + 1).min(LONGEST_PAUSE);
             self.left = self.pause;
@@ -79,7 +79,7 @@ impl PushSender {
     }
 
     /// The transfer of `region` is over.
-    pub(super) fn ended(&mut self, region: Name) {
+    pub(super) fn ended(&mut self, region: RegionId) {
         if self.open == Some(region) {
             self.open = None;
             if self.left == 0 {
@@ -169,7 +169,7 @@ impl PushReceiver {
 mod tests {
     use super::*;
 
-    const REGION: Name = Name::of_word(7);
+    const REGION: RegionId = RegionId::from_word(7);
 
     /// How many of `transfers` transfers had a push.
     fn pushes(sender: &mut PushSender, transfers: u32, dropped: bool) -> u32 {
@@ -202,7 +202,7 @@ mod tests {
         assert!(sent.may_begin());
         assert_eq!(sent.begin(REGION, 5), Push { number: 0, len: 5 });
         assert!(!sent.may_begin());
-        sent.ended(Name::of_word(8));
+        sent.ended(RegionId::from_word(8));
         assert!(!sent.may_begin());
         sent.ended(REGION);
         assert!(sent.may_begin());

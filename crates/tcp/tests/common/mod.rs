@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Bytes, Envelope, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx,
@@ -45,8 +45,8 @@ pub(crate) fn ranks_of<B: Bytes>(options: &[TcpOptions]) -> Vec<Rank<B>> {
 pub(crate) fn until<B: Bytes>(
     ranks: &mut [Rank<B>],
     what: &str,
-    mut done: impl FnMut(&mut [Rank<B>], &[Log]) -> bool,
-    logs: &mut [Log],
+    mut done: impl FnMut(&mut [Rank<B>], &[EventLog]) -> bool,
+    logs: &mut [EventLog],
 ) {
     let start = Instant::now();
     while !done(ranks, logs) {
@@ -62,7 +62,7 @@ pub(crate) fn until<B: Bytes>(
 pub(crate) fn pair<B: Bytes>(options: TcpOptions) -> [Rank<B>; 2] {
     let mut ranks = ranks(2, options);
     ranks[0].0.connect(Peer(1));
-    let connected = |ranks: &mut [Rank<B>], _: &[Log]| {
+    let connected = |ranks: &mut [Rank<B>], _: &[EventLog]| {
         ranks[0].0.is_connected(Peer(1)) && ranks[1].0.is_connected(Peer(0))
     };
     until(&mut ranks, "two ranks connect", connected, &mut logs(2));
@@ -70,8 +70,8 @@ pub(crate) fn pair<B: Bytes>(options: TcpOptions) -> [Rank<B>; 2] {
 }
 
 /// `count` empty logs.
-pub(crate) fn logs(count: usize) -> Vec<Log> {
-    (0..count).map(|_| Log::default()).collect()
+pub(crate) fn logs(count: usize) -> Vec<EventLog> {
+    (0..count).map(|_| EventLog::default()).collect()
 }
 
 /// The header of an eager frame.

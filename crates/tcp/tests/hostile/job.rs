@@ -7,7 +7,7 @@ use std::time::Instant;
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::handshake::{ClientHandshake, JobKey, RankPair};
 use oxmpi_tcp::{BusinessCard, PassiveEndpoint, TcpOptions};
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::{Fault, Rx, Tx};
 
 use crate::common::{Rank, SECRET, WATCHDOG, listening, logs, send, until};
@@ -15,7 +15,7 @@ use crate::common::{Rank, SECRET, WATCHDOG, listening, logs, send, until};
 /// Two ranks of a job of three, and where rank 0 listens. Rank 2 is hostile: the test plays it.
 pub(crate) struct Job {
     pub(crate) ranks: Vec<Rank<RawBytes>>,
-    pub(crate) logs: Vec<Log>,
+    pub(crate) logs: Vec<EventLog>,
     pub(crate) address: SocketAddr,
     sent: u32,
 }
@@ -52,8 +52,8 @@ impl Job {
             send(&mut self.ranks[me], 1 - me as u32, self.sent);
         }
         let sent = self.sent as usize;
-        let done = |_: &mut [Rank<RawBytes>], logs: &[Log]| {
-            let own = |(me, log): (usize, &Log)| {
+        let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| {
+            let own = |(me, log): (usize, &EventLog)| {
                 let frames = log.frames.iter().filter(|f| f.0.0 as usize == 1 - me);
                 frames.count() == sent
             };

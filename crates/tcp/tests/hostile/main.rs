@@ -16,9 +16,9 @@ use job::{HOSTILE, Job};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::frame::{Control, OperationId, Push};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
-use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::rng::Rng;
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
     Access, Fault, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx,
 };
@@ -107,7 +107,7 @@ fn a_wrong_key_is_refused() {
     };
     let cards = vec![rank_zero.clone(), rank_zero, own];
     let mut foreign = foreign.join::<RawBytes>(HOSTILE, cards).expect("a rank");
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     send(&mut foreign, 0, 1);
     let start = Instant::now();
     while log.lost.is_empty() {
@@ -195,7 +195,7 @@ fn more_bytes_than_the_get_are_refused() {
     let victim = &mut job.ranks[0].0;
     let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
     let (region, len) = (&region.expect("a region"), 100);
-    let key = &Push { number: 0, len: 60 }.key(Name::of_word(88));
+    let key = &Push { number: 0, len: 60 }.key(RegionId::from_word(88));
     let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
     victim.get(Peer(HOSTILE), from, to, Token(5)).expect("room");
     victim.flush();
@@ -253,7 +253,7 @@ fn unread_replies_are_bounded() {
     let mut socket = job.join();
     let get = Control::Get {
         id: OperationId(77),
-        from: Name::of_word(88),
+        from: RegionId::from_word(88),
         at: 0,
         len: 8,
     };
@@ -278,7 +278,7 @@ fn a_peer_given_up_in_a_put_releases_the_region() {
     let region = region.expect("a region");
     let put = Control::Put {
         id: OperationId(77),
-        to: Name::of_key(&victim.key(&region, Peer(HOSTILE))).0,
+        to: RegionId::from_key(&victim.key(&region, Peer(HOSTILE))).0,
         at: 0,
         len: 1000,
         last: true,

@@ -10,7 +10,7 @@
 
 use std::time::Instant;
 
-use oxmpi_wire::regions::{Name, Region};
+use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Remote, Token};
 
 use super::TcpTx;
@@ -24,7 +24,7 @@ use crate::transport::transfer::Transfer;
 /// Bulk that a peer sends: where its next byte goes.
 #[derive(Debug)]
 pub(in crate::transport) struct InboundBulk {
-    region: Name,
+    region: RegionId,
     at: u64,
     id: OperationId,
     kind: InboundKind,
@@ -60,14 +60,14 @@ impl<B: Bytes> TcpTx<B> {
         let id = self.operations.begin(Operation {
             peer,
             token,
-            region: local.region.name(),
+            region: local.region.id(),
             at: local.at,
             len: local.len,
             left: local.len,
             pushed: 0,
             get,
         })?;
-        self.regions.enter(local.region.name());
+        self.regions.enter(local.region.id());
         self.half(peer).gets += u32::from(get);
         Some(id)
     }
@@ -94,7 +94,7 @@ impl<B: Bytes> TcpTx<B> {
         if pushed < from.len {
             let get = Control::Get {
                 id,
-                from: Name::of_key(from.key).0,
+                from: RegionId::from_key(from.key).0,
                 at: from.at + pushed,
                 len: from.len - pushed,
             };
@@ -136,9 +136,9 @@ impl<B: Bytes> TcpTx<B> {
         let Some(id) = self.open_operation(false, from, peer, token) else {
             return false;
         };
-        let region = from.region.name();
+        let region = from.region.id();
         self.half(peer).push_sender.dropped(region);
-        let put = BulkReason::Put(Name::of_key(at.key).0, at.at);
+        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
         self.send_bulk(peer, id, region, from.at, from.len, put);
         true
     }
@@ -155,7 +155,7 @@ impl<B: Bytes> TcpTx<B> {
         &mut self,
         peer: u32,
         id: OperationId,
-        region: Name,
+        region: RegionId,
         at: u64,
         left: u64,
         reason: BulkReason,
@@ -174,7 +174,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Bytes of `region`, up to byte `len`, begin to leave for `peer`. The first ones choose the road of all.
-    fn begin_transfer(&mut self, peer: u32, region: Name, len: u64) -> Option<&mut Transfer> {
+    fn begin_transfer(&mut self, peer: u32, region: RegionId, len: u64) -> Option<&mut Transfer> {
         let takes_pages = self.zero_copy.takes(len);
         let half = self.peers[peer as usize].as_mut()?;
         let transfer = self.regions.note_mut(region)?;
@@ -196,7 +196,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// The peer has all bytes of `region`, or wants none. The time that they took is learned from.
-    pub(super) fn end_transfer(&mut self, region: Name) {
+    pub(super) fn end_transfer(&mut self, region: RegionId) {
         let transfer = self.regions.note_mut(region).and_then(Option::take);
         let Some(Transfer {
             peer,
@@ -221,14 +221,14 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// The key to `region`, for a request to `peer` that is written next. A push may follow the request.
-    pub(super) fn key_with_push(&mut self, peer: u32, region: Name) -> Key {
+    pub(super) fn key_with_push(&mut self, peer: u32, region: RegionId) -> Key {
         let push = self.begin_push(peer, region);
         let begun = self.regions.note(region).copied().flatten();
         let push = push.or_else(|| begun.filter(|transfer| transfer.peer == peer)?.push);
         push.unwrap_or(Push::NONE).key(region)
     }
 
-    fn begin_push(&mut self, peer: u32, region: Name) -> Option<Push> {
+    fn begin_push(&mut self, peer: u32, region: RegionId) -> Option<Push> {
         /// Room for any request of the engine.
         const REQUEST: usize = 128;
         if self.regions.note(region)?.is_some() {
@@ -290,7 +290,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Whether a peer has `access` to `len` bytes of a region from `at` on.
-    fn allows(&self, region: Name, access: Access, at: u64, len: u64) -> bool {
+    fn allows(&self, region: RegionId, access: Access, at: u64, len: u64) -> bool {
         self.regions.check(region, Some(access), at, len).is_ok()
     }
 
@@ -299,7 +299,7 @@ impl<B: Bytes> TcpTx<B> {
         &mut self,
         peer: u32,
         id: OperationId,
-        from: Name,
+        from: RegionId,
         at: u64,
         len: u64,
     ) -> Result<(), Rule> {

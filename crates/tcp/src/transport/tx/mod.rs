@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::regions::{Name, Region};
+use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
+    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
     Sink, Slot, Token, Tx,
 };
 
@@ -48,7 +48,7 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     regions: Regions<B>,
     zero_copy: ZeroCopy,
     /// Regions whose bytes have all left, while a pump runs.
-    sent_regions: Vec<Name>,
+    sent_regions: Vec<RegionId>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
 }
@@ -193,18 +193,18 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Reports completions, losses and room to `sink`. Returns how many.
-    pub(super) fn report<T: Holds<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+    pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
         let mut reported = 0;
-        while let Some((token, result)) = tx.part().completions.pop_front() {
+        while let Some((token, result)) = tx.as_tx().completions.pop_front() {
             sink.done(tx, token, result);
             reported += 1;
         }
-        while let Some((peer, why)) = tx.part().losses.pop_front() {
+        while let Some((peer, why)) = tx.as_tx().losses.pop_front() {
             sink.lost(tx, Peer(peer), why);
             reported += 1;
         }
-        for at in (0..tx.part().refused.len()).rev() {
-            if let Some(peer) = tx.part().take_unblocked(at) {
+        for at in (0..tx.as_tx().refused.len()).rev() {
+            if let Some(peer) = tx.as_tx().take_unblocked(at) {
                 sink.room(tx, Peer(peer));
                 reported += 1;
             }
@@ -235,7 +235,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// One use of `region` has ended.
-    fn leave(&mut self, region: Name) {
+    fn leave(&mut self, region: RegionId) {
         if let Some(token) = self.regions.leave(region) {
             self.complete(token, Ok(()));
         }
@@ -251,7 +251,7 @@ impl<B: Bytes> TcpTx<B> {
     /// Writes a frame from its body's memory, if nothing waits before it; false: it is to be copied.
     #[inline(never)]
     fn write_through<C: Bytes>(&mut self, to: u32, head: &Header, body: &C) -> bool {
-        let fits = head.len <= self.limits.frame && body.place().is_some();
+        let fits = head.len <= self.limits.frame && body.address().is_some();
         if !fits || !self.half(to).is_open() {
             return false;
         }
@@ -343,11 +343,11 @@ impl<B: Bytes> Memory for TcpTx<B> {
     }
 
     fn key(&mut self, region: &Region, to: Peer) -> Key {
-        self.key_with_push(to.0, region.name())
+        self.key_with_push(to.0, region.id())
     }
 
     fn release(&mut self, region: Region, token: Token) {
-        self.end_transfer(region.name());
+        self.end_transfer(region.id());
         if let Some(token) = self.regions.release(region, token) {
             self.complete(token, Ok(()));
         }

@@ -1,7 +1,7 @@
 //! The gets and puts of this rank that are under way: a bounded table.
 
 use oxmpi_wire::Token;
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 
 use crate::frame::OperationId;
 use crate::transport::OPERATIONS;
@@ -12,7 +12,7 @@ pub(super) struct Operation {
     pub(super) peer: u32,
     pub(super) token: Token,
     /// This rank's memory.
-    pub(super) region: Name,
+    pub(super) region: RegionId,
     /// Where in the region the operation begins.
     pub(super) at: u64,
     /// Bytes of the whole operation.
