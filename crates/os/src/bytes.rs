@@ -406,7 +406,7 @@ mod tests {
         let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
         let first = memory.as_ptr();
         let pieces = column.pieces(2, 9).map(|piece| {
-            assert!(piece.place().is_some());
+            assert!(piece.address().is_some());
             (piece.start().addr() - first.addr(), piece.len())
         });
         assert_eq!(pieces.collect::<Vec<_>>(), [(2, 2), (10, 4), (20, 3)]);

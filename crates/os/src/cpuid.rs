@@ -24,18 +24,18 @@ use std::marker::PhantomData;
 ///
 /// It stays with its thread, which the system may move; inside [`visit`] it does not.
 #[derive(Clone, Copy, Debug)]
-pub struct Here(PhantomData<*const ()>);
+pub struct CurrentCpu(PhantomData<*const ()>);
 
 /// What came of visiting processors.
 #[derive(Debug)]
-pub struct Visit<T> {
+pub struct CpuVisit<T> {
     /// Each processor that was visited, with what was found there, in the order of the visit.
     pub seen: Vec<(usize, T)>,
     /// Each processor that the thread could not go to, and why: it is not there, switched off, or not allowed.
     pub refused: Vec<(usize, io::Error)>,
 }
 
-impl Here {
+impl CurrentCpu {
     /// The processor at hand; `None` where the program is for processors without cpuid.
     #[must_use]
     pub fn get() -> Option<Self> {
@@ -64,7 +64,7 @@ fn instruction(leaf: u32, subleaf: u32) -> [u32; 4] {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
-    unreachable!("`Here::get` gives nothing on these processors")
+    unreachable!("`CurrentCpu::get` gives nothing on these processors")
 }
 
 /// Binds the calling thread to each of `cpus` in turn and calls `each` there, with the processor's number. The thread
@@ -74,18 +74,18 @@ fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
 ///
 /// [`Unsupported`](io::ErrorKind::Unsupported) where processors have no cpuid; what the system says when the thread's
 /// affinity cannot be read, or not be restored. A processor that cannot be visited is no error but among
-/// [`refused`](Visit::refused).
+/// [`refused`](CpuVisit::refused).
 ///
 /// # Cost
 ///
 /// Two system calls and a change of processors for each, some 10 µs.
 pub fn visit<T>(
     cpus: impl IntoIterator<Item = usize>,
-    mut each: impl FnMut(usize, Here) -> T,
-) -> io::Result<Visit<T>> {
-    let here = Here::get().ok_or(io::ErrorKind::Unsupported)?;
+    mut each: impl FnMut(usize, CurrentCpu) -> T,
+) -> io::Result<CpuVisit<T>> {
+    let here = CurrentCpu::get().ok_or(io::ErrorKind::Unsupported)?;
     let home = Home(affinity::current()?);
-    let mut visit = Visit {
+    let mut visit = CpuVisit {
         seen: Vec::new(),
         refused: Vec::new(),
     };
@@ -130,7 +130,7 @@ mod tests {
 
     /// Where there is no cpuid, says so and that nothing was tested.
     fn has_cpuid() -> bool {
-        let has = Here::get().is_some();
+        let has = CurrentCpu::get().is_some();
         if !has {
             eprintln!("skipped: these processors have no cpuid");
         }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// The APIC id: of the leaf with x2APIC ids if there is one, else of leaf 1.
-    fn apic_id(here: Here) -> u32 {
+    fn apic_id(here: CurrentCpu) -> u32 {
         let [highest, ..] = here.ask(0, 0);
         let [_, processors, _, x2apic] = here.ask(0xb, 0);
         match highest >= 0xb && processors != 0 {

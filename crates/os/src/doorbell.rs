@@ -25,9 +25,9 @@ pub struct Doorbell {
 
 /// Where a doorbell is, in this network namespace.
 #[derive(Clone, Debug)]
-pub struct Address(SocketAddrUnix);
+pub struct DoorbellAddress(SocketAddrUnix);
 
-impl Address {
+impl DoorbellAddress {
     /// The place called `name`.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Doorbell {
     ///
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if there is one; else what socket and bind say.
-    pub fn new(address: &Address) -> io::Result<Self> {
+    pub fn new(address: &DoorbellAddress) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = SocketType::DGRAM;
         let fd = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
@@ -55,7 +55,7 @@ impl Doorbell {
     ///
     /// # Cost
     /// One system call.
-    pub fn ring(&self, at: &Address) {
+    pub fn ring(&self, at: &DoorbellAddress) {
         let _ = retry_on_intr(|| sendto(&self.fd, &[1], SendFlags::NOSIGNAL, &at.0));
     }
 
@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn rings_are_kept_until_they_are_heard() {
         let chance = crate::host::random().unwrap();
-        let addresses = [0, 1, 2].map(|n| Address::new(&format!("oxmpi-{chance:x?}-{n}")).unwrap());
+        let addresses =
+            [0, 1, 2].map(|n| DoorbellAddress::new(&format!("oxmpi-{chance:x?}-{n}")).unwrap());
         let [one, two] = [0, 1].map(|n| Doorbell::new(&addresses[n]).unwrap());
         let taken = Doorbell::new(&addresses[0]).unwrap_err();
         assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
@@ -104,6 +105,6 @@ mod tests {
         while rung(Duration::ZERO) {
             two.hear();
         }
-        assert!(Address::new(&"x".repeat(108)).is_err());
+        assert!(DoorbellAddress::new(&"x".repeat(108)).is_err());
     }
 }

@@ -93,7 +93,7 @@ impl Epoll {
         };
         events.count = told.len();
         for (ready, event) in events.list.iter_mut().zip(told) {
-            *ready = Ready::of(event);
+            *ready = ReadyEvent::of(event);
         }
         Ok(events.count)
     }
@@ -108,7 +108,7 @@ impl AsFd for Epoll {
 /// What one wait told.
 #[derive(Debug)]
 pub struct Events {
-    list: [Ready; Self::MOST],
+    list: [ReadyEvent; Self::MOST],
     count: usize,
 }
 
@@ -117,7 +117,7 @@ impl Events {
     pub const MOST: usize = 64;
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Ready> + use<'_> {
+    pub fn iter(&self) -> impl Iterator<Item = ReadyEvent> + use<'_> {
         self.list[..self.count].iter().copied()
     }
 
@@ -142,7 +142,7 @@ impl Events {
 impl Default for Events {
     fn default() -> Self {
         Self {
-            list: [Ready::default(); Self::MOST],
+            list: [ReadyEvent::default(); Self::MOST],
             count: 0,
         }
     }
@@ -151,7 +151,7 @@ impl Default for Events {
 /// A descriptor that has something to say. One that has ended is both readable and writable, and the
 /// read or write tells how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ready {
+pub struct ReadyEvent {
     /// As it was given to [`Epoll::watch`].
     pub key: u64,
     /// A read would not block.
@@ -162,7 +162,7 @@ pub struct Ready {
     pub ended: bool,
 }
 
-impl Ready {
+impl ReadyEvent {
     fn of(event: &epoll::Event) -> Self {
         let (flags, data) = (event.flags, event.data);
         let broken = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);

@@ -54,17 +54,17 @@ impl ForkGuard {
     }
 }
 
-/// A word of one thread that is 0 in every child forked after [`Latch::new`], whatever the parent has
+/// A word of one thread that is 0 in every child forked after [`WipeOnForkWord::new`], whatever the parent has
 /// set it to.
 #[derive(Debug)]
-pub struct Latch {
+pub struct WipeOnForkWord {
     word: NonNull<u32>,
 }
 
 // SAFETY: a page that is one owner's, on whatever thread.
-unsafe impl Send for Latch {}
+unsafe impl Send for WipeOnForkWord {}
 
-impl Latch {
+impl WipeOnForkWord {
     /// A word that is 0.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Latch {
     }
 }
 
-impl Drop for Latch {
+impl Drop for WipeOnForkWord {
     fn drop(&mut self) {
         // SAFETY: `new` mapped the page, and nobody else knows it. One that stays mapped does no harm.
         let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
-        let latch = Latch::new().unwrap();
+        let latch = WipeOnForkWord::new().unwrap();
         assert_eq!(latch.get(), 0);
         latch.set(7);
         assert!(!guard.forked());

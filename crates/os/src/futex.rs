@@ -11,7 +11,7 @@ use rustix::thread::futex;
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeReason {
     /// Somebody called [`wake`], or the kernel woke without cause: look again.
     Called,
     /// The word had another value already.
@@ -24,13 +24,13 @@ pub enum Woken {
 /// processes share.
 ///
 /// # Errors
-/// What futex says beyond the cases of [`Woken`]; a signal counts as [`Woken::Called`].
-pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Woken> {
+/// What futex says beyond the cases of [`WakeReason`]; a signal counts as [`WakeReason::Called`].
+pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<WakeReason> {
     let limit = limit.try_into().map_err(|_| Errno::INVAL)?;
     match futex::wait(word, futex::Flags::empty(), expected, Some(&limit)) {
-        Ok(()) | Err(Errno::INTR) => Ok(Woken::Called),
-        Err(Errno::AGAIN) => Ok(Woken::Changed),
-        Err(Errno::TIMEDOUT) => Ok(Woken::TimedOut),
+        Ok(()) | Err(Errno::INTR) => Ok(WakeReason::Called),
+        Err(Errno::AGAIN) => Ok(WakeReason::Changed),
+        Err(Errno::TIMEDOUT) => Ok(WakeReason::TimedOut),
         Err(error) => Err(error.into()),
     }
 }
@@ -53,8 +53,8 @@ mod tests {
     fn three_ends_of_a_wait() {
         let word = AtomicU32::new(1);
         let limit = Duration::from_millis(1);
-        assert_eq!(wait(&word, 0, limit).unwrap(), Woken::Changed);
-        assert_eq!(wait(&word, 1, limit).unwrap(), Woken::TimedOut);
+        assert_eq!(wait(&word, 0, limit).unwrap(), WakeReason::Changed);
+        assert_eq!(wait(&word, 1, limit).unwrap(), WakeReason::TimedOut);
         assert!(!wake(&word).unwrap());
         std::thread::scope(|s| {
             s.spawn(|| {

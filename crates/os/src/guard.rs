@@ -21,13 +21,13 @@ const ROUNDS: usize = 8;
 
 /// A process group whose members do not outlive the owner of this value.
 #[derive(Debug)]
-pub struct Guard {
+pub struct GroupGuard {
     pid: Pid,
     /// The guard reads from the other end; the end of the owner closes this one.
     _lifeline: PipeWriter,
 }
 
-impl Guard {
+impl GroupGuard {
     /// Starts a new process group with its guard.
     ///
     /// `mark` is an entry of the environment, `NAME=value`, that every process of the job has:
@@ -62,7 +62,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for GroupGuard {
     /// Kills what is left of the group, the guard too.
     fn drop(&mut self) {
         signal_group(self.group(), Signal::KILL);

@@ -11,14 +11,14 @@ use std::path::Path;
 /// Bytes of the huge pages that are asked for.
 pub const SIZE: u64 = 2 << 20;
 
-/// The file that [`Shmem`] is read from.
+/// The file that [`ShmemHugePages`] is read from.
 pub const SHMEM_ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
 const POOL: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 
 /// When the kernel gives huge pages to memfd memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shmem {
+pub enum ShmemHugePages {
     /// Always.
     Always,
     /// Where they lie within the file's size.
@@ -35,7 +35,7 @@ pub enum Shmem {
     Unknown,
 }
 
-impl Shmem {
+impl ShmemHugePages {
     /// What this machine's kernel says.
     #[must_use]
     pub fn of_machine() -> Self {
@@ -69,7 +69,7 @@ impl Shmem {
     }
 }
 
-impl fmt::Display for Shmem {
+impl fmt::Display for ShmemHugePages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Always => "always",
@@ -110,41 +110,41 @@ mod tests {
         for (text, says, follows) in [
             (
                 "[always] within_size advise never deny force\n",
-                Shmem::Always,
+                ShmemHugePages::Always,
                 true,
             ),
             (
                 "always [within_size] advise never deny force\n",
-                Shmem::WithinSize,
+                ShmemHugePages::WithinSize,
                 true,
             ),
             (
                 "always within_size [advise] never deny force\n",
-                Shmem::Advise,
+                ShmemHugePages::Advise,
                 true,
             ),
             (
                 "always within_size advise [never] deny force\n",
-                Shmem::Never,
+                ShmemHugePages::Never,
                 false,
             ),
             (
                 "always within_size advise never [deny] force\n",
-                Shmem::Deny,
+                ShmemHugePages::Deny,
                 false,
             ),
             (
                 "always within_size advise never deny [force]\n",
-                Shmem::Force,
+                ShmemHugePages::Force,
                 true,
             ),
-            ("always never", Shmem::Unknown, false),
-            ("[sometimes]", Shmem::Unknown, false),
-            ("", Shmem::Unknown, false),
+            ("always never", ShmemHugePages::Unknown, false),
+            ("[sometimes]", ShmemHugePages::Unknown, false),
+            ("", ShmemHugePages::Unknown, false),
         ] {
-            let read = Shmem::parse(text);
+            let read = ShmemHugePages::parse(text);
             assert_eq!((read, read.follows()), (says, follows), "{text:?}");
-            assert!(read == Shmem::Unknown || text.contains(&format!("[{read}]")));
+            assert!(read == ShmemHugePages::Unknown || text.contains(&format!("[{read}]")));
         }
     }
 

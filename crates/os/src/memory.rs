@@ -18,6 +18,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::limit;
+pub use crate::page_size::page_size;
 
 /// The system calls that make shared memory: the places where it can be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +49,6 @@ fn inject(_: Call) -> io::Result<()> {
 /// The kind of file system that memory of pooled huge pages is in: HUGETLBFS_MAGIC of
 /// linux/magic.h.
 const HUGETLBFS: u64 = 0x9584_58f6;
-
-/// Bytes of this machine's small pages.
-#[must_use]
-pub fn page_size() -> u64 {
-    // The C library's answer: rustix reads the auxiliary vector itself, which crashes under valgrind.
-    // SAFETY: a question without arguments that point anywhere.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
 
 /// Anonymous shared memory of a fixed size.
 #[derive(Debug)]
@@ -398,14 +391,14 @@ mod tests {
         let taken = || rustix::fs::fstat(&memory).unwrap().st_blocks as usize * 512;
         let ones = vec![1; 4 * page];
         // SAFETY: the mapping has these bytes.
-        unsafe { crate::copy::to_foreign(&ones, one.base()) };
+        unsafe { crate::copy::copy_to_shared(&ones, one.base()) };
         assert_eq!(taken(), 4 * page);
         // SAFETY: nobody else uses them.
         unsafe { one.give_back(page, 2 * page) }.unwrap();
         assert_eq!(taken(), 2 * page);
         let mut seen = vec![9; 4 * page];
         // SAFETY: as above.
-        unsafe { crate::copy::from_foreign(two.base(), &mut seen) };
+        unsafe { crate::copy::copy_from_shared(two.base(), &mut seen) };
         let expected = [&ones[..page], &vec![0; 2 * page], &ones[..page]].concat();
         assert!(seen == expected);
     }

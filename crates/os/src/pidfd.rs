@@ -14,12 +14,12 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// A set of processes under watch, each with an index of the caller's.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct PidfdSet {
     watched: Vec<(u32, OwnedFd)>,
     gone: Vec<u32>,
 }
 
-impl Watch {
+impl PidfdSet {
     /// Watches nobody yet.
     #[must_use]
     pub fn new() -> Self {
@@ -27,7 +27,7 @@ impl Watch {
     }
 
     /// Watches process `pid` as `index`. One that has ended already is reported by the next
-    /// [`Watch::ended`].
+    /// [`PidfdSet::ended`].
     ///
     /// # Errors
     /// What pidfd_open says: mostly that this process has too many open files.
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn reports_each_once() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-        let mut watch = Watch::new();
+        let mut watch = PidfdSet::new();
         watch.add(3, std::process::id()).unwrap();
         watch.add(5, child.id()).unwrap();
         assert!(watch.ended().unwrap().is_empty());

@@ -37,7 +37,7 @@ pub fn membarrier() -> io::Result<()> {
 /// # Errors
 /// What pidfd_open says.
 pub fn pidfd() -> io::Result<()> {
-    crate::pidfd::Watch::new().add(0, std::process::id())
+    crate::pidfd::PidfdSet::new().add(0, std::process::id())
 }
 
 /// Another process's memory can be read in one copy. Tried on this process itself: whether a peer

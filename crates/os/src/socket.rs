@@ -30,11 +30,11 @@ pub struct Credentials {
 
 /// A socket that others connect to.
 #[derive(Debug)]
-pub struct Listener {
+pub struct LocalListener {
     fd: OwnedFd,
 }
 
-impl Listener {
+impl LocalListener {
     /// Listens at the abstract name `name`.
     ///
     /// # Errors
@@ -50,15 +50,15 @@ impl Listener {
     ///
     /// # Errors
     /// [`io::ErrorKind::TimedOut`] at the deadline; else what accept says.
-    pub fn accept(&self, deadline: Instant) -> io::Result<Channel> {
+    pub fn accept(&self, deadline: Instant) -> io::Result<LocalChannel> {
         until(self.fd.as_fd(), PollFlags::IN, deadline)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::accept_with(&self.fd, flags)?;
-        Ok(Channel { fd })
+        Ok(LocalChannel { fd })
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for LocalListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -66,11 +66,11 @@ impl AsFd for Listener {
 
 /// A connection that carries messages.
 #[derive(Debug)]
-pub struct Channel {
+pub struct LocalChannel {
     fd: OwnedFd,
 }
 
-impl Channel {
+impl LocalChannel {
     /// Connects to the listener at the abstract name `name`.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Channel {
     }
 }
 
-impl AsFd for Channel {
+impl AsFd for LocalChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn message_descriptor_and_credentials() {
         let name = name();
-        let listener = Listener::bind(&name).unwrap();
-        let one = Channel::connect(&name, soon()).unwrap();
+        let listener = LocalListener::bind(&name).unwrap();
+        let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         assert!(one.same_user().unwrap() && two.same_user().unwrap());
         assert_eq!(two.peer().unwrap().pid, std::process::id());
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn ends_and_deadlines() {
         let name = name();
-        let listener = Listener::bind(&name).unwrap();
+        let listener = LocalListener::bind(&name).unwrap();
         assert_eq!(
-            Listener::bind(&name).unwrap_err().kind(),
+            LocalListener::bind(&name).unwrap_err().kind(),
             io::ErrorKind::AddrInUse
         );
         let past = Instant::now();
@@ -274,7 +274,7 @@ mod tests {
             listener.accept(past).unwrap_err().kind(),
             io::ErrorKind::TimedOut
         );
-        let one = Channel::connect(&name, soon()).unwrap();
+        let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         let mut buffer = [0; 4];
         assert_eq!(
@@ -289,6 +289,6 @@ mod tests {
         drop(one);
         assert_eq!(readable(&[two.as_fd()], soon()).unwrap(), [true]);
         assert_eq!(two.recv(&mut buffer, soon()).unwrap().0, 0);
-        assert!(Channel::connect("oxmpi-test-nobody", soon()).is_err());
+        assert!(LocalChannel::connect("oxmpi-test-nobody", soon()).is_err());
     }
 }

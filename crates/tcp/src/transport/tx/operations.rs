@@ -2,6 +2,7 @@
 
 use oxmpi_wire::Token;
 use oxmpi_wire::regions::RegionId;
+use oxmpi_wire::slab::{Handle, Slab};
 
 use crate::frame::OperationId;
 use crate::transport::OPERATIONS;
@@ -25,62 +26,44 @@ pub(super) struct Operation {
     pub(super) get: bool,
 }
 
-/// All operations. An [`OperationId`] is slot and generation, so that a reply that is repeated or made up
-/// ends no other operation.
+/// All operations. An [`OperationId`] is a slab's handle: a reply that is repeated or made up ends no other.
 #[derive(Debug)]
-pub(super) struct Operations {
-    /// By slot: the generation, and the operation that has it.
-    slots: Vec<(u32, Option<Operation>)>,
-    free: Vec<u32>,
-}
+pub(super) struct Operations(Slab<Operation>);
 
 impl Operations {
-    pub(super) fn new() -> Self {
-        Self {
-            slots: vec![(0, None); OPERATIONS],
-            free: (0..OPERATIONS as u32).rev().collect(),
-        }
+    pub(super) const fn new() -> Self {
+        Self(Slab::new())
     }
 
-    pub(super) const fn are_full(&self) -> bool {
-        self.free.is_empty()
+    pub(super) fn are_full(&self) -> bool {
+        self.0.used() as usize >= OPERATIONS
     }
 
-    /// Enters an operation, if there is a free slot.
+    /// Enters an operation, if the table is not full.
     pub(super) fn begin(&mut self, operation: Operation) -> Option<OperationId> {
-        let slot = self.free.pop()?;
-        let (generation, entry) = &mut self.slots[slot as usize];
-        *generation = generation.wrapping_add(1);
-        *entry = Some(operation);
-        Some(OperationId(u64::from(slot) << 32 | u64::from(*generation)))
+        (!self.are_full()).then(|| OperationId(self.0.insert(operation).word()))
+    }
+
+    /// The index of the operation `id` with `peer`, if it is under way.
+    fn find(&self, id: OperationId, peer: u32) -> Option<u32> {
+        let index = self.0.find(Handle::from_word(id.0));
+        index.filter(|index| self.0[*index].peer == peer)
     }
 
     /// The operation `id` with `peer`, if it is under way.
     pub(super) fn get(&mut self, id: OperationId, peer: u32) -> Option<&mut Operation> {
-        let (generation, entry) = self.slots.get_mut((id.0 >> 32) as usize)?;
-        let is_current = *generation == id.0 as u32;
-        entry
-            .as_mut()
-            .filter(|operation| is_current && operation.peer == peer)
+        self.find(id, peer).map(|index| &mut self.0[index])
     }
 
     /// Removes the operation `id` with `peer`.
     pub(super) fn end(&mut self, id: OperationId, peer: u32) -> Option<Operation> {
-        let operation = *self.get(id, peer)?;
-        let slot = (id.0 >> 32) as u32;
-        self.slots[slot as usize].1 = None;
-        self.free.push(slot);
-        Some(operation)
+        self.find(id, peer).map(|index| self.0.remove(index))
     }
 
     /// Removes any one operation with `peer`.
     pub(super) fn end_any(&mut self, peer: u32) -> Option<Operation> {
-        let of_peer = |entry: &(u32, Option<Operation>)| {
-            let operation = entry.1.as_ref();
-            operation.is_some_and(|operation| operation.peer == peer)
-        };
-        let slot = self.slots.iter().position(of_peer)?;
-        let id = OperationId((slot as u64) << 32 | u64::from(self.slots[slot].0));
-        self.end(id, peer)
+        let of_peer = |index: &u32| self.0.get(*index).is_some_and(|entry| entry.peer == peer);
+        let index = self.0.indices().find(of_peer)?;
+        Some(self.0.remove(index))
     }
 }

@@ -29,8 +29,8 @@ impl Badge {
 
     /// Where others find it, and what they find.
     #[must_use]
-    pub fn proof(&self) -> Proof {
-        Proof {
+    pub fn proof(&self) -> ExpectedBadge {
+        ExpectedBadge {
             at: self.0.as_ptr().addr() as u64,
             bytes: *self.0,
         }
@@ -39,7 +39,7 @@ impl Badge {
 
 /// How to know another process's memory: where its badge lies, and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct ExpectedBadge {
     /// Address in the other process.
     pub at: u64,
     /// The badge.
@@ -48,7 +48,7 @@ pub struct Proof {
 
 /// Why memory was not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Denied {
+pub enum CmaError {
     /// There is no such process.
     Gone,
     /// The process that has this number is not the one with the badge.
@@ -59,7 +59,7 @@ pub enum Denied {
     Partly,
 }
 
-impl Denied {
+impl CmaError {
     fn of(error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::ESRCH) => Self::Gone,
@@ -73,12 +73,12 @@ impl Denied {
 /// of. With no bytes to read this asks whether it may be read at all.
 ///
 /// # Errors
-/// [`Denied`]; then `to` holds anything.
+/// [`CmaError`]; then `to` holds anything.
 ///
 /// # Cost
 /// About a microsecond, and for each page of 4 KiB what finding it takes.
-pub fn read(pid: u32, proof: &Proof, from: u64, to: &mut [u8]) -> Result<(), Denied> {
-    let pid = libc::pid_t::try_from(pid).map_err(|_| Denied::Gone)?;
+pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result<(), CmaError> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
     let mut badge = [0; Badge::LEN];
     let local = [of(&mut badge), of(to)];
     let remote = [at(proof.at, Badge::LEN), at(from, to.len())];
@@ -87,18 +87,18 @@ pub fn read(pid: u32, proof: &Proof, from: u64, to: &mut [u8]) -> Result<(), Den
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
     if done < 0 {
         // Nothing was read, so what is not mapped is the place of the badge.
-        return Err(match Denied::of(&io::Error::last_os_error()) {
-            Denied::Partly => Denied::Stranger,
+        return Err(match CmaError::of(&io::Error::last_os_error()) {
+            CmaError::Partly => CmaError::Stranger,
             denied => denied,
         });
     }
     if (done as usize) < Badge::LEN || badge != proof.bytes {
-        return Err(Denied::Stranger);
+        return Err(CmaError::Stranger);
     }
     if done as usize == Badge::LEN + to.len() {
         Ok(())
     } else {
-        Err(Denied::Partly)
+        Err(CmaError::Partly)
     }
 }
 
@@ -123,12 +123,12 @@ pub fn may_write() -> bool {
 /// other one are written that are mapped there. A `read` afterwards tells that this may have been.
 ///
 /// # Errors
-/// [`Denied`]; then some of the bytes may have been written.
+/// [`CmaError`]; then some of the bytes may have been written.
 ///
 /// # Cost
 /// As [`read`].
-pub unsafe fn write(pid: u32, from: &[u8], to: u64) -> Result<(), Denied> {
-    let pid = libc::pid_t::try_from(pid).map_err(|_| Denied::Gone)?;
+pub unsafe fn write(pid: u32, from: &[u8], to: u64) -> Result<(), CmaError> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
     let local = at(from.as_ptr().addr() as u64, from.len());
     let remote = at(to, from.len());
     // SAFETY: the kernel only reads the local range, a live borrow; what is written belongs to the
@@ -137,8 +137,8 @@ pub unsafe fn write(pid: u32, from: &[u8], to: u64) -> Result<(), Denied> {
         unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
     match usize::try_from(done) {
         Ok(done) if done == from.len() => Ok(()),
-        Ok(_) => Err(Denied::Partly),
-        Err(_) => Err(Denied::of(&io::Error::last_os_error())),
+        Ok(_) => Err(CmaError::Partly),
+        Err(_) => Err(CmaError::of(&io::Error::last_os_error())),
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     fn allowed(badge: &Badge) -> bool {
         let answer = read(std::process::id(), &badge.proof(), 0, &mut []);
         assert!(
-            matches!(answer, Ok(()) | Err(Denied::Forbidden)),
+            matches!(answer, Ok(()) | Err(CmaError::Forbidden)),
             "{answer:?}"
         );
         answer.is_ok()
@@ -201,21 +201,21 @@ mod tests {
         }
         let (me, proof) = (std::process::id(), badge.proof());
         let mut bytes = [0; 64];
-        assert_eq!(read(me, &proof, 8, &mut bytes), Err(Denied::Partly));
-        let other = Proof {
+        assert_eq!(read(me, &proof, 8, &mut bytes), Err(CmaError::Partly));
+        let other = ExpectedBadge {
             bytes: [1; Badge::LEN],
             ..proof
         };
-        assert_eq!(read(me, &other, 0, &mut []), Err(Denied::Stranger));
-        let other = Proof { at: 8, ..proof };
-        assert_eq!(read(me, &other, 0, &mut []), Err(Denied::Stranger));
-        assert_eq!(read(0, &proof, 0, &mut []), Err(Denied::Gone));
-        assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(Denied::Gone));
+        assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
+        let other = ExpectedBadge { at: 8, ..proof };
+        assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
+        assert_eq!(read(0, &proof, 0, &mut []), Err(CmaError::Gone));
+        assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(CmaError::Gone));
         // SAFETY: nothing is mapped there.
-        assert_eq!(unsafe { write(me, &bytes, 8) }, Err(Denied::Partly));
+        assert_eq!(unsafe { write(me, &bytes, 8) }, Err(CmaError::Partly));
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let gone = child.id();
         child.wait().unwrap();
-        assert_eq!(read(gone, &proof, 0, &mut []), Err(Denied::Gone));
+        assert_eq!(read(gone, &proof, 0, &mut []), Err(CmaError::Gone));
     }
 }
