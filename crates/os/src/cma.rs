@@ -1,17 +1,16 @@
-//! Reading and writing another process's memory: the single copy of large messages.
+//! Cross-memory attach (CMA): reads and writes another process's memory in a single copy.
 //!
-//! The kernel copies between the two address spaces, page by page, without a buffer in between. It
-//! may refuse (`EPERM`: ptrace scope, containers, other users; `ENOSYS`), so callers ask once and
-//! have another way. A process number says little: it may be another process's in this namespace
-//! of numbers, or of a later process, or of a later program in the same process. So a process
-//! makes a [`Badge`], tells others where it lies, and each [`read`] takes the badge along: one
-//! call sees one address space, and whose badge it finds, that process's memory it has read.
+//! The kernel copies page by page between the two address spaces. It may refuse (`EPERM`: ptrace scope,
+//! containers, other users; `ENOSYS`), so callers ask once and have another protocol. A pid does not
+//! identify a process: it may mean another one in this PID namespace, a later process, or a later program
+//! of the same process. So each process has a [`Badge`] of random bytes and publishes its address; each
+//! [`read`] reads the badge in the same call, which sees one address space.
 //!
 //! Source: process_vm_readv(2).
 
 use std::io;
 
-/// Bytes that only one program has at one place, to be known by.
+/// Random bytes that identify this process's address space.
 #[derive(Debug)]
 pub struct Badge(Box<[u8; Self::LEN]>);
 
@@ -19,15 +18,15 @@ impl Badge {
     /// Length in bytes.
     pub const LEN: usize = 16;
 
-    /// A new badge of this process. It must live as long as others look for it.
+    /// A new badge of this process. It must live as long as peers read this process's memory.
     ///
     /// # Errors
-    /// What getrandom says.
+    /// The error of getrandom(2).
     pub fn new() -> io::Result<Self> {
         Ok(Self(Box::new(crate::host::random()?)))
     }
 
-    /// Where others find it, and what they find.
+    /// The badge's address and bytes, for peers.
     #[must_use]
     pub fn proof(&self) -> ExpectedBadge {
         ExpectedBadge {
@@ -37,23 +36,23 @@ impl Badge {
     }
 }
 
-/// How to know another process's memory: where its badge lies, and what it is.
+/// The badge that a read must find in the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedBadge {
     /// Address in the other process.
     pub at: u64,
-    /// The badge.
+    /// The bytes there.
     pub bytes: [u8; Badge::LEN],
 }
 
-/// Why memory was not reached.
+/// Why a read or write failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CmaError {
     /// There is no such process.
     Gone,
-    /// The process that has this number is not the one with the badge.
+    /// The process with this pid does not have the badge.
     Stranger,
-    /// The system does not allow it, or does not have the call: it will not later either.
+    /// The system refuses or lacks the call, for good.
     Forbidden,
     /// The memory is not mapped there, or the copy ended early.
     Partly,
@@ -69,14 +68,14 @@ impl CmaError {
     }
 }
 
-/// Reads `to.len()` bytes from address `from` of process `pid`, if that is the one that `proof` is
-/// of. With no bytes to read this asks whether it may be read at all.
+/// Reads `to.len()` bytes from address `from` of process `pid`, if that process has the badge `proof`. With
+/// an empty `to` it checks whether the process may be read at all.
 ///
 /// # Errors
 /// [`CmaError`]; then `to` holds anything.
 ///
 /// # Cost
-/// About a microsecond, and for each page of 4 KiB what finding it takes.
+/// About a microsecond, and a page-table walk for each page of 4 KiB.
 pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result<(), CmaError> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
     let mut badge = [0; Badge::LEN];
@@ -86,7 +85,7 @@ pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result
     // kernel in the other process.
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
     if done < 0 {
-        // Nothing was read, so what is not mapped is the place of the badge.
+        // Nothing was read, so the badge's address is not mapped.
         return Err(match CmaError::of(&io::Error::last_os_error()) {
             CmaError::Partly => CmaError::Stranger,
             denied => denied,
@@ -102,8 +101,8 @@ pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result
     }
 }
 
-/// Whether this process may call [`write()`] at all: a filter of calls may deny that alone. Whose memory it may
-/// write is whose it may read.
+/// Whether this process may call [`write()`]: a seccomp filter may deny it alone. A process that may be read may
+/// be written.
 #[must_use]
 pub fn may_write() -> bool {
     let (none, me) = (at(0, 0), std::process::id().cast_signed());
@@ -115,12 +114,12 @@ pub fn may_write() -> bool {
 /// Writes `from` to address `to` of process `pid`.
 ///
 /// # Safety
-/// A [`read`] with no bytes just found the right process there, and it lets this process write
-/// those bytes: nothing of it uses them meanwhile.
+/// A [`read`] with no bytes has just found the right process, and that process lets this one write the
+/// bytes: it does not use them meanwhile.
 ///
-/// The system has no call that takes the badge along. So if that process ends, is waited for, and its
-/// number becomes another process's of this user, all between the two calls, those bytes of the
-/// other one are written that are mapped there. A `read` afterwards tells that this may have been.
+/// No call writes and checks the badge at once. If the process ends, is reaped, and its pid is given to
+/// another process of this user between the two calls, that process's memory is written. A `read` afterwards
+/// shows that this may have happened.
 ///
 /// # Errors
 /// [`CmaError`]; then some of the bytes may have been written.

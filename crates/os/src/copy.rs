@@ -1,14 +1,11 @@
-//! The one copy routine for foreign memory: bytes that another process may write meanwhile.
+//! Copies from and to shared memory that another process may write at the same time.
 //!
-//! To the language such a write is a data race whatever the bytes are used for, so the compiler
-//! must not see the access. The copy is the C library's `memcpy` (machine code that picks vector
-//! moves, `rep movsb` or streaming stores by size), called through a pointer that has passed
-//! through an empty `asm!` block: the compiler cannot know what is called, and assumes nothing
-//! about the bytes. What arrives is whatever was there, torn or not; callers check what they use.
+//! Rust calls such a write a data race, so the compiler must not see the access. The copy is the C
+//! library's `memcpy`, called through a pointer that has passed an empty `asm!` block: the compiler does
+//! not know what is called, and assumes nothing about the bytes. They may be torn: callers check them.
 //!
-//! One case goes to vector moves of our own: where the destination begins up to a line behind the
-//! source, counted within a page, `rep movsb` of the Zen processors falls back to single steps. On a
-//! Zen 4 64 KiB took 19.8 us with 8 B between the two, and 1.2 without; vector moves take 1.4 to 1.8.
+//! If the destination begins up to a cache line behind the source within a page, vector moves are used:
+//! `rep movsb` is slow there on Zen processors (64 KiB: 19.8 us, not 1.2; vector moves 1.4 to 1.8; Zen 4).
 //!
 //! [`copy_nt_to_shared`] and [`copy_nt_from_shared`] write past the caches: the one for a reader elsewhere,
 //! the other what the caches would not hold. Where two processors do not share a cache, a line that one
@@ -23,7 +20,7 @@ use std::ffi::c_void;
 
 type Memcpy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 
-/// `memcpy` by a name the compiler cannot trace.
+/// `memcpy` through a pointer that the compiler cannot trace.
 #[inline(always)]
 fn opaque() -> Memcpy {
     let mut routine: Memcpy = libc::memcpy;
@@ -56,7 +53,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     unsafe { opaque()(to.cast(), from.cast(), len) };
 }
 
-/// From so many bytes on the C library may use `rep movsb`.
+/// Least length for which the C library may use `rep movsb`.
 const MOVSB: usize = 1024;
 
 /// Whether `to` begins up to a line behind `from`, within a page.
@@ -108,7 +105,7 @@ unsafe fn copy_lines(from: *const u8, to: *mut u8, len: usize) {
     unsafe { opaque()(to.cast(), from.cast(), len) };
 }
 
-/// Copies `to.len()` foreign bytes from `from`.
+/// Copies `to.len()` shared bytes from `from`.
 ///
 /// # Safety
 /// `from` is mapped and readable for `to.len()` bytes, and those do not overlap `to`.
@@ -118,7 +115,7 @@ pub unsafe fn copy_from_shared(from: *const u8, to: &mut [u8]) {
     unsafe { copy(from, to.as_mut_ptr(), to.len()) };
 }
 
-/// Copies `from` to `from.len()` foreign bytes at `to`.
+/// Copies `from` to `from.len()` shared bytes at `to`.
 ///
 /// # Safety
 /// `to` is mapped and writable for `from.len()` bytes, and those do not overlap `from`.
@@ -128,8 +125,8 @@ pub unsafe fn copy_to_shared(from: &[u8], to: *mut u8) {
     unsafe { copy(from.as_ptr(), to, from.len()) };
 }
 
-/// As [`copy_to_shared`], past the caches where the processor can: what was copied lies in memory when
-/// this returns, and later stores are seen after it.
+/// As [`copy_to_shared`], with non-temporal stores on x86-64: the bytes are in memory when this returns, and
+/// later stores are ordered after them.
 ///
 /// # Safety
 /// As [`copy_to_shared`].
@@ -142,7 +139,7 @@ pub unsafe fn copy_nt_to_shared(from: &[u8], to: *mut u8) {
     unsafe { copy_nt(from.as_ptr(), to, from.len()) };
 }
 
-/// As [`copy_from_shared`], past the caches where the processor can.
+/// As [`copy_from_shared`], with non-temporal stores on x86-64.
 ///
 /// # Safety
 /// As [`copy_from_shared`].
@@ -155,7 +152,7 @@ pub unsafe fn copy_nt_from_shared(from: *const u8, to: &mut [u8]) {
     unsafe { copy_nt(from, to.as_mut_ptr(), to.len()) };
 }
 
-/// Copies `len` bytes past the caches.
+/// Copies `len` bytes with non-temporal stores.
 ///
 /// # Safety
 /// As [`copy`].
@@ -174,7 +171,7 @@ unsafe fn copy_nt(from: *const u8, to: *mut u8, len: usize) {
     unsafe { copy(from.wrapping_add(tail), to.wrapping_add(tail), len - tail) };
 }
 
-/// Bytes that the processor combines to one store to memory.
+/// Bytes of a cache line, which non-temporal stores are combined to.
 const LINE: usize = 64;
 
 /// # Safety

@@ -1,7 +1,7 @@
-//! The instruction cpuid, on the processor at hand and on each processor in turn.
+//! The instruction cpuid, on the current processor and on each processor in turn.
 //!
-//! It tells of the processor that executes it: its APIC id, its caches, the type of its core. Who wants to know the
-//! machine asks on all of them ([`visit`]).
+//! cpuid describes the processor that executes it: its APIC id, its caches, its core type. [`visit`] executes
+//! it on all processors.
 //!
 //! ```
 //! use oxmpi_os::{affinity, cpuid};
@@ -20,13 +20,11 @@ use crate::affinity;
 use std::io;
 use std::marker::PhantomData;
 
-/// The processor that the calling thread runs on, of a kind that has cpuid.
-///
-/// It stays with its thread, which the system may move; inside [`visit`] it does not.
+/// The right to execute cpuid on the calling thread's processor. Inside [`visit`] the thread is bound to it.
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentCpu(PhantomData<*const ()>);
 
-/// What came of visiting processors.
+/// The results of [`visit`].
 #[derive(Debug)]
 pub struct CpuVisit<T> {
     /// Each processor that was visited, with what was found there, in the order of the visit.
@@ -36,7 +34,7 @@ pub struct CpuVisit<T> {
 }
 
 impl CurrentCpu {
-    /// The processor at hand; `None` where the program is for processors without cpuid.
+    /// The current processor; `None` on architectures without cpuid.
     #[must_use]
     pub fn get() -> Option<Self> {
         cfg!(target_arch = "x86_64").then_some(Self(PhantomData))
@@ -84,7 +82,7 @@ pub fn visit<T>(
     mut each: impl FnMut(usize, CurrentCpu) -> T,
 ) -> io::Result<CpuVisit<T>> {
     let here = CurrentCpu::get().ok_or(io::ErrorKind::Unsupported)?;
-    let home = Home(affinity::current()?);
+    let saved = SavedAffinity(affinity::current()?);
     let mut visit = CpuVisit {
         seen: Vec::new(),
         refused: Vec::new(),
@@ -95,22 +93,22 @@ pub fn visit<T>(
             Err(why) => visit.refused.push((cpu, why)),
         }
     }
-    home.return_to()?;
+    saved.restore()?;
     Ok(visit)
 }
 
-/// The affinity to come back to.
-struct Home(Vec<u64>);
+/// The affinity to restore.
+struct SavedAffinity(Vec<u64>);
 
-impl Home {
-    fn return_to(mut self) -> io::Result<()> {
+impl SavedAffinity {
+    fn restore(mut self) -> io::Result<()> {
         affinity::set_current(&std::mem::take(&mut self.0))
     }
 }
 
-impl Drop for Home {
+impl Drop for SavedAffinity {
     fn drop(&mut self) {
-        // Empty when the way back was taken already. While a panic passes, nobody could be told of a failure.
+        // Empty if it is restored already. During a panic a failure cannot be returned.
         if !self.0.is_empty() {
             let _ = affinity::set_current(&self.0);
         }

@@ -1,4 +1,4 @@
-//! Sleeping on a word in shared memory, and waking who sleeps there.
+//! Sleeps on a word in shared memory until another process or thread wakes the sleeper.
 //!
 //! Source: futex(2).
 
@@ -12,16 +12,15 @@ use rustix::thread::futex;
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeReason {
-    /// Somebody called [`wake`], or the kernel woke without cause: look again.
+    /// [`wake`] was called, or the wake-up is spurious: check again.
     Called,
-    /// The word had another value already.
+    /// The word already had another value.
     Changed,
-    /// The time is over.
+    /// The limit has passed.
     TimedOut,
 }
 
-/// Sleeps while `word` is `expected`, at most `limit`. The word may be in memory that several
-/// processes share.
+/// Sleeps while `word` is `expected`, at most `limit`. Processes may share the word.
 ///
 /// # Errors
 /// What futex says beyond the cases of [`WakeReason`]; a signal counts as [`WakeReason::Called`].
@@ -38,7 +37,7 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Wake
 /// Wakes one sleeper on `word`. Returns whether there was one.
 ///
 /// # Errors
-/// What futex says.
+/// The error of futex.
 pub fn wake(word: &AtomicU32) -> io::Result<bool> {
     Ok(futex::wake(word, futex::Flags::empty(), 1)? > 0)
 }

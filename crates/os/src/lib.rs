@@ -10,12 +10,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
-//! sleeping ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`], [`host`], [`clock`]), starting
-//! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
+//! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]), sleeping
+//! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
+//! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
+//! [`host`], [`clock`]), child processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
-//! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
+//! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
 
 pub mod adapter;
 pub mod affinity;

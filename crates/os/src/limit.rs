@@ -1,7 +1,6 @@
-//! How much memory may still be taken, and a refusal that names numbers.
+//! How much memory is left, by machine, cgroup and process limits, and an error with the figures.
 //!
-//! memfd never says "full": the kernel kills instead. So whoever reserves compares first with
-//! what the machine, the control groups and the process's own limits leave.
+//! A memfd never reports "full": the kernel kills instead. So callers compare with these limits first.
 //!
 //! Source: proc_meminfo(5), proc_pid_statm(5), setrlimit(2), the kernel's cgroup-v2.rst ("Memory
 //! Interface Files") and cgroup-v1/memory.rst.
@@ -36,7 +35,7 @@ impl fmt::Display for LimitSource {
     }
 }
 
-/// Memory that may still be taken, in bytes.
+/// Memory that is left, and the limit that bounds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AvailableMemory {
     /// Bytes.
@@ -45,7 +44,7 @@ pub struct AvailableMemory {
     pub source: LimitSource,
 }
 
-/// More memory was asked for than there is.
+/// More memory was requested than is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLimitError {
     /// Bytes asked for.
@@ -69,7 +68,7 @@ impl fmt::Display for MemoryLimitError {
 
 impl std::error::Error for MemoryLimitError {}
 
-/// Refuses `wanted` bytes if they do not fit.
+/// Checks that `wanted` bytes of memory are left.
 ///
 /// # Errors
 /// [`MemoryLimitError`] with both numbers. A machine that tells nothing refuses nothing.
@@ -80,7 +79,7 @@ pub fn check(wanted: u64) -> Result<(), MemoryLimitError> {
     }
 }
 
-/// Refuses a file of `wanted` bytes if the process may not have one.
+/// Checks that this process may have a file of `wanted` bytes.
 ///
 /// # Errors
 /// [`MemoryLimitError`] with both numbers.
@@ -91,7 +90,7 @@ pub fn check_file(wanted: u64) -> Result<(), MemoryLimitError> {
     }
 }
 
-/// The largest file that this process may have. `None`: any.
+/// The largest file that this process may have. `None`: no limit.
 #[must_use]
 pub fn file_size() -> Option<AvailableMemory> {
     let bytes = getrlimit(Resource::Fsize).current?;
@@ -101,7 +100,7 @@ pub fn file_size() -> Option<AvailableMemory> {
     })
 }
 
-/// The addresses that this process may still map. `None`: any number.
+/// The address space that this process may still map. `None`: no limit.
 #[must_use]
 pub fn address_space() -> Option<AvailableMemory> {
     let limit = getrlimit(Resource::As).current?;
@@ -114,8 +113,8 @@ pub fn address_space() -> Option<AvailableMemory> {
     })
 }
 
-/// The memory that may still be taken: the least of the machine's and of every control group
-/// this process is in. `None` where the system tells nothing.
+/// The memory that is left: the least of the machine and of every control group of this process. `None` if
+/// the system reports nothing.
 #[must_use]
 pub fn available() -> Option<AvailableMemory> {
     let machine = fs::read_to_string("/proc/meminfo")

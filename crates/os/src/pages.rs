@@ -1,5 +1,4 @@
-//! Memory that goes to a connection by page: the kernel gets the pages themselves, not a copy of what is in
-//! them.
+//! [`PagePipe`]: sends memory to a connection by page (vmsplice and splice), without a copy by the sender.
 //!
 //! Source: vmsplice(2), splice(2), pipe(7).
 
@@ -15,12 +14,11 @@ use rustix::pipe::{
 use crate::signal::{self, Signal};
 use crate::tcp::Stream;
 
-/// Bytes that go at once at least, if there are so many: the calls for fewer take longer than copies. It is what a
-/// pipe has that the kernel has not cut short.
+/// Least capacity: with less, the system calls take longer than copies. A pipe has it unless the user's limit
+/// of pipe pages is exhausted.
 const MIN_LEN: usize = 64 << 10;
 
-/// A way from memory into connections. PagePipe that one end holds are in no other's way: one will do for many
-/// connections, in turn.
+/// A pipe of pages from memory into connections. One serves many connections in turn.
 #[derive(Debug)]
 pub struct PagePipe {
     from: OwnedFd,
@@ -29,10 +27,10 @@ pub struct PagePipe {
 }
 
 impl PagePipe {
-    /// Takes about `bytes` at once, or fewer where this user has many pipes.
+    /// A pipe for about `bytes`, or for fewer if this user has many pipes.
     ///
     /// # Errors
-    /// What pipe says. [`io::ErrorKind::Unsupported`] where SIGPIPE has its usual effect: a connection whose
+    /// The error of pipe. [`io::ErrorKind::Unsupported`] where SIGPIPE has its usual effect: a connection whose
     /// other end is gone answers pages with that signal, and no flag prevents it. The same where this user has
     /// so many pipes that this one would take less than 64 KiB at once.
     pub fn new(bytes: usize) -> io::Result<Self> {
@@ -51,13 +49,13 @@ impl PagePipe {
         })
     }
 
-    /// Bytes that were taken and are not with a connection yet.
+    /// Bytes in the pipe.
     #[must_use]
     pub const fn held(&self) -> usize {
         self.held
     }
 
-    /// Takes as many of `bytes` as there is room for.
+    /// Puts the pages of `bytes` into the pipe, as many as there is room for.
     ///
     /// The kernel reads them later, until the other end of their connection has them. What they are then is
     /// what arrives; that their memory is given back meanwhile does no harm to this process.
@@ -82,7 +80,7 @@ impl PagePipe {
         Ok(())
     }
 
-    /// Gives what is held to `to`, and how many bytes that took.
+    /// Moves the pages in the pipe to `to`. Returns the number of bytes.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if there is no room; else what splice says of the connection.

@@ -1,4 +1,4 @@
-//! Noticing that a process has ended.
+//! [`PidfdSet`]: notices that processes have ended.
 //!
 //! A pidfd becomes readable when its process ends, whoever the parent is, and cannot be confused
 //! with a later process of the same number.
@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// A set of processes under watch, each with an index of the caller's.
+/// A set of watched processes, each with an index that the caller chose.
 #[derive(Debug, Default)]
 pub struct PidfdSet {
     watched: Vec<(u32, OwnedFd)>,
@@ -20,7 +20,7 @@ pub struct PidfdSet {
 }
 
 impl PidfdSet {
-    /// Watches nobody yet.
+    /// An empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -43,10 +43,10 @@ impl PidfdSet {
         Ok(())
     }
 
-    /// The indexes of those that ended since the last call. Each is reported once. Does not wait.
+    /// The indexes of the processes that ended since the last call, each once. Does not wait.
     ///
     /// # Errors
-    /// What poll says.
+    /// The error of poll.
     pub fn ended(&mut self) -> io::Result<Vec<u32>> {
         let mut gone = std::mem::take(&mut self.gone);
         if self.watched.is_empty() {

@@ -1,4 +1,4 @@
-//! Starting processes that cannot outlive the one that started them, and watching their end.
+//! Starts processes that cannot outlive their parent, and watches their end.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -22,7 +22,7 @@ pub struct SpawnSetup<'a> {
     pub keep: BorrowedFd<'a>,
 }
 
-/// A process that was started here, with a descriptor that is readable when it has ended.
+/// A child process, with a descriptor that is readable once it has ended.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
@@ -38,9 +38,9 @@ pub struct Process {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// By itself, with this exit code.
+    /// It exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal killed it.
     Killed(i32),
 }
 
@@ -102,7 +102,7 @@ impl Process {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// How it ended, and forgets it; `None` while it runs. Gives each end once.
+    /// Reaps it and returns how it ended; `None` while it runs.
     ///
     /// # Errors
     /// When its end was already given.
@@ -137,7 +137,7 @@ pub fn signal_group(group: i32, signal: Signal) {
 /// Makes this process the parent of every descendant whose own parent ends.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system call.
 pub fn become_subreaper() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())

@@ -1,5 +1,4 @@
-//! Local sockets without a file: strangers are told by their credentials, descriptors pass
-//! through, and every wait has a deadline.
+//! Unix sockets without a file, with credentials, descriptor passing and a deadline for every wait.
 //!
 //! The sockets keep message bounds (`SOCK_SEQPACKET`) and live in the abstract name space, which
 //! leaves nothing behind.
@@ -19,7 +18,7 @@ use rustix::net::{
     sockopt,
 };
 
-/// The other end's process, as the kernel vouches for it.
+/// The process at the other end, as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Its process number, in this process's name space.
@@ -28,7 +27,7 @@ pub struct Credentials {
     pub uid: u32,
 }
 
-/// A socket that others connect to.
+/// A listening Unix socket.
 #[derive(Debug)]
 pub struct LocalListener {
     fd: OwnedFd,
@@ -38,7 +37,7 @@ impl LocalListener {
     /// Listens at the abstract name `name`.
     ///
     /// # Errors
-    /// What socket, bind or listen say; [`io::ErrorKind::AddrInUse`] if the name is taken.
+    /// The error of socket, bind or listen; [`io::ErrorKind::AddrInUse`] if the name is taken.
     pub fn bind(name: &str) -> io::Result<Self> {
         let fd = new_socket()?;
         rustix::net::bind(&fd, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
@@ -64,7 +63,7 @@ impl AsFd for LocalListener {
     }
 }
 
-/// A connection that carries messages.
+/// A connected Unix socket that carries whole messages.
 #[derive(Debug)]
 pub struct LocalChannel {
     fd: OwnedFd,
@@ -93,22 +92,22 @@ impl LocalChannel {
         }
     }
 
-    /// Who is at the other end.
+    /// The process at the other end.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     pub fn peer(&self) -> io::Result<Credentials> {
-        let who = sockopt::socket_peercred(&self.fd)?;
+        let peer = sockopt::socket_peercred(&self.fd)?;
         Ok(Credentials {
-            pid: who.pid.as_raw_nonzero().get().unsigned_abs(),
-            uid: who.uid.as_raw(),
+            pid: peer.pid.as_raw_nonzero().get().unsigned_abs(),
+            uid: peer.uid.as_raw(),
         })
     }
 
     /// Whether the other end belongs to this process's user.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     pub fn same_user(&self) -> io::Result<bool> {
         Ok(self.peer()?.uid == rustix::process::geteuid().as_raw())
     }

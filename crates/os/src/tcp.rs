@@ -1,4 +1,4 @@
-//! TCP sockets that never block, and what the kernel knows of a connection's other end.
+//! Non-blocking TCP sockets, and the kernel's state of a connection (TCP_INFO).
 //!
 //! Source: tcp(7), ip(7), ipv6(7).
 
@@ -16,7 +16,7 @@ use rustix::net::{
 /// Connections that may wait to be accepted; the kernel takes fewer where it is set so.
 const BACKLOG: i32 = 4096;
 
-/// A socket that others connect to.
+/// A listening TCP socket.
 #[derive(Debug)]
 pub struct Listener {
     fd: OwnedFd,
@@ -27,7 +27,7 @@ impl Listener {
     /// as well.
     ///
     /// # Errors
-    /// What socket, bind or listen say.
+    /// The error of socket, bind or listen.
     pub fn bind(at: SocketAddr) -> io::Result<Self> {
         let fd = new_socket(&at)?;
         if at.is_ipv6() {
@@ -41,7 +41,7 @@ impl Listener {
     /// Where it listens.
     ///
     /// # Errors
-    /// What getsockname says.
+    /// The error of getsockname.
     pub fn local(&self) -> io::Result<SocketAddr> {
         local(self.fd.as_fd())
     }
@@ -65,7 +65,7 @@ impl AsFd for Listener {
     }
 }
 
-/// A connection, or one that is being made.
+/// A TCP connection, established or connecting.
 #[derive(Debug)]
 pub struct Stream {
     fd: OwnedFd,
@@ -76,7 +76,7 @@ impl Stream {
     /// written, [`Stream::outcome`] tells how it went.
     ///
     /// # Errors
-    /// What socket, bind or connect say at once.
+    /// The error of socket, bind or connect at once.
     pub fn connect(to: SocketAddr, from: Option<IpAddr>) -> io::Result<Self> {
         let fd = new_socket(&to)?;
         if let Some(from) = from {
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// How connecting went, once the socket can be written.
+    /// The result of connecting, once the socket is writable.
     ///
     /// # Errors
     /// Why there is no connection.
@@ -96,11 +96,10 @@ impl Stream {
         Ok(sockopt::socket_error(&self.fd)??)
     }
 
-    /// Sets what a connection of many short messages wants: nothing is held back, and the kernel asks
-    /// the other end for a sign of life after `idle` without a word, every third of it.
+    /// Sets TCP_NODELAY, and keepalive probes after `idle` without traffic, then every third of it.
     ///
     /// # Errors
-    /// What setsockopt says.
+    /// The error of setsockopt.
     pub fn tune(&self, idle: Duration) -> io::Result<()> {
         sockopt::set_tcp_nodelay(&self.fd, true)?;
         sockopt::set_socket_keepalive(&self.fd, true)?;
@@ -111,14 +110,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Sets what suits a connection within this host, if it is one. No more than twice `bytes` wait in the
-    /// kernel: then what waits stays in the processors' caches. The kernel, which goes by the congestion
-    /// window, would let far more wait there. And nothing is congested, so the control that computes least
-    /// will do. To other hosts the kernel does as the network needs. A connection that the other end has
-    /// reset has no other end any more, and is left as it is: what came on it can still be read.
+    /// Tunes a connection within this host; does nothing for another host, or if the peer has reset the
+    /// connection. Bounds the send buffer to twice `bytes`, so that bytes in it stay in the caches, and sets
+    /// the congestion control that computes least (reno).
     ///
     /// # Errors
-    /// What getsockname, getpeername or setsockopt say.
+    /// The error of getsockname, getpeername or setsockopt.
     pub fn tune_local(&self, bytes: usize) -> io::Result<()> {
         let own = self.local()?;
         let other = match rustix::net::getpeername(&self.fd) {
@@ -136,7 +133,7 @@ impl Stream {
     /// This end's address.
     ///
     /// # Errors
-    /// What getsockname says.
+    /// The error of getsockname.
     pub fn local(&self) -> io::Result<SocketAddr> {
         local(self.fd.as_fd())
     }
@@ -174,7 +171,7 @@ impl Stream {
         Ok(count)
     }
 
-    /// As [`Stream::write`], where more follows at once: it may wait for that.
+    /// As [`Stream::write`] with MSG_MORE: the kernel may wait for the bytes that follow at once.
     ///
     /// # Errors
     /// As there.
@@ -183,29 +180,28 @@ impl Stream {
         Ok(retry_on_intr(|| rustix::net::send(&self.fd, bytes, flags))?)
     }
 
-    /// Writes no more: the other end reads what was written, and then the end.
+    /// Shuts the sending side: the peer reads what was written, then the end of the stream.
     ///
     /// # Errors
-    /// What shutdown says.
+    /// The error of shutdown.
     pub fn finish(&self) -> io::Result<()> {
         Ok(rustix::net::shutdown(&self.fd, Shutdown::Write)?)
     }
 
-    /// From now on the end of this stream is a reset: what it has not delivered then is dropped, and the other
-    /// end is told so.
+    /// Lets the close of this stream be a reset: undelivered bytes are dropped.
     ///
     /// # Errors
-    /// What setsockopt says.
+    /// The error of setsockopt.
     ///
     /// Source: socket(7), `SO_LINGER`.
     pub fn reset_at_end(&self) -> io::Result<()> {
         Ok(sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO))?)
     }
 
-    /// What the kernel knows of the other end.
+    /// The kernel's state of the connection.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     ///
     /// # Cost
     /// One system call.
@@ -242,18 +238,16 @@ impl AsFd for Stream {
     }
 }
 
-/// What the kernel knows of a connection's other end.
-///
-/// The other end's kernel answers also when no process reads there.
+/// Some fields of the kernel's `tcp_info`. The peer's kernel acknowledges also when no process reads there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Time since its kernel was heard of.
+    /// Time since the last acknowledgment (`tcpi_last_ack_recv`).
     pub since_last_ack: Duration,
-    /// Packets that it has not confirmed.
+    /// Segments without an acknowledgment.
     pub unacked: u32,
-    /// How often the oldest of them was sent again in vain.
+    /// Retransmissions of the oldest of them.
     pub retransmits: u8,
-    /// Probes of a full or idle connection that it did not answer.
+    /// Unanswered window and keepalive probes.
     pub probes: u8,
 }
 
@@ -272,7 +266,7 @@ fn local(fd: BorrowedFd<'_>) -> io::Result<SocketAddr> {
     Ok(plain(local))
 }
 
-/// An address of IPv4 as one, not as one of IPv6 that stands for it.
+/// An IPv4-mapped IPv6 address as IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
