@@ -10,14 +10,14 @@ use std::path::Path;
 /// Bytes of a huge page.
 pub const SIZE: u64 = 2 << 20;
 
-/// The file that [`ShmemHugePages`] is read from.
+/// The file that [`Shmem`] is read from.
 pub const SHMEM_ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
 const POOL: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 
 /// The kernel's policy of huge pages for memfd memory (`shmem_enabled`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShmemHugePages {
+pub enum Shmem {
     /// Always.
     Always,
     /// Where they lie within the file's size.
@@ -34,7 +34,7 @@ pub enum ShmemHugePages {
     Unknown,
 }
 
-impl ShmemHugePages {
+impl Shmem {
     /// The policy of this machine.
     #[must_use]
     pub fn of_machine() -> Self {
@@ -68,7 +68,7 @@ impl ShmemHugePages {
     }
 }
 
-impl fmt::Display for ShmemHugePages {
+impl fmt::Display for Shmem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Always => "always",
@@ -109,41 +109,41 @@ mod tests {
         for (text, says, follows) in [
             (
                 "[always] within_size advise never deny force\n",
-                ShmemHugePages::Always,
+                Shmem::Always,
                 true,
             ),
             (
                 "always [within_size] advise never deny force\n",
-                ShmemHugePages::WithinSize,
+                Shmem::WithinSize,
                 true,
             ),
             (
                 "always within_size [advise] never deny force\n",
-                ShmemHugePages::Advise,
+                Shmem::Advise,
                 true,
             ),
             (
                 "always within_size advise [never] deny force\n",
-                ShmemHugePages::Never,
+                Shmem::Never,
                 false,
             ),
             (
                 "always within_size advise never [deny] force\n",
-                ShmemHugePages::Deny,
+                Shmem::Deny,
                 false,
             ),
             (
                 "always within_size advise never deny [force]\n",
-                ShmemHugePages::Force,
+                Shmem::Force,
                 true,
             ),
-            ("always never", ShmemHugePages::Unknown, false),
-            ("[sometimes]", ShmemHugePages::Unknown, false),
-            ("", ShmemHugePages::Unknown, false),
+            ("always never", Shmem::Unknown, false),
+            ("[sometimes]", Shmem::Unknown, false),
+            ("", Shmem::Unknown, false),
         ] {
-            let read = ShmemHugePages::parse(text);
+            let read = Shmem::parse(text);
             assert_eq!((read, read.follows()), (says, follows), "{text:?}");
-            assert!(read == ShmemHugePages::Unknown || text.contains(&format!("[{read}]")));
+            assert!(read == Shmem::Unknown || text.contains(&format!("[{read}]")));
         }
     }
 

@@ -7,10 +7,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::pipe::{PollFd, PollFlags, poll};
 
 /// A set of watched processes, each with an index that the caller chose.
 #[derive(Debug, Default)]
@@ -57,14 +59,8 @@ impl PidfdSet {
             .iter()
             .map(|(_, fd)| PollFd::new(fd, PollFlags::IN))
             .collect();
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        match poll(&mut fds, Some(&now)) {
-            Ok(0) | Err(Errno::INTR) => return Ok(gone),
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
+        if poll(&mut fds, Some(Duration::ZERO))? == 0 {
+            return Ok(gone);
         }
         let ended: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         let mut ended = ended.into_iter();

@@ -6,6 +6,8 @@ use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, duration, size, switch, whole,
 };
 
+pub use oxmpi_text::{size as speculative_push, size as zero_copy};
+
 use crate::address::{self, InterfaceFilter};
 
 /// The rows of the settings table.
@@ -97,7 +99,7 @@ pub const SETTINGS: &[Setting] = &[
         long: "For hosts that lose power and links that are cut; a process that ends is noticed at once, \
                also after kill -9. The kernel of the host answers: a process that computes for long or is \
                stopped is not lost. 1s to 1h.",
-        check: |text| host_timeout(text).map(drop),
+        check: |text| timeout(text).map(drop),
     },
     Setting {
         name: "tcp_stall_timeout",
@@ -120,7 +122,7 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Expert,
         short: "how long a rank tries to connect to a peer before the peer counts as lost",
         long: "All addresses of the peer are tried in turn, again and again. 1s to 1h.",
-        check: |text| connect_timeout(text).map(drop),
+        check: |text| timeout(text).map(drop),
     },
     Setting {
         name: "tcp_pending_connections",
@@ -162,30 +164,6 @@ pub fn chunk(text: &str) -> Result<u32, Error> {
     between(text, size(text)?, bounds, "a size from 4KiB to 64MiB").map(|bytes| bytes as u32)
 }
 
-/// The value of `tcp_speculative_push`, in bytes.
-///
-/// # Errors
-/// If the text is no size.
-pub fn speculative_push(text: &str) -> Result<u64, Error> {
-    size(text)
-}
-
-/// The value of `tcp_zero_copy`, in bytes.
-///
-/// # Errors
-/// If the text is no size.
-pub fn zero_copy(text: &str) -> Result<u64, Error> {
-    size(text)
-}
-
-/// The value of `tcp_host_timeout`.
-///
-/// # Errors
-/// If the text is no time, or out of bounds.
-pub fn host_timeout(text: &str) -> Result<Duration, Error> {
-    time(text)
-}
-
 /// The value of `tcp_stall_timeout`.
 ///
 /// # Errors
@@ -201,14 +179,6 @@ pub fn stall_timeout(text: &str) -> Result<Option<Duration>, Error> {
             expected: Expected::Text(expected),
             ..why
         })
-}
-
-/// The value of `tcp_connect_timeout`.
-///
-/// # Errors
-/// If the text is no time, or out of bounds.
-pub fn connect_timeout(text: &str) -> Result<Duration, Error> {
-    time(text)
 }
 
 /// The value of `tcp_pending_connections`.
@@ -230,7 +200,11 @@ pub fn filter(include: &str, exclude: &str) -> Result<InterfaceFilter, Error> {
 /// Times from a second to an hour, in nanoseconds.
 const TIMES: std::ops::RangeInclusive<u64> = 1_000_000_000..=3_600_000_000_000;
 
-fn time(text: &str) -> Result<Duration, Error> {
+/// The value of `tcp_host_timeout` or `tcp_connect_timeout`.
+///
+/// # Errors
+/// If the text is no time, or out of bounds.
+pub fn timeout(text: &str) -> Result<Duration, Error> {
     between(
         text,
         duration(text)?,
@@ -276,10 +250,10 @@ mod tests {
                     assert_eq!(speculative_push(text), Ok(defaults.speculative_push))
                 }
                 "tcp_zero_copy" => assert_eq!(zero_copy(text), Ok(defaults.zero_copy)),
-                "tcp_host_timeout" => assert_eq!(host_timeout(text), Ok(defaults.host_timeout)),
+                "tcp_host_timeout" => assert_eq!(timeout(text), Ok(defaults.host_timeout)),
                 "tcp_stall_timeout" => assert_eq!(stall_timeout(text), Ok(defaults.stall_timeout)),
                 "tcp_connect_timeout" => {
-                    assert_eq!(connect_timeout(text), Ok(defaults.connect_timeout))
+                    assert_eq!(timeout(text), Ok(defaults.connect_timeout))
                 }
                 "tcp_pending_connections" => {
                     assert_eq!(pending_connections(text), Ok(defaults.pending_connections))
@@ -297,10 +271,7 @@ mod tests {
             assert!(pending_connections(bad).is_err() || bad == "127", "{bad:?}");
         }
         for bad in ["", "0", "20", "0.5s", "2h", "x"] {
-            assert!(
-                host_timeout(bad).is_err() && connect_timeout(bad).is_err(),
-                "{bad:?}"
-            );
+            assert!(timeout(bad).is_err(), "{bad:?}");
             assert!(stall_timeout(bad).is_err(), "{bad:?}");
         }
         assert!(chunk("1K").is_err() && chunk("128MiB").is_err());

@@ -5,7 +5,7 @@ mod common;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use common::{Rank, listening, logs, pair, ranks, ranks_of, send, until};
+use common::{Rank, listening, logs, pair, ranks, ranks_of, send, until, until_lost};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::address::Subnet;
 use oxmpi_tcp::{BusinessCard, TcpOptions};
@@ -82,11 +82,7 @@ fn a_peer_that_leaves_is_reported_after_all_its_frames() {
     }
     drop(one);
     let mut log = EventLog::default();
-    let start = std::time::Instant::now();
-    while log.lost.is_empty() {
-        two.1.poll(&mut two.0, 64, &mut log);
-        assert!(start.elapsed() < common::WATCHDOG);
-    }
+    until_lost(&mut two, &mut log);
     assert_eq!(tags(&log, 0), (0..500).collect::<Vec<_>>());
     assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
 }
@@ -105,11 +101,7 @@ fn a_failing_write_does_not_hide_that_a_peer_left() {
         two.0.flush();
     }
     let mut log = EventLog::default();
-    let start = std::time::Instant::now();
-    while log.lost.is_empty() {
-        two.1.poll(&mut two.0, 64, &mut log);
-        assert!(start.elapsed() < common::WATCHDOG);
-    }
+    until_lost(&mut two, &mut log);
     assert_eq!(tags(&log, 0), [0, 1, 2]);
     assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
     assert!(!two.0.has_unsent());
@@ -154,11 +146,7 @@ fn a_last_frame_does_not_hide_a_death() {
     one.0.flush();
     one.0.abort();
     let mut log = EventLog::default();
-    let start = std::time::Instant::now();
-    while log.lost.is_empty() {
-        two.1.poll(&mut two.0, 64, &mut log);
-        assert!(start.elapsed() < common::WATCHDOG, "hangs: it is dead");
-    }
+    until_lost(&mut two, &mut log);
     assert_eq!(
         (tags(&log, 0), log.lost),
         (vec![3], vec![(Peer(0), Fault::PeerDead)])
@@ -177,11 +165,7 @@ fn nothing_is_left_behind() {
         rx.drain(tx, common::WATCHDOG, &mut EventLog::default())
     });
     let mut log = EventLog::default();
-    let start = std::time::Instant::now();
-    while log.lost.is_empty() {
-        two.1.poll(&mut two.0, 64, &mut log);
-        assert!(start.elapsed() < common::WATCHDOG, "hangs: it leaves");
-    }
+    until_lost(&mut two, &mut log);
     assert!(leaving.join().expect("no panic"), "all of it left");
     assert_eq!(
         (tags(&log, 0), log.lost),
@@ -316,8 +300,8 @@ fn a_peer_that_was_given_up_is_refused() {
     until(&mut ranks[..1], "the time ends", lost, &mut logs[..1]);
     assert_eq!(logs[0].lost, [(Peer(1), Fault::Gone)]);
     send(&mut ranks[1], 0, 8);
-    let told = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].lost.is_empty();
-    until(&mut ranks, "the loss is reported", told, &mut logs);
+    let lost = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].lost.is_empty();
+    until(&mut ranks, "the loss is reported", lost, &mut logs);
     let why = Fault::Unreachable("it has given this rank up");
     assert_eq!(logs[1].lost, [(Peer(0), why)]);
 }

@@ -58,6 +58,15 @@ pub(crate) fn until<B: Bytes>(
     }
 }
 
+/// Polls `rank` until it reports a loss.
+pub(crate) fn until_lost<B: Bytes>((tx, rx): &mut Rank<B>, log: &mut EventLog) {
+    let start = Instant::now();
+    while log.lost.is_empty() {
+        rx.poll(tx, 64, log);
+        assert!(start.elapsed() < WATCHDOG, "hangs: a loss is reported");
+    }
+}
+
 /// Two connected ranks.
 pub(crate) fn pair<B: Bytes>(options: TcpOptions) -> [Rank<B>; 2] {
     let mut ranks = ranks(2, options);

@@ -1,14 +1,13 @@
 //! Random and recorded bytes, as a peer's frames and as handshakes.
 
 use std::path::Path;
-use std::time::Instant;
 
 use oxmpi_tcp::TcpOptions;
 use oxmpi_tcp::frame::Control;
 use oxmpi_wire::{Header, Kind};
 use proptest::prelude::*;
 
-use crate::common::{WATCHDOG, eager};
+use crate::common::eager;
 use crate::job::Job;
 use crate::{handshake, stream};
 
@@ -88,11 +87,7 @@ proptest! {
         job.write(&mut socket, &stream);
         job.goes_on();
         drop(socket);
-        let start = Instant::now();
-        while job.loss().is_none() {
-            job.poll();
-            prop_assert!(start.elapsed() < WATCHDOG, "hangs: its end is reported");
-        }
+        job.poll_until("its end is reported", |job| job.loss().is_some());
         job.goes_on();
     }
 }

@@ -45,6 +45,15 @@ impl Job {
         }
     }
 
+    /// Polls both ranks until `done`.
+    pub(crate) fn poll_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !done(self) {
+            self.poll();
+            assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
+        }
+    }
+
     /// The two ranks exchange a message.
     pub(crate) fn goes_on(&mut self) {
         self.sent += 1;

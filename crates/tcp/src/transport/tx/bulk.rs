@@ -48,6 +48,9 @@ impl InboundBulk {
 /// The rule of the protocol that a peer violated.
 type Rule = &'static str;
 
+/// Where the bulk goes that follows a frame; `None`: it is dropped.
+type Target = Result<Option<InboundBulk>, Rule>;
+
 impl<B: Bytes> TcpTx<B> {
     /// Enters a get or a put; `None` when the table is full.
     fn open_operation(
@@ -253,11 +256,7 @@ impl<B: Bytes> TcpTx<B> {
     ///
     /// # Errors
     /// The rule that the peer violated.
-    pub(in crate::transport) fn control(
-        &mut self,
-        peer: u32,
-        control: Control,
-    ) -> Result<Option<InboundBulk>, Rule> {
+    pub(in crate::transport) fn control(&mut self, peer: u32, control: Control) -> Target {
         match control {
             Control::Get { id, from, at, len } => self.serve_get(peer, id, from, at, len)?,
             Control::Data { id, at, len } => return self.data(peer, id, at, len.into()),
@@ -319,13 +318,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Bytes arrive that this rank gets.
-    fn data(
-        &mut self,
-        peer: u32,
-        id: OperationId,
-        at: u64,
-        len: u64,
-    ) -> Result<Option<InboundBulk>, Rule> {
+    fn data(&mut self, peer: u32, id: OperationId, at: u64, len: u64) -> Target {
         let Some(operation) = self.operations.get(id, peer) else {
             return Ok(None); // it has ended early
         };
@@ -343,13 +336,7 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Bytes arrive that the peer pushes. They are dropped if no get waits for them.
-    fn pushed(
-        &mut self,
-        peer: u32,
-        number: u64,
-        at: u64,
-        len: u64,
-    ) -> Result<Option<InboundBulk>, Rule> {
+    fn pushed(&mut self, peer: u32, number: u64, at: u64, len: u64) -> Target {
         let receiver = &mut self.half(peer).push_receiver;
         let Some(id) = receiver.arriving(number, at, len)? else {
             return Ok(None);
