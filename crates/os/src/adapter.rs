@@ -1,32 +1,32 @@
-//! The adapters with verbs (InfiniBand, RoCE, iWARP) of this host, by the kernel's tables.
+//! The RDMA adapters (InfiniBand, RoCE, iWARP) of this host, from sysfs.
 //!
 //! Source: the kernel's documentation `ABI/stable/sysfs-class-infiniband`.
 
 use std::fs;
 use std::path::Path;
 
-/// A port of an adapter.
+/// A port of an RDMA adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct AdapterPort {
     /// The adapter's name, such as `mlx5_0`.
     pub device: String,
     /// The port's number, from 1.
     pub port: u8,
-    /// Whether it is active.
+    /// Whether the port is active.
     pub up: bool,
-    /// Megabits per second, if the kernel says so.
+    /// Megabits per second, if the kernel knows.
     pub speed: Option<u32>,
-    /// The network interfaces that lead through it, such as `ib0`.
+    /// The network interfaces of this port, such as `ib0`.
     pub interfaces: Vec<String>,
 }
 
-/// All ports of all adapters, by name and number; none where the host has none, or does not say.
+/// All ports of all adapters, sorted by name and number. Empty where the kernel lists none.
 #[must_use]
-pub fn list() -> Vec<Port> {
+pub fn list() -> Vec<AdapterPort> {
     within(Path::new("/sys/class/infiniband"))
 }
 
-fn within(root: &Path) -> Vec<Port> {
+fn within(root: &Path) -> Vec<AdapterPort> {
     let mut ports = Vec::new();
     for device in names(root) {
         let all = root.join(&device).join("ports");
@@ -43,7 +43,7 @@ fn within(root: &Path) -> Vec<Port> {
                 .collect();
             interfaces.sort();
             interfaces.dedup();
-            ports.push(Port {
+            ports.push(AdapterPort {
                 device: device.clone(),
                 port,
                 up: read("state").contains("ACTIVE"),
@@ -84,7 +84,7 @@ mod tests {
         write("mlx5_0/ports/1/gid_attrs/ndevs/0", "ib0\n");
         write("mlx5_0/ports/1/gid_attrs/ndevs/1", "ib0\n");
         let found = within(root.path());
-        let port = |device: &str, port, up, speed, interfaces: &[&str]| Port {
+        let port = |device: &str, port, up, speed, interfaces: &[&str]| AdapterPort {
             device: device.into(),
             port,
             up,

@@ -1,4 +1,4 @@
-//! The processors a thread may run on, without the 1,024-processor limit of `cpu_set_t`.
+//! The affinity mask of a thread, without the 1,024-processor limit of `cpu_set_t`.
 //!
 //! A mask is a slice of 64-bit words: processor `i` is bit `i % 64` of word `i / 64`.
 //! Source: `sched_setaffinity(2)`, whose length argument is free.
@@ -14,7 +14,7 @@ const WORDS_LAST: usize = 1 << 14;
 /// The mask of the calling thread, as many words as the kernel fills.
 ///
 /// # Errors
-/// What the system says; never for a machine with many processors.
+/// The error of sched_getaffinity(2).
 pub fn current() -> io::Result<Vec<u64>> {
     of_thread(0)
 }
@@ -22,7 +22,7 @@ pub fn current() -> io::Result<Vec<u64>> {
 /// The mask of the thread `tid`; 0 is the calling one.
 ///
 /// # Errors
-/// When there is no such thread, or it may not be asked.
+/// If there is no such thread, or its mask may not be read.
 pub fn of_thread(tid: i32) -> io::Result<Vec<u64>> {
     let mut words = WORDS_FIRST;
     loop {
@@ -44,7 +44,7 @@ pub fn of_thread(tid: i32) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Lets the calling thread run on the processors of `mask` only.
+/// Binds the calling thread to the processors of `mask`.
 ///
 /// Safe between fork and exec: it is one system call.
 ///
@@ -75,7 +75,7 @@ pub fn cpus(mask: &[u64]) -> impl Iterator<Item = usize> {
         .flat_map(move |(at, word)| bits(*word).map(move |bit| at * WORD + bit))
 }
 
-/// The mask that holds exactly these processors.
+/// The mask of exactly these processors.
 #[must_use]
 pub fn mask(cpus: impl IntoIterator<Item = usize>) -> Vec<u64> {
     let mut mask = Vec::new();

@@ -1,14 +1,14 @@
-//! A user's bytes as the transports move them: [`RawBytes`].
+//! [`RawBytes`]: an address and a layout of the user's memory, which the transports copy from and to.
 
 use std::ptr;
 
-use oxmpi_wire::layout::Run;
+use oxmpi_wire::layout::ByteRun;
 use oxmpi_wire::{Bytes, Layout, Put, Take};
 
 /// Bytes of the user's memory, with their layout.
 ///
-/// A plain address: it borrows nothing. Who makes it promises that the memory outlives every use;
-/// what moves through it afterwards is safe code.
+/// It is a plain address and borrows nothing. Its maker promises that the memory outlives every use; all
+/// further code is safe.
 #[derive(Clone, Copy, Debug)]
 pub struct RawBytes {
     start: *mut u8,
@@ -52,15 +52,15 @@ impl RawBytes {
         }
     }
 
-    /// Whether other bytes lie between these.
+    /// Whether the bytes have gaps between them.
     #[inline(always)]
     #[must_use]
     pub const fn has_gaps(&self) -> bool {
         !self.layout.is_contiguous()
     }
 
-    /// `times` blocks of `block` bytes, the first at byte `at`, their starts `stride` apart. `None`
-    /// when they are not all among these bytes, or these bytes have gaps themselves.
+    /// `times` blocks of `block` bytes, the first at byte `at`, their starts `stride` bytes apart. `None`
+    /// if some lie outside of these bytes, or these bytes have gaps.
     #[must_use]
     pub fn part(&self, at: u64, block: u64, stride: i64, times: u32) -> Option<Self> {
         let layout = Layout::strided(block, stride, times)?;
@@ -74,8 +74,7 @@ impl RawBytes {
         })
     }
 
-    /// The `len` bytes from byte `at` on. `None` when they are not all among these bytes, or these bytes have
-    /// gaps.
+    /// The `len` bytes from byte `at` on. `None` if some lie outside of these bytes, or these bytes have gaps.
     #[inline]
     #[must_use]
     pub fn range(&self, at: u64, len: u64) -> Option<Self> {
@@ -87,10 +86,10 @@ impl RawBytes {
         })
     }
 
-    /// The packed bytes `at..at + len` as ranges without gaps, in their order.
+    /// The packed bytes `at..at + len` as contiguous ranges, in their order.
     ///
     /// # Panics
-    /// In debug builds, when they are not all among these bytes.
+    /// In debug builds, if some lie outside of these bytes.
     pub fn pieces(&self, at: u64, len: u64) -> impl Iterator<Item = Self> + use<> {
         let Self { start, layout } = *self;
         layout.runs(at, len).map(move |run| Self {
@@ -99,8 +98,7 @@ impl RawBytes {
         })
     }
 
-    /// Copies `from` here: as many bytes as both have. Where the two overlap, what arrives is not
-    /// specified.
+    /// Copies `from` to these bytes, as many as both have. The result for overlapping ranges is unspecified.
     #[inline]
     pub fn copy_from(&self, from: &Self) {
         let len = self.layout.len().min(from.layout.len());
@@ -112,10 +110,10 @@ impl RawBytes {
         unsafe { ptr::copy(from.start, self.start, len as usize) };
     }
 
-    /// Copies `len` bytes of `from` here, which both have.
+    /// Copies `len` bytes of `from` to these bytes, run by run. Both have as many.
     fn copy_runs(&self, from: &Self, len: u64) {
         let mut source = from.layout.runs(0, len);
-        let mut ahead = Run { offset: 0, len: 0 };
+        let mut ahead = ByteRun { offset: 0, len: 0 };
         for mut run in self.layout.runs(0, len) {
             while run.len > 0 {
                 if ahead.len == 0 {
@@ -136,12 +134,12 @@ impl RawBytes {
         }
     }
 
-    /// Where a run begins.
-    const fn at(&self, run: Run) -> *mut u8 {
+    /// The address of a run.
+    const fn at(&self, run: ByteRun) -> *mut u8 {
         self.start.wrapping_offset(run.offset as isize)
     }
 
-    /// First byte.
+    /// The address that offsets count from.
     #[must_use]
     pub const fn start(&self) -> *mut u8 {
         self.start
@@ -194,7 +192,7 @@ impl RawBytes {
     #[cold]
     #[inline(never)]
     fn take_runs(self, at: usize, len: usize, from: &mut impl Take) {
-        // Where nothing fits, `at` may lie beyond the end.
+        // Without bytes to take, `at` may lie beyond the end.
         if len == 0 {
             return;
         }
@@ -224,7 +222,7 @@ impl Bytes for RawBytes {
         self.layout.len()
     }
 
-    fn place(&self) -> Option<u64> {
+    fn address(&self) -> Option<u64> {
         self.layout
             .is_contiguous()
             .then(|| self.start.expose_provenance() as u64)
@@ -406,7 +404,7 @@ mod tests {
         let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
         let first = memory.as_ptr();
         let pieces = column.pieces(2, 9).map(|piece| {
-            assert!(piece.place().is_some());
+            assert!(piece.address().is_some());
             (piece.start().addr() - first.addr(), piece.len())
         });
         assert_eq!(pieces.collect::<Vec<_>>(), [(2, 2), (10, 4), (20, 3)]);

@@ -1,4 +1,4 @@
-//! The cache next to memory, by the kernel's tables.
+//! [`Cache`]: the last-level cache of a processor, from sysfs.
 //!
 //! Source: the kernel's documentation `ABI/testing/sysfs-devices-system-cpu`, `cache/index*`.
 
@@ -6,19 +6,19 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// A cache, and the processors that it serves.
+/// A cache, and the processors that share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
     served: Vec<RangeInclusive<u32>>,
-    /// How many processors are switched on.
+    /// Number of processors that are online.
     online: u32,
 }
 
 impl Cache {
-    /// How many of `threads` threads of the machine share it: as many as if they were spread evenly over the processors,
-    /// or those that are known to run on its own, by the processors of some or all of the threads, if these are more.
+    /// How many of the machine's `threads` threads share this cache: the greater of an even spread over all
+    /// processors, and of the processors in `known` that share it. `known` has those of some or all threads.
     pub fn sharers(&self, threads: u32, known: impl Iterator<Item = u32>) -> u32 {
         let (all, served) = (u64::from(threads), u64::from(count(&self.served)));
         let even = (all * served).div_ceil(u64::from(self.online).max(1));
@@ -28,10 +28,10 @@ impl Cache {
     }
 }
 
-/// The last cache of processor `cpu`, next to memory; `None` where the system does not tell, as in some guests.
+/// The last-level cache of processor `cpu`; `None` where sysfs has none, as in some virtual machines.
 ///
 /// # Cost
-/// Some forty system calls.
+/// About forty system calls.
 #[must_use]
 pub fn last(cpu: u32) -> Option<Cache> {
     within(Path::new("/sys/devices/system/cpu"), cpu)

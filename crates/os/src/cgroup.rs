@@ -1,4 +1,4 @@
-//! The control groups this process is in.
+//! The directories of the control groups that this process is in.
 //!
 //! Source: cgroups(7), "/proc files".
 

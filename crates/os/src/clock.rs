@@ -1,16 +1,15 @@
-//! The clock that the processes of a machine share.
+//! The monotonic clock, which all processes of a machine share.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds of the monotonic clock, 1 at least: comparable between all processes of a machine, unless they are in
-/// different time namespaces.
+/// Nanoseconds of the monotonic clock, at least 1. All processes of a machine in one time namespace share it.
 ///
 /// Source: clock_gettime(2), CLOCK_MONOTONIC; time_namespaces(7).
 ///
 /// # Cost
-/// Some 25 ns, and no system call where the kernel lets processes read its clock source.
+/// About 25 ns; no system call where the vDSO can read the clock source.
 #[inline]
 #[must_use]
 pub fn now() -> u64 {
@@ -18,7 +17,7 @@ pub fn now() -> u64 {
     (time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64).max(1)
 }
 
-/// The time between two readings of [`now`]; none, if the second is the earlier one.
+/// The time between two readings of [`now`]; zero if the second is earlier.
 #[inline]
 #[must_use]
 pub const fn between(from: u64, to: u64) -> Duration {

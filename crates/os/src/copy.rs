@@ -1,16 +1,13 @@
-//! The one copy routine for foreign memory: bytes that another process may write meanwhile.
+//! Copies from and to shared memory that another process may write at the same time.
 //!
-//! To the language such a write is a data race whatever the bytes are used for, so the compiler
-//! must not see the access. The copy is the C library's `memcpy` (machine code that picks vector
-//! moves, `rep movsb` or streaming stores by size), called through a pointer that has passed
-//! through an empty `asm!` block: the compiler cannot know what is called, and assumes nothing
-//! about the bytes. What arrives is whatever was there, torn or not; callers check what they use.
+//! Rust calls such a write a data race, so the compiler must not see the access. The copy is the C
+//! library's `memcpy`, called through a pointer that has passed an empty `asm!` block: the compiler does
+//! not know what is called, and assumes nothing about the bytes. They may be torn: callers check them.
 //!
-//! One case goes to vector moves of our own: where the destination begins up to a line behind the
-//! source, counted within a page, `rep movsb` of the Zen processors falls back to single steps. On a
-//! Zen 4 64 KiB took 19.8 us with 8 B between the two, and 1.2 without; vector moves take 1.4 to 1.8.
+//! If the destination begins up to a cache line behind the source within a page, vector moves are used:
+//! `rep movsb` is slow there on Zen processors (64 KiB: 19.8 us, not 1.2; vector moves 1.4 to 1.8; Zen 4).
 //!
-//! [`stream_to_foreign`] and [`stream_from_foreign`] write past the caches: the one for a reader elsewhere,
+//! [`copy_nt_to_shared`] and [`copy_nt_from_shared`] write past the caches: the one for a reader elsewhere,
 //! the other what the caches would not hold. Where two processors do not share a cache, a line that one
 //! has written costs the other a full trip, and few trips go at a time; a line that was streamed to memory
 //! is read from there as any other, with all the prefetching there is. Measured on a Zen 4 guest whose
@@ -23,7 +20,7 @@ use std::ffi::c_void;
 
 type Memcpy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 
-/// `memcpy` by a name the compiler cannot trace.
+/// `memcpy` through a pointer that the compiler cannot trace.
 #[inline(always)]
 fn opaque() -> Memcpy {
     let mut routine: Memcpy = libc::memcpy;
@@ -41,7 +38,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     if len >= MOVSB && is_close_behind(from, to) {
         let lines = len / LINE * LINE;
         // SAFETY: whole lines within both ranges, by the caller's word.
-        unsafe { move_lines(from, to, lines) };
+        unsafe { copy_lines(from, to, lines) };
         // SAFETY: the rest of both.
         unsafe {
             opaque()(
@@ -56,7 +53,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     unsafe { opaque()(to.cast(), from.cast(), len) };
 }
 
-/// From so many bytes on the C library may use `rep movsb`.
+/// Least length for which the C library may use `rep movsb`.
 const MOVSB: usize = 1024;
 
 /// Whether `to` begins up to a line behind `from`, within a page.
@@ -70,7 +67,7 @@ fn is_close_behind(from: *const u8, to: *mut u8) -> bool {
 /// # Safety
 /// As [`copy`]; `len` is a multiple of [`LINE`] and not 0.
 #[cfg(target_arch = "x86_64")]
-unsafe fn move_lines(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_lines(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: reads and writes as many bytes as the ranges have, line by line; SSE2 is part of the
     // architecture.
     unsafe {
@@ -103,63 +100,63 @@ unsafe fn move_lines(from: *const u8, to: *mut u8, len: usize) {
 /// # Safety
 /// As [`copy`].
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn move_lines(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_lines(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: by the caller's word.
     unsafe { opaque()(to.cast(), from.cast(), len) };
 }
 
-/// Copies `to.len()` foreign bytes from `from`.
+/// Copies `to.len()` shared bytes from `from`.
 ///
 /// # Safety
 /// `from` is mapped and readable for `to.len()` bytes, and those do not overlap `to`.
 #[inline]
-pub unsafe fn from_foreign(from: *const u8, to: &mut [u8]) {
+pub unsafe fn copy_from_shared(from: *const u8, to: &mut [u8]) {
     // SAFETY: both ranges are valid by the caller's word and by `to` being a slice.
     unsafe { copy(from, to.as_mut_ptr(), to.len()) };
 }
 
-/// Copies `from` to `from.len()` foreign bytes at `to`.
+/// Copies `from` to `from.len()` shared bytes at `to`.
 ///
 /// # Safety
 /// `to` is mapped and writable for `from.len()` bytes, and those do not overlap `from`.
 #[inline]
-pub unsafe fn to_foreign(from: &[u8], to: *mut u8) {
+pub unsafe fn copy_to_shared(from: &[u8], to: *mut u8) {
     // SAFETY: both ranges are valid by the caller's word and by `from` being a slice.
     unsafe { copy(from.as_ptr(), to, from.len()) };
 }
 
-/// As [`to_foreign`], past the caches where the processor can: what was copied lies in memory when
-/// this returns, and later stores are seen after it.
+/// As [`copy_to_shared`], with non-temporal stores on x86-64: the bytes are in memory when this returns, and
+/// later stores are ordered after them.
 ///
 /// # Safety
-/// As [`to_foreign`].
+/// As [`copy_to_shared`].
 ///
 /// # Cost
 /// For ranges of some KiB: a store fence at the end waits for memory.
 #[inline]
-pub unsafe fn stream_to_foreign(from: &[u8], to: *mut u8) {
+pub unsafe fn copy_nt_to_shared(from: &[u8], to: *mut u8) {
     // SAFETY: both ranges are valid by the caller's word and by `from` being a slice.
-    unsafe { stream(from.as_ptr(), to, from.len()) };
+    unsafe { copy_nt(from.as_ptr(), to, from.len()) };
 }
 
-/// As [`from_foreign`], past the caches where the processor can.
+/// As [`copy_from_shared`], with non-temporal stores on x86-64.
 ///
 /// # Safety
-/// As [`from_foreign`].
+/// As [`copy_from_shared`].
 ///
 /// # Cost
-/// As [`stream_to_foreign`].
+/// As [`copy_nt_to_shared`].
 #[inline]
-pub unsafe fn stream_from_foreign(from: *const u8, to: &mut [u8]) {
+pub unsafe fn copy_nt_from_shared(from: *const u8, to: &mut [u8]) {
     // SAFETY: both ranges are valid by the caller's word and by `to` being a slice.
-    unsafe { stream(from, to.as_mut_ptr(), to.len()) };
+    unsafe { copy_nt(from, to.as_mut_ptr(), to.len()) };
 }
 
-/// Copies `len` bytes past the caches.
+/// Copies `len` bytes with non-temporal stores.
 ///
 /// # Safety
 /// As [`copy`].
-unsafe fn stream(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_nt(from: *const u8, to: *mut u8, len: usize) {
     // Whole lines are combined without reading them first, so the loop starts at one.
     let head = to.align_offset(LINE).min(len);
     let lines = (len - head) / LINE * LINE;
@@ -168,19 +165,19 @@ unsafe fn stream(from: *const u8, to: *mut u8, len: usize) {
     unsafe { copy(from, to, head) };
     if lines > 0 {
         // SAFETY: as above; the lines start at a multiple of their length.
-        unsafe { stream_lines(from.wrapping_add(head), to.wrapping_add(head), lines) };
+        unsafe { copy_nt_lines(from.wrapping_add(head), to.wrapping_add(head), lines) };
     }
     // SAFETY: as above.
     unsafe { copy(from.wrapping_add(tail), to.wrapping_add(tail), len - tail) };
 }
 
-/// Bytes that the processor combines to one store to memory.
+/// Bytes of a cache line, which non-temporal stores are combined to.
 const LINE: usize = 64;
 
 /// # Safety
-/// As [`move_lines`]; `to` is aligned to [`LINE`].
+/// As [`copy_lines`]; `to` is aligned to [`LINE`].
 #[cfg(target_arch = "x86_64")]
-unsafe fn stream_lines(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_nt_lines(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: reads and writes as many bytes as the ranges have, line by line; SSE2 is part of the
     // architecture. The fence orders these stores, which are weakly ordered, before whatever
     // announces them.
@@ -215,7 +212,7 @@ unsafe fn stream_lines(from: *const u8, to: *mut u8, len: usize) {
 /// # Safety
 /// As [`copy`].
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn stream_lines(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_nt_lines(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: by the caller's word.
     unsafe { copy(from, to, len) };
 }
@@ -240,18 +237,18 @@ mod tests {
         ] {
             let source: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8 | 1).collect();
             // SAFETY: as long as the mapping, which overlaps none of the vectors.
-            unsafe { to_foreign(&vec![0; 16_384], mapping.base()) };
+            unsafe { copy_to_shared(&vec![0; 16_384], mapping.base()) };
             // SAFETY: at + len bytes fit the mapping.
-            unsafe { stream_to_foreign(&source, mapping.base().wrapping_add(at)) };
+            unsafe { copy_nt_to_shared(&source, mapping.base().wrapping_add(at)) };
             // SAFETY: as long as the mapping.
-            unsafe { from_foreign(mapping.base(), &mut seen) };
+            unsafe { copy_from_shared(mapping.base(), &mut seen) };
             assert_eq!(seen[at..at + len], source);
             assert!(seen[..at].iter().chain(&seen[at + len..]).all(|&b| b == 0));
             // Into a slice that begins anywhere in a line.
             let mut back = vec![0; 16_384];
             let place = &mut back[at / 2..][..len];
             // SAFETY: as above.
-            unsafe { stream_from_foreign(mapping.base().wrapping_add(at), place) };
+            unsafe { copy_nt_from_shared(mapping.base().wrapping_add(at), place) };
             assert_eq!(place, source);
             let end = at / 2 + len;
             assert!(back[..at / 2].iter().chain(&back[end..]).all(|&b| b == 0));
@@ -270,12 +267,12 @@ mod tests {
                 let close = (1..LINE).contains(&distance);
                 assert_eq!(is_close_behind(source.as_ptr(), place), close);
                 // SAFETY: a page and `len` bytes fit the mapping, which overlaps neither vector.
-                unsafe { to_foreign(&vec![0; 8192], place) };
+                unsafe { copy_to_shared(&vec![0; 8192], place) };
                 // SAFETY: as above.
-                unsafe { to_foreign(&source[..len], place) };
+                unsafe { copy_to_shared(&source[..len], place) };
                 let mut back = vec![0; 8192];
                 // SAFETY: as above.
-                unsafe { from_foreign(place, &mut back) };
+                unsafe { copy_from_shared(place, &mut back) };
                 assert_eq!(back[..len], source[..len]);
                 assert!(back[len..].iter().all(|&byte| byte == 0));
             }
@@ -290,9 +287,9 @@ mod tests {
             let source: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
             let mut back = vec![0; len];
             // SAFETY: 3 + len bytes fit the mapping, which overlaps neither vector.
-            unsafe { to_foreign(&source, mapping.base().wrapping_add(3)) };
+            unsafe { copy_to_shared(&source, mapping.base().wrapping_add(3)) };
             // SAFETY: as above.
-            unsafe { from_foreign(mapping.base().wrapping_add(3), &mut back) };
+            unsafe { copy_from_shared(mapping.base().wrapping_add(3), &mut back) };
             assert_eq!(source, back);
         }
     }

@@ -1,7 +1,6 @@
-//! Processors really granted to this process.
+//! The number of processors that this process may use, by affinity and cgroup quota.
 //!
-//! The machine's count says little in a container: what counts is the affinity mask and the
-//! control group's quota of processor time.
+//! In a container the affinity mask and the control group's CPU quota count, not the machine's processors.
 //!
 //! Source: sched_getaffinity(2), cgroup-v2.rst (`cpu.max`), scheduler/sched-bwc.rst
 //! (`cpu.cfs_quota_us`).
@@ -20,15 +19,14 @@ pub fn granted() -> usize {
 /// The processor that the calling thread runs on; it may have moved when this returns.
 ///
 /// # Cost
-/// No system call: some nanoseconds.
+/// Some nanoseconds, no system call.
 #[inline]
 #[must_use]
 pub fn current() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }
 
-/// Processors' worth of time that the tightest quota of this process's control groups grants,
-/// rounded up; `None` if none sets one.
+/// The least CPU quota of this process's control groups, in whole processors, rounded up; `None`: no quota.
 #[must_use]
 pub fn quota() -> Option<usize> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

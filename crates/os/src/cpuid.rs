@@ -1,7 +1,7 @@
-//! The instruction cpuid, on the processor at hand and on each processor in turn.
+//! The instruction cpuid, on the current processor and on each processor in turn.
 //!
-//! It tells of the processor that executes it: its APIC id, its caches, the type of its core. Who wants to know the
-//! machine asks on all of them ([`visit`]).
+//! cpuid describes the processor that executes it: its APIC id, its caches, its core type. [`visit`] executes
+//! it on all processors.
 //!
 //! ```
 //! use oxmpi_os::{affinity, cpuid};
@@ -20,23 +20,21 @@ use crate::affinity;
 use std::io;
 use std::marker::PhantomData;
 
-/// The processor that the calling thread runs on, of a kind that has cpuid.
-///
-/// It stays with its thread, which the system may move; inside [`visit`] it does not.
+/// The right to execute cpuid on the calling thread's processor. Inside [`visit`] the thread is bound to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Here(PhantomData<*const ()>);
+pub struct CurrentCpu(PhantomData<*const ()>);
 
-/// What came of visiting processors.
+/// The results of [`visit`].
 #[derive(Debug)]
-pub struct Visit<T> {
+pub struct CpuVisit<T> {
     /// Each processor that was visited, with what was found there, in the order of the visit.
     pub seen: Vec<(usize, T)>,
     /// Each processor that the thread could not go to, and why: it is not there, switched off, or not allowed.
     pub refused: Vec<(usize, io::Error)>,
 }
 
-impl Here {
-    /// The processor at hand; `None` where the program is for processors without cpuid.
+impl CurrentCpu {
+    /// The current processor; `None` on architectures without cpuid.
     #[must_use]
     pub fn get() -> Option<Self> {
         cfg!(target_arch = "x86_64").then_some(Self(PhantomData))
@@ -64,7 +62,7 @@ fn instruction(leaf: u32, subleaf: u32) -> [u32; 4] {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
-    unreachable!("`Here::get` gives nothing on these processors")
+    unreachable!("`CurrentCpu::get` gives nothing on these processors")
 }
 
 /// Binds the calling thread to each of `cpus` in turn and calls `each` there, with the processor's number. The thread
@@ -74,18 +72,18 @@ fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
 ///
 /// [`Unsupported`](io::ErrorKind::Unsupported) where processors have no cpuid; what the system says when the thread's
 /// affinity cannot be read, or not be restored. A processor that cannot be visited is no error but among
-/// [`refused`](Visit::refused).
+/// [`refused`](CpuVisit::refused).
 ///
 /// # Cost
 ///
 /// Two system calls and a change of processors for each, some 10 µs.
 pub fn visit<T>(
     cpus: impl IntoIterator<Item = usize>,
-    mut each: impl FnMut(usize, Here) -> T,
-) -> io::Result<Visit<T>> {
-    let here = Here::get().ok_or(io::ErrorKind::Unsupported)?;
-    let home = Home(affinity::current()?);
-    let mut visit = Visit {
+    mut each: impl FnMut(usize, CurrentCpu) -> T,
+) -> io::Result<CpuVisit<T>> {
+    let here = CurrentCpu::get().ok_or(io::ErrorKind::Unsupported)?;
+    let saved = SavedAffinity(affinity::current()?);
+    let mut visit = CpuVisit {
         seen: Vec::new(),
         refused: Vec::new(),
     };
@@ -95,22 +93,22 @@ pub fn visit<T>(
             Err(why) => visit.refused.push((cpu, why)),
         }
     }
-    home.return_to()?;
+    saved.restore()?;
     Ok(visit)
 }
 
-/// The affinity to come back to.
-struct Home(Vec<u64>);
+/// The affinity to restore.
+struct SavedAffinity(Vec<u64>);
 
-impl Home {
-    fn return_to(mut self) -> io::Result<()> {
+impl SavedAffinity {
+    fn restore(mut self) -> io::Result<()> {
         affinity::set_current(&std::mem::take(&mut self.0))
     }
 }
 
-impl Drop for Home {
+impl Drop for SavedAffinity {
     fn drop(&mut self) {
-        // Empty when the way back was taken already. While a panic passes, nobody could be told of a failure.
+        // Empty if it is restored already. During a panic a failure cannot be returned.
         if !self.0.is_empty() {
             let _ = affinity::set_current(&self.0);
         }
@@ -130,7 +128,7 @@ mod tests {
 
     /// Where there is no cpuid, says so and that nothing was tested.
     fn has_cpuid() -> bool {
-        let has = Here::get().is_some();
+        let has = CurrentCpu::get().is_some();
         if !has {
             eprintln!("skipped: these processors have no cpuid");
         }
@@ -138,7 +136,7 @@ mod tests {
     }
 
     /// The APIC id: of the leaf with x2APIC ids if there is one, else of leaf 1.
-    fn apic_id(here: Here) -> u32 {
+    fn apic_id(here: CurrentCpu) -> u32 {
         let [highest, ..] = here.ask(0, 0);
         let [_, processors, _, x2apic] = here.ask(0xb, 0);
         match highest >= 0xb && processors != 0 {

@@ -1,8 +1,8 @@
-//! Doorbells: what wakes a process that waits for descriptors.
+//! [`Doorbell`]: a datagram socket that wakes a process which waits for descriptors.
 //!
-//! A futex cannot be waited for beside sockets; a datagram can. Whoever has a doorbell is rung there and rings
-//! others, each at a name. A ring is kept until it is heard, so none is lost between a last look and the sleep.
-//! It says no more than that there is something to look at, so it does not matter who else rings.
+//! A futex cannot be waited for beside sockets; a datagram socket can. A ring stays in the socket until it is
+//! read, so none is lost between the last poll and the sleep. It means only that there may be something to
+//! do, so a ring of a foreign process does no harm.
 //!
 //! Source: unix(7), "Abstract sockets".
 
@@ -14,21 +14,21 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, recv, sendto,
 };
 
-/// Rings that are heard at once: more than a rank's peers ring while it sleeps.
+/// Most rings that one call of [`Doorbell::hear`] reads.
 const RINGS: u32 = 256;
 
-/// A doorbell of this process. It can be waited for as a descriptor: readable means that it was rung.
+/// A doorbell of this process; its descriptor is readable when it was rung.
 #[derive(Debug)]
 pub struct Doorbell {
     fd: OwnedFd,
 }
 
-/// Where a doorbell is, in this network namespace.
+/// The abstract name of a doorbell, in this network namespace.
 #[derive(Clone, Debug)]
-pub struct Address(SocketAddrUnix);
+pub struct DoorbellAddress(SocketAddrUnix);
 
-impl Address {
-    /// The place called `name`.
+impl DoorbellAddress {
+    /// The address called `name`.
     ///
     /// # Errors
     /// If the name has more than 107 bytes.
@@ -42,7 +42,7 @@ impl Doorbell {
     ///
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if there is one; else what socket and bind say.
-    pub fn new(address: &Address) -> io::Result<Self> {
+    pub fn new(address: &DoorbellAddress) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = SocketType::DGRAM;
         let fd = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
@@ -50,17 +50,16 @@ impl Doorbell {
         Ok(Self { fd })
     }
 
-    /// Rings at another one's. Nothing happens where there is none any more, or as many rings wait there
-    /// as the system keeps: one is enough.
+    /// Rings the doorbell at `at`. Does nothing if it is gone, or its queue is full: one ring is enough.
     ///
     /// # Cost
     /// One system call.
-    pub fn ring(&self, at: &Address) {
+    pub fn ring(&self, at: &DoorbellAddress) {
         let _ = retry_on_intr(|| sendto(&self.fd, &[1], SendFlags::NOSIGNAL, &at.0));
     }
 
-    /// Hears the rings until now: many at once at most, so that nobody who rings without end keeps this process
-    /// here. What is left says once more that there is something to look at.
+    /// Reads the rings so far, at most 256, so that endless rings cannot hold up this process. The rest leaves
+    /// the descriptor readable.
     ///
     /// # Cost
     /// A system call for each, and one more.
@@ -89,7 +88,8 @@ mod tests {
     #[test]
     fn rings_are_kept_until_they_are_heard() {
         let chance = crate::host::random().unwrap();
-        let addresses = [0, 1, 2].map(|n| Address::new(&format!("oxmpi-{chance:x?}-{n}")).unwrap());
+        let addresses =
+            [0, 1, 2].map(|n| DoorbellAddress::new(&format!("oxmpi-{chance:x?}-{n}")).unwrap());
         let [one, two] = [0, 1].map(|n| Doorbell::new(&addresses[n]).unwrap());
         let taken = Doorbell::new(&addresses[0]).unwrap_err();
         assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
@@ -104,6 +104,6 @@ mod tests {
         while rung(Duration::ZERO) {
             two.hear();
         }
-        assert!(Address::new(&"x".repeat(108)).is_err());
+        assert!(DoorbellAddress::new(&"x".repeat(108)).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for many descriptors at once, at a cost that grows with those that have something to say.
+//! [`Epoll`]: waits for many descriptors, at a cost that grows with the ready ones.
 //!
 //! Source: epoll(7).
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{Timespec, epoll};
 
-/// Descriptors that are watched. It can be waited for itself, beside others.
+/// A set of watched descriptors. It is a descriptor itself.
 #[derive(Debug)]
 pub struct Epoll {
     fd: OwnedFd,
@@ -21,45 +21,45 @@ impl Epoll {
         .union(epoll::EventFlags::RDHUP)
         .union(epoll::EventFlags::ET);
 
-    /// Watches nothing yet.
+    /// An empty set.
     ///
     /// # Errors
-    /// What epoll_create1 says.
+    /// The error of epoll_create1(2).
     pub fn new() -> io::Result<Self> {
         let fd = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Self { fd })
     }
 
-    /// Tells under `key` whenever `fd` begins to be readable or writable, or ends (edge-triggered):
-    /// who is told reads or writes until that would block. Closing `fd` ends it.
+    /// Reports `fd` under `key` when it becomes readable or writable, or ends (edge-triggered): read or write
+    /// until that would block. Closing `fd` removes it.
     ///
     /// # Errors
-    /// What epoll_ctl says.
+    /// The error of epoll_ctl(2).
     pub fn watch(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         self.add(fd, key, Self::EDGES)
     }
 
-    /// Tells of `fd`, which is watched, under `key` from now on; also of what was told before.
+    /// Reports `fd`, which is watched edge-triggered, under `key` from now on; its current state once more.
     ///
     /// # Errors
-    /// What epoll_ctl says.
-    pub fn rename(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
+    /// The error of epoll_ctl(2).
+    pub fn modify(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         let data = epoll::EventData::new_u64(key);
         Ok(epoll::modify(&self.fd, fd, data, Self::EDGES)?)
     }
 
-    /// Tells under `key` as long as `fd` is readable (level-triggered).
+    /// Reports `fd` under `key` as long as it is readable (level-triggered).
     ///
     /// # Errors
-    /// What epoll_ctl says.
+    /// The error of epoll_ctl(2).
     pub fn watch_readable(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         self.add(fd, key, epoll::EventFlags::IN)
     }
 
-    /// Tells nothing more of `fd`, which is watched.
+    /// Stops watching `fd`.
     ///
     /// # Errors
-    /// What epoll_ctl says.
+    /// The error of epoll_ctl(2).
     pub fn forget(&self, fd: impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.fd, fd)?)
     }
@@ -73,11 +73,10 @@ impl Epoll {
         )?)
     }
 
-    /// Waits for something to tell, for `limit` at most, and gives how much there is: 0 also when a
-    /// signal came.
+    /// Waits for events, at most `limit`. Returns their number, 0 also after a signal.
     ///
     /// # Errors
-    /// What epoll_wait says.
+    /// The error of epoll_wait(2).
     ///
     /// # Cost
     /// One system call.
@@ -86,14 +85,14 @@ impl Epoll {
             tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: limit.subsec_nanos().into(),
         };
-        let mut told = [MaybeUninit::uninit(); Events::MOST];
-        let (told, _) = match epoll::wait(&self.fd, &mut told, Some(&limit)) {
+        let mut list = [MaybeUninit::uninit(); Events::MAX];
+        let (list, _) = match epoll::wait(&self.fd, &mut list, Some(&limit)) {
             Err(rustix::io::Errno::INTR) => (&mut [][..], &mut [][..]),
             other => other?,
         };
-        events.count = told.len();
-        for (ready, event) in events.list.iter_mut().zip(told) {
-            *ready = Ready::of(event);
+        events.count = list.len();
+        for (ready, event) in events.list.iter_mut().zip(list) {
+            *ready = ReadyEvent::of(event);
         }
         Ok(events.count)
     }
@@ -105,23 +104,23 @@ impl AsFd for Epoll {
     }
 }
 
-/// What one wait told.
+/// The events of one wait.
 #[derive(Debug)]
 pub struct Events {
-    list: [Ready; Self::MOST],
+    list: [ReadyEvent; Self::MAX],
     count: usize,
 }
 
 impl Events {
-    /// As many are told by one wait at most; the next wait tells the others.
-    pub const MOST: usize = 64;
+    /// Most events of one wait; the next wait has the others.
+    pub const MAX: usize = 64;
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Ready> + use<'_> {
+    /// All events.
+    pub fn iter(&self) -> impl Iterator<Item = ReadyEvent> + use<'_> {
         self.list[..self.count].iter().copied()
     }
 
-    /// How many there are.
+    /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
@@ -133,7 +132,7 @@ impl Events {
         self.count == 0
     }
 
-    /// Forgets them.
+    /// Drops all events.
     pub fn clear(&mut self) {
         self.count = 0;
     }
@@ -142,27 +141,26 @@ impl Events {
 impl Default for Events {
     fn default() -> Self {
         Self {
-            list: [Ready::default(); Self::MOST],
+            list: [ReadyEvent::default(); Self::MAX],
             count: 0,
         }
     }
 }
 
-/// A descriptor that has something to say. One that has ended is both readable and writable, and the
-/// read or write tells how it ended.
+/// An event. A descriptor that has ended is readable and writable; the read or write returns how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ready {
-    /// As it was given to [`Epoll::watch`].
+pub struct ReadyEvent {
+    /// The key given to [`Epoll::watch`].
     pub key: u64,
     /// A read would not block.
     pub readable: bool,
     /// A write would not block.
     pub writable: bool,
-    /// Nothing more comes than what can be read now: that it has ended is told once, with it.
+    /// Nothing more arrives than what can be read now. Reported once.
     pub ended: bool,
 }
 
-impl Ready {
+impl ReadyEvent {
     fn of(event: &epoll::Event) -> Self {
         let (flags, data) = (event.flags, event.data);
         let broken = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);
@@ -193,10 +191,10 @@ mod tests {
         assert_eq!(epoll.wait(&mut events, LONG).unwrap(), 1);
         let ready = events.iter().next().unwrap();
         assert_eq!((ready.key, ready.readable), (7, true));
-        assert_eq!(epoll.wait(&mut events, Duration::ZERO).unwrap(), 0, "told");
+        assert_eq!(epoll.wait(&mut events, Duration::ZERO).unwrap(), 0, "list");
         assert!(events.is_empty());
-        epoll.rename(&from, 9).unwrap();
-        assert_eq!(epoll.wait(&mut events, LONG).unwrap(), 1, "told again");
+        epoll.modify(&from, 9).unwrap();
+        assert_eq!(epoll.wait(&mut events, LONG).unwrap(), 1, "list again");
         assert_eq!(events.iter().next().unwrap().key, 9);
 
         let level = Epoll::new().unwrap();

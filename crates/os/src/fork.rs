@@ -1,8 +1,7 @@
-//! Telling a forked child from its parent.
+//! [`ForkGuard`]: tells a forked child from its parent.
 //!
-//! A forked child shares the parent's rings without the parent's knowledge, so it must not use
-//! them. A page that the kernel wipes on fork says which one this process is, at the price of one
-//! load.
+//! A forked child must not use the parent's shared memory. A page that the kernel wipes on fork shows which
+//! of the two a process is, for one load.
 //!
 //! Source: madvise(2), `MADV_WIPEONFORK`.
 
@@ -14,9 +13,9 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 const PAGE: usize = 4096;
 
-/// Knows whether the process forked since it was made.
+/// Shows whether this process was forked since the guard was made.
 ///
-/// The page stays mapped until the process ends: make one for a process, and copy it.
+/// The page stays mapped until the process ends: make one guard a process, and copy it.
 #[derive(Clone, Copy, Debug)]
 pub struct ForkGuard {
     word: &'static AtomicU32,
@@ -29,7 +28,7 @@ impl ForkGuard {
     /// Marks this process as the parent.
     ///
     /// # Errors
-    /// What mmap or madvise say; kernels before 4.14 know no such page.
+    /// The error of mmap(2) or madvise(2); kernels before 4.14 have no such page.
     pub fn new() -> io::Result<Self> {
         // SAFETY: the page is aligned, its zero bytes are a valid atomic, and it is never unmapped.
         let word = unsafe { AtomicU32::from_ptr(page()?.as_ptr()) };
@@ -37,7 +36,7 @@ impl ForkGuard {
         Ok(Self { word })
     }
 
-    /// A guard that says in every process that it forked.
+    /// A guard that says in every process that it was forked.
     #[must_use]
     pub fn closed() -> Self {
         Self { word: &CLOSED }
@@ -54,17 +53,16 @@ impl ForkGuard {
     }
 }
 
-/// A word of one thread that is 0 in every child forked after [`Latch::new`], whatever the parent has
-/// set it to.
+/// A word of one thread that is 0 in every child forked after [`WipeOnForkWord::new`].
 #[derive(Debug)]
-pub struct Latch {
+pub struct WipeOnForkWord {
     word: NonNull<u32>,
 }
 
 // SAFETY: a page that is one owner's, on whatever thread.
-unsafe impl Send for Latch {}
+unsafe impl Send for WipeOnForkWord {}
 
-impl Latch {
+impl WipeOnForkWord {
     /// A word that is 0.
     ///
     /// # Errors
@@ -96,7 +94,7 @@ impl Latch {
     }
 }
 
-impl Drop for Latch {
+impl Drop for WipeOnForkWord {
     fn drop(&mut self) {
         // SAFETY: `new` mapped the page, and nobody else knows it. One that stays mapped does no harm.
         let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
@@ -130,7 +128,7 @@ mod tests {
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
-        let latch = Latch::new().unwrap();
+        let latch = WipeOnForkWord::new().unwrap();
         assert_eq!(latch.get(), 0);
         latch.set(7);
         assert!(!guard.forked());

@@ -1,4 +1,4 @@
-//! Sleeping on a word in shared memory, and waking who sleeps there.
+//! Sleeps on a word in shared memory until another process or thread wakes the sleeper.
 //!
 //! Source: futex(2).
 
@@ -11,26 +11,25 @@ use rustix::thread::futex;
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
-    /// Somebody called [`wake`], or the kernel woke without cause: look again.
+pub enum WakeReason {
+    /// [`wake`] was called, or the wake-up is spurious: check again.
     Called,
-    /// The word had another value already.
+    /// The word already had another value.
     Changed,
-    /// The time is over.
+    /// The limit has passed.
     TimedOut,
 }
 
-/// Sleeps while `word` is `expected`, at most `limit`. The word may be in memory that several
-/// processes share.
+/// Sleeps while `word` is `expected`, at most `limit`. Processes may share the word.
 ///
 /// # Errors
-/// What futex says beyond the cases of [`Woken`]; a signal counts as [`Woken::Called`].
-pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Woken> {
+/// What futex says beyond the cases of [`WakeReason`]; a signal counts as [`WakeReason::Called`].
+pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<WakeReason> {
     let limit = limit.try_into().map_err(|_| Errno::INVAL)?;
     match futex::wait(word, futex::Flags::empty(), expected, Some(&limit)) {
-        Ok(()) | Err(Errno::INTR) => Ok(Woken::Called),
-        Err(Errno::AGAIN) => Ok(Woken::Changed),
-        Err(Errno::TIMEDOUT) => Ok(Woken::TimedOut),
+        Ok(()) | Err(Errno::INTR) => Ok(WakeReason::Called),
+        Err(Errno::AGAIN) => Ok(WakeReason::Changed),
+        Err(Errno::TIMEDOUT) => Ok(WakeReason::TimedOut),
         Err(error) => Err(error.into()),
     }
 }
@@ -38,7 +37,7 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Woke
 /// Wakes one sleeper on `word`. Returns whether there was one.
 ///
 /// # Errors
-/// What futex says.
+/// The error of futex.
 pub fn wake(word: &AtomicU32) -> io::Result<bool> {
     Ok(futex::wake(word, futex::Flags::empty(), 1)? > 0)
 }
@@ -53,8 +52,8 @@ mod tests {
     fn three_ends_of_a_wait() {
         let word = AtomicU32::new(1);
         let limit = Duration::from_millis(1);
-        assert_eq!(wait(&word, 0, limit).unwrap(), Woken::Changed);
-        assert_eq!(wait(&word, 1, limit).unwrap(), Woken::TimedOut);
+        assert_eq!(wait(&word, 0, limit).unwrap(), WakeReason::Changed);
+        assert_eq!(wait(&word, 1, limit).unwrap(), WakeReason::TimedOut);
         assert!(!wake(&word).unwrap());
         std::thread::scope(|s| {
             s.spawn(|| {

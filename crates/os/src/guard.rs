@@ -1,5 +1,4 @@
-//! A guard over a process group: a small process that kills the group when its owner dies,
-//! however the owner dies.
+//! [`GroupGuard`]: a small process that kills a process group when its owner dies, however that dies.
 //!
 //! The guard leads the group, so the group's number stays taken as long as the guard has not been
 //! waited for. It sleeps in one read on a pipe whose other end only the owner holds. Between
@@ -16,18 +15,18 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
 use crate::process::signal_group;
 use crate::signal::{Signal, block_all};
 
-/// How often the guard looks again for marked processes that were born while it looked.
+/// Most passes over /proc for marked processes, which may fork meanwhile.
 const ROUNDS: usize = 8;
 
-/// A process group whose members do not outlive the owner of this value.
+/// A process group whose members die with the process that owns this value.
 #[derive(Debug)]
-pub struct Guard {
+pub struct GroupGuard {
     pid: Pid,
     /// The guard reads from the other end; the end of the owner closes this one.
     _lifeline: PipeWriter,
 }
 
-impl Guard {
+impl GroupGuard {
     /// Starts a new process group with its guard.
     ///
     /// `mark` is an entry of the environment, `NAME=value`, that every process of the job has:
@@ -62,7 +61,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for GroupGuard {
     /// Kills what is left of the group, the guard too.
     fn drop(&mut self) {
         signal_group(self.group(), Signal::KILL);
@@ -71,7 +70,7 @@ impl Drop for Guard {
     }
 }
 
-/// The guard's whole life.
+/// The main function of the guard process.
 fn watch(reader: &PipeReader, lifeline: PipeWriter, mark: &[u8]) -> ! {
     block_all();
     drop(lifeline);
@@ -92,7 +91,7 @@ fn watch(reader: &PipeReader, lifeline: PipeWriter, mark: &[u8]) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Kills every other process whose environment holds `mark`; gives their number.
+/// Kills every other process whose environment has `mark`. Returns their number.
 fn end_marked(mark: &[u8]) -> rustix::io::Result<usize> {
     let me = rustix::process::getpid();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -137,7 +136,7 @@ fn environ_of(entry: &[u8]) -> Option<(Pid, EnvironPath)> {
     (end < path.len()).then_some((pid, path))
 }
 
-/// Whether the environment of a process holds `mark`.
+/// Whether the environment of a process has `mark`.
 fn is_marked(processes: &OwnedFd, path: &EnvironPath, mark: &[u8]) -> rustix::io::Result<bool> {
     let path = CStr::from_bytes_until_nul(path).map_err(|_| rustix::io::Errno::INVAL)?;
     let environment = rustix::fs::openat(

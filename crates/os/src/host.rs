@@ -1,4 +1,4 @@
-//! Which machine this is, and chance.
+//! The name and identity of this machine, and random bytes.
 
 use std::fs;
 use std::io;
@@ -15,8 +15,8 @@ pub fn name() -> String {
         .into_owned()
 }
 
-/// Names this boot of this kernel: equal for two processes exactly if they run on one machine
-/// (containers included).
+/// An id of this boot of the kernel: equal for two processes if and only if they run on one machine, also in
+/// containers.
 ///
 /// # Errors
 /// What reading `/proc/sys/kernel/random/boot_id` says.
@@ -27,10 +27,10 @@ pub fn boot_id() -> io::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// 128 bits that nobody can guess.
+/// 128 random bits that cannot be guessed.
 ///
 /// # Errors
-/// What getrandom says.
+/// The error of getrandom.
 ///
 /// Source: getrandom(2).
 pub fn random() -> io::Result<[u8; 16]> {

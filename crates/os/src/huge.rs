@@ -1,5 +1,4 @@
-//! Huge pages for shared memory: whether the kernel gives them to who asks, and how many are set
-//! aside.
+//! Huge pages for shared memory: the kernel's policy, and the pages in the hugetlb pool.
 //!
 //! Source: the kernel's admin-guide/mm/transhuge.rst ("Hugepages in tmpfs/shmem") and
 //! admin-guide/mm/hugetlbpage.rst.
@@ -8,7 +7,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// Bytes of the huge pages that are asked for.
+/// Bytes of a huge page.
 pub const SIZE: u64 = 2 << 20;
 
 /// The file that [`Shmem`] is read from.
@@ -16,14 +15,14 @@ pub const SHMEM_ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabl
 
 const POOL: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 
-/// When the kernel gives huge pages to memfd memory.
+/// The kernel's policy of huge pages for memfd memory (`shmem_enabled`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shmem {
     /// Always.
     Always,
     /// Where they lie within the file's size.
     WithinSize,
-    /// To who asks by madvise.
+    /// Where madvise asks for them.
     Advise,
     /// Never.
     Never,
@@ -31,18 +30,18 @@ pub enum Shmem {
     Deny,
     /// Always, in every mount.
     Force,
-    /// The kernel knows no such thing, or does not tell.
+    /// The kernel has no such policy, or it cannot be read.
     Unknown,
 }
 
 impl Shmem {
-    /// What this machine's kernel says.
+    /// The policy of this machine.
     #[must_use]
     pub fn of_machine() -> Self {
         fs::read_to_string(SHMEM_ENABLED).map_or(Self::Unknown, |text| Self::parse(&text))
     }
 
-    /// Reads what the file says: all words, the one that holds in brackets.
+    /// Parses the file: all words, the chosen one in brackets.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let chosen = text
@@ -83,7 +82,7 @@ impl fmt::Display for Shmem {
     }
 }
 
-/// Bytes of the huge pages that are set aside and that nobody has or has been promised.
+/// Bytes of free huge pages in the pool that are not reserved.
 #[must_use]
 pub fn pool() -> u64 {
     pool_at(Path::new(POOL))

@@ -1,12 +1,11 @@
-//! Descriptors that the parent process left open for this one.
+//! Takes over descriptors that the parent process left open.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
-/// A descriptor of our own for the open file that `fd`, a number from the environment, names.
-/// Neither is inherited any further.
+/// Duplicates the open file `fd`, a number from the environment. Neither descriptor is inherited further.
 ///
 /// # Errors
 /// `EBADF` when nothing is open at that number.

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
-/// An address of an interface.
+/// A network interface with one of its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its name, such as `eth0`.
@@ -18,7 +18,7 @@ pub struct Interface {
     pub prefix: u8,
     /// Whether it is up and running.
     pub up: bool,
-    /// Whether it leads to this host only.
+    /// Whether it is the loopback device.
     pub loopback: bool,
 }
 
@@ -31,10 +31,10 @@ pub fn speed(name: &str) -> Option<u32> {
     text.trim().parse().ok().filter(|speed| *speed > 0)
 }
 
-/// One item for each address of each interface, in the kernel's order.
+/// All interfaces, once for each address, in the kernel's order.
 ///
 /// # Errors
-/// What getifaddrs says.
+/// The error of getifaddrs(3).
 pub fn list() -> io::Result<Vec<Interface>> {
     let mut first = ptr::null_mut();
     // SAFETY: getifaddrs writes the head of a list that it allocates.

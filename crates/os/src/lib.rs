@@ -10,12 +10,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
-//! sleeping ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`], [`host`], [`clock`]), starting
-//! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
+//! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]), sleeping
+//! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
+//! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
+//! [`host`], [`clock`]), child processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
-//! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
+//! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
 
 pub mod adapter;
 pub mod affinity;
@@ -23,6 +23,7 @@ pub mod bytes;
 pub mod cache;
 mod cgroup;
 pub mod clock;
+pub mod cma;
 pub mod copy;
 pub mod cpu;
 pub mod cpuid;
@@ -38,6 +39,7 @@ pub mod interface;
 pub mod limit;
 pub mod membarrier;
 pub mod memory;
+mod page_size;
 pub mod pages;
 pub mod pidfd;
 pub mod pipe;
@@ -46,7 +48,6 @@ pub mod process;
 pub mod signal;
 pub mod socket;
 pub mod tcp;
-pub mod vm;
 
 pub use bytes::RawBytes;
 pub use inherit::inherit;

@@ -1,7 +1,6 @@
-//! How much memory may still be taken, and a refusal that names numbers.
+//! How much memory is left, by machine, cgroup and process limits, and an error with the figures.
 //!
-//! memfd never says "full": the kernel kills instead. So whoever reserves compares first with
-//! what the machine, the control groups and the process's own limits leave.
+//! A memfd never reports "full": the kernel kills instead. So callers compare with these limits first.
 //!
 //! Source: proc_meminfo(5), proc_pid_statm(5), setrlimit(2), the kernel's cgroup-v2.rst ("Memory
 //! Interface Files") and cgroup-v1/memory.rst.
@@ -14,7 +13,7 @@ use rustix::process::{Resource, getrlimit};
 
 /// Where a limit comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum LimitSource {
     /// MemAvailable of `/proc/meminfo`.
     Machine,
     /// A control group; its directory.
@@ -25,7 +24,7 @@ pub enum Source {
     AddressSpace,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for LimitSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Machine => f.write_str("left on this machine (MemAvailable)"),
@@ -36,25 +35,25 @@ impl fmt::Display for Source {
     }
 }
 
-/// Memory that may still be taken, in bytes.
+/// Memory that is left, and the limit that bounds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Available {
+pub struct AvailableMemory {
     /// Bytes.
     pub bytes: u64,
     /// The tightest limit, which gave them.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
-/// More memory was asked for than there is.
+/// More memory was requested than is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TooMuch {
+pub struct MemoryLimitError {
     /// Bytes asked for.
     pub wanted: u64,
     /// What there is.
-    pub available: Available,
+    pub available: AvailableMemory,
 }
 
-impl fmt::Display for TooMuch {
+impl fmt::Display for MemoryLimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         write!(
@@ -67,71 +66,71 @@ impl fmt::Display for TooMuch {
     }
 }
 
-impl std::error::Error for TooMuch {}
+impl std::error::Error for MemoryLimitError {}
 
-/// Refuses `wanted` bytes if they do not fit.
+/// Checks that `wanted` bytes of memory are left.
 ///
 /// # Errors
-/// [`TooMuch`] with both numbers. A machine that tells nothing refuses nothing.
-pub fn check(wanted: u64) -> Result<(), TooMuch> {
+/// [`MemoryLimitError`] with both numbers. A machine that tells nothing refuses nothing.
+pub fn check(wanted: u64) -> Result<(), MemoryLimitError> {
     match available() {
-        Some(available) if available.bytes < wanted => Err(TooMuch { wanted, available }),
+        Some(available) if available.bytes < wanted => Err(MemoryLimitError { wanted, available }),
         _ => Ok(()),
     }
 }
 
-/// Refuses a file of `wanted` bytes if the process may not have one.
+/// Checks that this process may have a file of `wanted` bytes.
 ///
 /// # Errors
-/// [`TooMuch`] with both numbers.
-pub fn check_file(wanted: u64) -> Result<(), TooMuch> {
+/// [`MemoryLimitError`] with both numbers.
+pub fn check_file(wanted: u64) -> Result<(), MemoryLimitError> {
     match file_size() {
-        Some(available) if available.bytes < wanted => Err(TooMuch { wanted, available }),
+        Some(available) if available.bytes < wanted => Err(MemoryLimitError { wanted, available }),
         _ => Ok(()),
     }
 }
 
-/// The largest file that this process may have. `None`: any.
+/// The largest file that this process may have. `None`: no limit.
 #[must_use]
-pub fn file_size() -> Option<Available> {
+pub fn file_size() -> Option<AvailableMemory> {
     let bytes = getrlimit(Resource::Fsize).current?;
-    Some(Available {
+    Some(AvailableMemory {
         bytes,
-        source: Source::FileSize,
+        source: LimitSource::FileSize,
     })
 }
 
-/// The addresses that this process may still map. `None`: any number.
+/// The address space that this process may still map. `None`: no limit.
 #[must_use]
-pub fn address_space() -> Option<Available> {
+pub fn address_space() -> Option<AvailableMemory> {
     let limit = getrlimit(Resource::As).current?;
     let sizes = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let used = sizes.split(' ').next().and_then(|n| n.parse::<u64>().ok());
-    let used = used.unwrap_or(0) * crate::memory::page_size();
-    Some(Available {
+    let used = used.unwrap_or(0) * crate::page_size::page_size();
+    Some(AvailableMemory {
         bytes: limit.saturating_sub(used),
-        source: Source::AddressSpace,
+        source: LimitSource::AddressSpace,
     })
 }
 
-/// The memory that may still be taken: the least of the machine's and of every control group
-/// this process is in. `None` where the system tells nothing.
+/// The memory that is left: the least of the machine and of every control group of this process. `None` if
+/// the system reports nothing.
 #[must_use]
-pub fn available() -> Option<Available> {
+pub fn available() -> Option<AvailableMemory> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| mem_available(&text))
-        .map(|bytes| Available {
+        .map(|bytes| AvailableMemory {
             bytes,
-            source: Source::Machine,
+            source: LimitSource::Machine,
         });
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let groups = crate::cgroup::dirs(&own, "memory")
         .into_iter()
         .filter_map(|dir| {
-            Some(Available {
+            Some(AvailableMemory {
                 bytes: group_room(&dir)?,
-                source: Source::Group(dir),
+                source: LimitSource::Group(dir),
             })
         });
     machine.into_iter().chain(groups).min_by_key(|a| a.bytes)

@@ -1,4 +1,4 @@
-//! Shared memory without a name: memfd, sealed and mapped.
+//! [`Memfd`] and [`Mapping`]: anonymous shared memory, sealed and mapped.
 //!
 //! A memfd has no file anywhere, so nothing is left after a crash. It is sparse: a page costs
 //! memory once it is touched. Its size is sealed, since a peer that cut it shorter would kill
@@ -18,6 +18,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::limit;
+pub use crate::page_size::page_size;
 
 /// The system calls that make shared memory: the places where it can be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +50,7 @@ fn inject(_: Call) -> io::Result<()> {
 /// linux/magic.h.
 const HUGETLBFS: u64 = 0x9584_58f6;
 
-/// Bytes of this machine's small pages.
-#[must_use]
-pub fn page_size() -> u64 {
-    // The C library's answer: rustix reads the auxiliary vector itself, which crashes under valgrind.
-    // SAFETY: a question without arguments that point anywhere.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
-
-/// Anonymous shared memory of a fixed size.
+/// Anonymous shared memory of a fixed, sealed size.
 #[derive(Debug)]
 pub struct Memfd {
     fd: OwnedFd,
@@ -102,7 +95,7 @@ impl Memfd {
         Ok(Self { fd, len, pooled })
     }
 
-    /// Takes over shared memory that a peer made.
+    /// Adopts shared memory that a peer made.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] if its size is not sealed: the peer could cut it shorter.
@@ -136,7 +129,7 @@ impl Memfd {
     /// Maps all of it, readable and writable, hidden from forked children.
     ///
     /// # Errors
-    /// What mmap or madvise say; an empty memfd cannot be mapped.
+    /// The error of mmap or madvise; an empty memfd cannot be mapped.
     pub fn map(&self) -> io::Result<Mapping> {
         self.map_part(0, self.len)
     }
@@ -190,7 +183,7 @@ impl AsFd for Memfd {
     }
 }
 
-/// Mapped memory, shared or not, unmapped when dropped.
+/// Mapped memory, shared or private, unmapped when dropped.
 ///
 /// It gives an address and a length and never a reference: other processes write these bytes at
 /// any time. Reach them through atomics or [`crate::copy`].
@@ -198,7 +191,7 @@ impl AsFd for Memfd {
 pub struct Mapping {
     base: NonNull<u8>,
     len: usize,
-    /// The process that has it: a forked child has not.
+    /// The process that mapped it; a forked child has nothing there.
     owner: u32,
 }
 
@@ -209,10 +202,10 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// `len` bytes of this process's own, all zero, hidden from forked children.
+    /// `len` private bytes, all zero, not inherited by forked children.
     ///
     /// # Errors
-    /// What mmap or madvise say; none are not mapped.
+    /// The error of mmap or madvise; none are not mapped.
     pub fn own(len: usize) -> io::Result<Self> {
         inject(Call::Mmap)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
@@ -227,7 +220,7 @@ impl Mapping {
         Self::new(base.cast(), len)
     }
 
-    /// What was just mapped, hidden from forked children.
+    /// A new mapping, not inherited by forked children.
     fn new(base: *mut u8, len: usize) -> io::Result<Self> {
         let mapping = Self {
             base: NonNull::new(base).ok_or(io::ErrorKind::InvalidData)?,
@@ -257,13 +250,13 @@ impl Mapping {
         self.len == 0
     }
 
-    /// Asks for huge pages. True if the kernel took the wish; it may still not follow it.
+    /// Asks for huge pages. True if the kernel accepts the advice, which it may still ignore.
     #[must_use]
     pub fn ask_huge_pages(&self) -> bool {
         self.advise(0, self.len, Advice::LinuxHugepage).is_ok()
     }
 
-    /// Takes the pages of `len` bytes from byte `at` on now, instead of at their first touch.
+    /// Allocates the pages of `len` bytes from byte `at` on now, not at their first touch.
     ///
     /// # Errors
     /// When there are no such pages, or the kernel (before 5.14) cannot.
@@ -299,7 +292,7 @@ impl Mapping {
     /// Nobody uses the range: it is contents that go.
     ///
     /// # Errors
-    /// What madvise says.
+    /// The error of madvise.
     ///
     /// # Panics
     /// If the range is not within the mapping.
@@ -398,14 +391,14 @@ mod tests {
         let taken = || rustix::fs::fstat(&memory).unwrap().st_blocks as usize * 512;
         let ones = vec![1; 4 * page];
         // SAFETY: the mapping has these bytes.
-        unsafe { crate::copy::to_foreign(&ones, one.base()) };
+        unsafe { crate::copy::copy_to_shared(&ones, one.base()) };
         assert_eq!(taken(), 4 * page);
         // SAFETY: nobody else uses them.
         unsafe { one.give_back(page, 2 * page) }.unwrap();
         assert_eq!(taken(), 2 * page);
         let mut seen = vec![9; 4 * page];
         // SAFETY: as above.
-        unsafe { crate::copy::from_foreign(two.base(), &mut seen) };
+        unsafe { crate::copy::copy_from_shared(two.base(), &mut seen) };
         let expected = [&ones[..page], &vec![0; 2 * page], &ones[..page]].concat();
         assert!(seen == expected);
     }

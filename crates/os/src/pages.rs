@@ -1,5 +1,4 @@
-//! Memory that goes to a connection by page: the kernel gets the pages themselves, not a copy of what is in
-//! them.
+//! [`PagePipe`]: sends memory to a connection by page (vmsplice and splice), without a copy by the sender.
 //!
 //! Source: vmsplice(2), splice(2), pipe(7).
 
@@ -15,24 +14,23 @@ use rustix::pipe::{
 use crate::signal::{self, Signal};
 use crate::tcp::Stream;
 
-/// Bytes that go at once at least, if there are so many: the calls for fewer take longer than copies. It is what a
-/// pipe has that the kernel has not cut short.
-const LEAST: usize = 64 << 10;
+/// Least capacity: with less, the system calls take longer than copies. A pipe has it unless the user's limit
+/// of pipe pages is exhausted.
+const MIN_LEN: usize = 64 << 10;
 
-/// A way from memory into connections. Pages that one end holds are in no other's way: one will do for many
-/// connections, in turn.
+/// A pipe of pages from memory into connections. One serves many connections in turn.
 #[derive(Debug)]
-pub struct Pages {
+pub struct PagePipe {
     from: OwnedFd,
     into: OwnedFd,
     held: usize,
 }
 
-impl Pages {
-    /// Takes about `bytes` at once, or fewer where this user has many pipes.
+impl PagePipe {
+    /// A pipe for about `bytes`, or for fewer if this user has many pipes.
     ///
     /// # Errors
-    /// What pipe says. [`io::ErrorKind::Unsupported`] where SIGPIPE has its usual effect: a connection whose
+    /// The error of pipe. [`io::ErrorKind::Unsupported`] where SIGPIPE has its usual effect: a connection whose
     /// other end is gone answers pages with that signal, and no flag prevents it. The same where this user has
     /// so many pipes that this one would take less than 64 KiB at once.
     pub fn new(bytes: usize) -> io::Result<Self> {
@@ -41,7 +39,7 @@ impl Pages {
         }
         let (from, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let _ = fcntl_setpipe_size(&into, bytes); // what it has may do as well, by more calls
-        if fcntl_getpipe_size(&into)? < bytes.min(LEAST) {
+        if fcntl_getpipe_size(&into)? < bytes.min(MIN_LEN) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Ok(Self {
@@ -51,13 +49,13 @@ impl Pages {
         })
     }
 
-    /// Bytes that were taken and are not with a connection yet.
+    /// Bytes in the pipe.
     #[must_use]
     pub const fn held(&self) -> usize {
         self.held
     }
 
-    /// Takes as many of `bytes` as there is room for.
+    /// Puts the pages of `bytes` into the pipe, as many as there is room for.
     ///
     /// The kernel reads them later, until the other end of their connection has them. What they are then is
     /// what arrives; that their memory is given back meanwhile does no harm to this process.
@@ -82,7 +80,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Gives what is held to `to`, and how many bytes that took.
+    /// Moves the pages in the pipe to `to`. Returns the number of bytes.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if there is no room; else what splice says of the connection.
@@ -104,8 +102,8 @@ mod tests {
     fn pages_arrive_in_order() {
         let (one, two) = pair();
         let bytes: Vec<u8> = (0..3 << 20).map(|at: u32| (at / 7) as u8).collect();
-        let mut pages = Pages::new(256 << 10).unwrap();
-        assert_eq!(one.begin(b"head").unwrap(), 4);
+        let mut pages = PagePipe::new(256 << 10).unwrap();
+        assert_eq!(one.write_more(b"head").unwrap(), 4);
         let (mut gone, mut got) = (0, Vec::new());
         let mut space = vec![0; 100_000];
         while got.len() < 4 + bytes.len() {
@@ -130,7 +128,7 @@ mod tests {
     fn nobody_there_is_an_error() {
         let (one, two) = pair();
         drop(two);
-        let mut pages = Pages::new(4096).unwrap();
+        let mut pages = PagePipe::new(4096).unwrap();
         let error = loop {
             pages.take(&[1; 4096]).unwrap();
             match pages.give(&one) {

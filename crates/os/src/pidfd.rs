@@ -1,4 +1,4 @@
-//! Noticing that a process has ended.
+//! [`PidfdSet`]: notices that processes have ended.
 //!
 //! A pidfd becomes readable when its process ends, whoever the parent is, and cannot be confused
 //! with a later process of the same number.
@@ -7,27 +7,29 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// A set of processes under watch, each with an index of the caller's.
+use crate::pipe::{PollFd, PollFlags, poll};
+
+/// A set of watched processes, each with an index that the caller chose.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct PidfdSet {
     watched: Vec<(u32, OwnedFd)>,
     gone: Vec<u32>,
 }
 
-impl Watch {
-    /// Watches nobody yet.
+impl PidfdSet {
+    /// An empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Watches process `pid` as `index`. One that has ended already is reported by the next
-    /// [`Watch::ended`].
+    /// [`PidfdSet::ended`].
     ///
     /// # Errors
     /// What pidfd_open says: mostly that this process has too many open files.
@@ -43,10 +45,10 @@ impl Watch {
         Ok(())
     }
 
-    /// The indexes of those that ended since the last call. Each is reported once. Does not wait.
+    /// The indexes of the processes that ended since the last call, each once. Does not wait.
     ///
     /// # Errors
-    /// What poll says.
+    /// The error of poll.
     pub fn ended(&mut self) -> io::Result<Vec<u32>> {
         let mut gone = std::mem::take(&mut self.gone);
         if self.watched.is_empty() {
@@ -57,14 +59,8 @@ impl Watch {
             .iter()
             .map(|(_, fd)| PollFd::new(fd, PollFlags::IN))
             .collect();
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        match poll(&mut fds, Some(&now)) {
-            Ok(0) | Err(Errno::INTR) => return Ok(gone),
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
+        if poll(&mut fds, Some(Duration::ZERO))? == 0 {
+            return Ok(gone);
         }
         let ended: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         let mut ended = ended.into_iter();
@@ -88,7 +84,7 @@ mod tests {
     #[test]
     fn reports_each_once() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-        let mut watch = Watch::new();
+        let mut watch = PidfdSet::new();
         watch.add(3, std::process::id()).unwrap();
         watch.add(5, child.id()).unwrap();
         assert!(watch.ended().unwrap().is_empty());

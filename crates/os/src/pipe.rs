@@ -1,4 +1,4 @@
-//! Byte streams between processes, and waiting for several of them.
+//! Reads and writes of borrowed descriptors, and poll(2).
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ pub use rustix::event::{PollFd, PollFlags};
 /// process shares, never on an inherited standard stream.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system call.
 pub fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(&fd)?;
     rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK)?;
@@ -20,7 +20,7 @@ pub fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
 }
 
 /// Waits until one of `fds` has what it asks for, or `timeout` has passed (`None`: for ever).
-/// Gives the number of those that have something to say. A signal does not end the wait early.
+/// Returns the number of ready ones. A signal does not end the wait.
 ///
 /// # Errors
 /// When a system resource is missing.

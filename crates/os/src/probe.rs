@@ -1,29 +1,29 @@
-//! Whether this system lets us use what the transports are made of: each tried once, for reports.
+//! Tries each system call that the transports need, once, for reports.
 //!
 //! A container's seccomp filter may refuse any of these calls, and old kernels lack some.
 
 use std::io;
 use std::sync::atomic::AtomicU32;
 
-/// Shared memory without a name can be made and mapped.
+/// Tries to make and map a memfd.
 ///
 /// # Errors
-/// What memfd_create or mmap say.
+/// The error of memfd_create or mmap.
 pub fn memfd() -> io::Result<()> {
     crate::memory::Memfd::create("oxmpi-probe", 4096)?
         .map()
         .map(drop)
 }
 
-/// A sleeper on a word of memory can be woken.
+/// Tries a futex wake.
 ///
 /// # Errors
-/// What futex says.
+/// The error of futex.
 pub fn futex() -> io::Result<()> {
     crate::futex::wake(&AtomicU32::new(0)).map(drop)
 }
 
-/// A barrier on all registered processors is there. Registers this process.
+/// Tries a global expedited membarrier. Registers this process.
 ///
 /// # Errors
 /// [`io::ErrorKind::Unsupported`].
@@ -32,19 +32,19 @@ pub fn membarrier() -> io::Result<()> {
     there.then_some(()).ok_or(io::ErrorKind::Unsupported.into())
 }
 
-/// The end of a process can be noticed.
+/// Tries to open a pidfd.
 ///
 /// # Errors
-/// What pidfd_open says.
+/// The error of pidfd_open.
 pub fn pidfd() -> io::Result<()> {
-    crate::pidfd::Watch::new().add(0, std::process::id())
+    crate::pidfd::PidfdSet::new().add(0, std::process::id())
 }
 
-/// Another process's memory can be read in one copy. Tried on this process itself: whether a peer
-/// lets us in is that pair's affair (ptrace(2), "Ptrace access mode checking").
+/// Tries to read this process's own memory by process_vm_readv. Whether a peer's may be read depends on the
+/// pair (ptrace(2), "Ptrace access mode checking").
 ///
 /// # Errors
-/// What process_vm_readv says.
+/// The error of process_vm_readv.
 pub fn process_vm_readv() -> io::Result<()> {
     let from = 0x6f78_6d70_i64;
     let mut to = 0_i64;

@@ -1,4 +1,4 @@
-//! Starting processes that cannot outlive the one that started them, and watching their end.
+//! Starts processes that cannot outlive their parent, and watches their end.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use crate::signal::{self, Signal};
 
 /// What a new process gets besides its program, arguments, environment and standard streams.
 #[derive(Debug, Clone, Copy)]
-pub struct Setup<'a> {
+pub struct SpawnSetup<'a> {
     /// The process group to enter; its leader is alive.
     pub group: i32,
     /// The processors it may run on (see [`affinity`]); `None`: those of its parent.
@@ -22,7 +22,7 @@ pub struct Setup<'a> {
     pub keep: BorrowedFd<'a>,
 }
 
-/// A process that was started here, with a descriptor that is readable when it has ended.
+/// A child process, with a descriptor that is readable once it has ended.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
@@ -37,10 +37,10 @@ pub struct Process {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// By itself, with this exit code.
+pub enum ProcessEnd {
+    /// It exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal killed it.
     Killed(i32),
 }
 
@@ -54,7 +54,7 @@ pub enum End {
 ///
 /// # Cost
 /// One fork and exec; returns when the program has been found and entered.
-pub fn spawn(mut command: Command, setup: &Setup<'_>) -> io::Result<Process> {
+pub fn spawn(mut command: Command, setup: &SpawnSetup<'_>) -> io::Result<Process> {
     let parent = rustix::process::getpid();
     let group = Pid::from_raw(setup.group);
     let cpus = setup.cpus.map(<[u64]>::to_vec);
@@ -102,11 +102,11 @@ impl Process {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// How it ended, and forgets it; `None` while it runs. Gives each end once.
+    /// Reaps it and returns how it ended; `None` while it runs.
     ///
     /// # Errors
     /// When its end was already given.
-    pub fn try_wait(&self) -> io::Result<Option<End>> {
+    pub fn try_wait(&self) -> io::Result<Option<ProcessEnd>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let status = rustix::process::waitid(WaitId::PidFd(self.pidfd.as_fd()), options)?;
         Ok(status.as_ref().and_then(end_of))
@@ -119,11 +119,11 @@ impl AsFd for Process {
     }
 }
 
-fn end_of(status: &WaitIdStatus) -> Option<End> {
+fn end_of(status: &WaitIdStatus) -> Option<ProcessEnd> {
     status
         .exit_status()
-        .map(End::Exited)
-        .or_else(|| status.terminating_signal().map(End::Killed))
+        .map(ProcessEnd::Exited)
+        .or_else(|| status.terminating_signal().map(ProcessEnd::Killed))
 }
 
 /// Sends `signal` to every process of a group. A group without processes is no error.
@@ -137,7 +137,7 @@ pub fn signal_group(group: i32, signal: Signal) {
 /// Makes this process the parent of every descendant whose own parent ends.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system call.
 pub fn become_subreaper() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
@@ -242,7 +242,7 @@ pub fn raise_open_files(needed: u64) -> Result<(), u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::Guard;
+    use crate::guard::GroupGuard;
     use crate::pipe::{PollFd, PollFlags, poll};
     use std::io::Read;
     use std::process::Stdio;
@@ -252,7 +252,7 @@ mod tests {
         let (keep, _other) = io::pipe()?;
         spawn(
             command,
-            &Setup {
+            &SpawnSetup {
                 group,
                 cpus: None,
                 keep: keep.as_fd(),
@@ -266,7 +266,7 @@ mod tests {
         command
     }
 
-    fn wait(process: &Process) -> End {
+    fn wait(process: &Process) -> ProcessEnd {
         poll(&mut [PollFd::new(process, PollFlags::IN)], None).expect("poll");
         process
             .try_wait()
@@ -276,10 +276,13 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_told() {
-        assert_eq!(wait(&start(shell("exit 7")).expect("sh")), End::Exited(7));
+        assert_eq!(
+            wait(&start(shell("exit 7")).expect("sh")),
+            ProcessEnd::Exited(7)
+        );
         assert_eq!(
             wait(&start(shell("kill -KILL $$")).expect("sh")),
-            End::Killed(libc::SIGKILL)
+            ProcessEnd::Killed(libc::SIGKILL)
         );
     }
 
@@ -295,7 +298,7 @@ mod tests {
         let last = affinity::cpus(&all).last().expect("at least one processor");
         let (reader, _writer) = io::pipe().expect("a pipe");
         let number = reader.as_raw_fd();
-        let setup = Setup {
+        let setup = SpawnSetup {
             group: rustix::process::getpgrp().as_raw_nonzero().get(),
             cpus: Some(&affinity::mask([last])),
             keep: reader.as_fd(),
@@ -315,7 +318,7 @@ mod tests {
             said.split_whitespace().collect::<Vec<_>>(),
             ["Cpus_allowed_list:", &last.to_string(), "kept"]
         );
-        assert_eq!(wait(&process), End::Exited(0));
+        assert_eq!(wait(&process), ProcessEnd::Exited(0));
     }
 
     #[test]
@@ -337,22 +340,22 @@ mod tests {
             said.trim_start_matches("SigBlk:").trim().trim_matches('0'),
             ""
         );
-        assert_eq!(wait(&process), End::Exited(0));
+        assert_eq!(wait(&process), ProcessEnd::Exited(0));
         drop(signals);
     }
 
     #[test]
     fn a_guard_takes_its_group_with_it() {
-        let guard = Guard::start("OXMPI_TEST=none").expect("a guard");
+        let guard = GroupGuard::start("OXMPI_TEST=none").expect("a guard");
         let (keep, _other) = io::pipe().expect("a pipe");
-        let setup = Setup {
+        let setup = SpawnSetup {
             group: guard.group(),
             cpus: None,
             keep: keep.as_fd(),
         };
         let mut process = spawn(shell("sleep 100 & wait"), &setup).expect("sh");
         drop(guard);
-        assert_eq!(wait(&process), End::Killed(libc::SIGKILL));
+        assert_eq!(wait(&process), ProcessEnd::Killed(libc::SIGKILL));
         // Everybody who held the pipe is gone: the background process, too.
         assert_eq!(
             process

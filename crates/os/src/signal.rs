@@ -1,4 +1,4 @@
-//! Signals as something to wait for, instead of something that interrupts.
+//! [`Signals`]: signals that arrive at a descriptor (signalfd) instead of interrupting.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 pub use rustix::process::Signal;
 
-/// Signals that arrive at a descriptor. While this lives they are blocked in the calling thread
-/// and in threads that it starts; dropping it gives the thread its old mask back.
+/// Signals that arrive at a descriptor. Until it is dropped they are blocked in the calling thread and in
+/// threads that it starts; then the thread has its old mask again.
 ///
 /// A process that [`crate::process::spawn`] makes starts with no signal blocked.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Signals {
     /// The next signal that has arrived; `None` when there is none.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system call.
     pub fn next(&self) -> io::Result<Option<Signal>> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
@@ -144,13 +144,13 @@ pub fn is_ignored(signal: Signal) -> bool {
     done == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Stops this process as a shell's Ctrl-Z does, until somebody continues it.
+/// Stops this process, as Ctrl-Z in a shell does, until it gets SIGCONT.
 pub fn stop_self() {
     // Sending a signal to oneself is always allowed.
     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
 }
 
-/// The name of a signal's number, such as `KILL`; `None` for real-time signals.
+/// The name of signal number `signal`, such as `KILL`; `None` for real-time signals.
 #[must_use]
 pub fn name(signal: i32) -> Option<&'static str> {
     const NAMES: [&str; 31] = [

@@ -1,5 +1,4 @@
-//! Local sockets without a file: strangers are told by their credentials, descriptors pass
-//! through, and every wait has a deadline.
+//! Unix sockets without a file, with credentials, descriptor passing and a deadline for every wait.
 //!
 //! The sockets keep message bounds (`SOCK_SEQPACKET`) and live in the abstract name space, which
 //! leaves nothing behind.
@@ -19,7 +18,7 @@ use rustix::net::{
     sockopt,
 };
 
-/// The other end's process, as the kernel vouches for it.
+/// The process at the other end, as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Its process number, in this process's name space.
@@ -28,17 +27,17 @@ pub struct Credentials {
     pub uid: u32,
 }
 
-/// A socket that others connect to.
+/// A listening Unix socket.
 #[derive(Debug)]
-pub struct Listener {
+pub struct LocalListener {
     fd: OwnedFd,
 }
 
-impl Listener {
+impl LocalListener {
     /// Listens at the abstract name `name`.
     ///
     /// # Errors
-    /// What socket, bind or listen say; [`io::ErrorKind::AddrInUse`] if the name is taken.
+    /// The error of socket, bind or listen; [`io::ErrorKind::AddrInUse`] if the name is taken.
     pub fn bind(name: &str) -> io::Result<Self> {
         let fd = new_socket()?;
         rustix::net::bind(&fd, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
@@ -50,27 +49,27 @@ impl Listener {
     ///
     /// # Errors
     /// [`io::ErrorKind::TimedOut`] at the deadline; else what accept says.
-    pub fn accept(&self, deadline: Instant) -> io::Result<Channel> {
+    pub fn accept(&self, deadline: Instant) -> io::Result<LocalChannel> {
         until(self.fd.as_fd(), PollFlags::IN, deadline)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::accept_with(&self.fd, flags)?;
-        Ok(Channel { fd })
+        Ok(LocalChannel { fd })
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for LocalListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-/// A connection that carries messages.
+/// A connected Unix socket that carries whole messages.
 #[derive(Debug)]
-pub struct Channel {
+pub struct LocalChannel {
     fd: OwnedFd,
 }
 
-impl Channel {
+impl LocalChannel {
     /// Connects to the listener at the abstract name `name`.
     ///
     /// # Errors
@@ -93,22 +92,22 @@ impl Channel {
         }
     }
 
-    /// Who is at the other end.
+    /// The process at the other end.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     pub fn peer(&self) -> io::Result<Credentials> {
-        let who = sockopt::socket_peercred(&self.fd)?;
+        let peer = sockopt::socket_peercred(&self.fd)?;
         Ok(Credentials {
-            pid: who.pid.as_raw_nonzero().get().unsigned_abs(),
-            uid: who.uid.as_raw(),
+            pid: peer.pid.as_raw_nonzero().get().unsigned_abs(),
+            uid: peer.uid.as_raw(),
         })
     }
 
     /// Whether the other end belongs to this process's user.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     pub fn same_user(&self) -> io::Result<bool> {
         Ok(self.peer()?.uid == rustix::process::geteuid().as_raw())
     }
@@ -183,7 +182,7 @@ impl Channel {
     }
 }
 
-impl AsFd for Channel {
+impl AsFd for LocalChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -244,8 +243,8 @@ mod tests {
     #[test]
     fn message_descriptor_and_credentials() {
         let name = name();
-        let listener = Listener::bind(&name).unwrap();
-        let one = Channel::connect(&name, soon()).unwrap();
+        let listener = LocalListener::bind(&name).unwrap();
+        let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         assert!(one.same_user().unwrap() && two.same_user().unwrap());
         assert_eq!(two.peer().unwrap().pid, std::process::id());
@@ -264,9 +263,9 @@ mod tests {
     #[test]
     fn ends_and_deadlines() {
         let name = name();
-        let listener = Listener::bind(&name).unwrap();
+        let listener = LocalListener::bind(&name).unwrap();
         assert_eq!(
-            Listener::bind(&name).unwrap_err().kind(),
+            LocalListener::bind(&name).unwrap_err().kind(),
             io::ErrorKind::AddrInUse
         );
         let past = Instant::now();
@@ -274,7 +273,7 @@ mod tests {
             listener.accept(past).unwrap_err().kind(),
             io::ErrorKind::TimedOut
         );
-        let one = Channel::connect(&name, soon()).unwrap();
+        let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         let mut buffer = [0; 4];
         assert_eq!(
@@ -289,6 +288,6 @@ mod tests {
         drop(one);
         assert_eq!(readable(&[two.as_fd()], soon()).unwrap(), [true]);
         assert_eq!(two.recv(&mut buffer, soon()).unwrap().0, 0);
-        assert!(Channel::connect("oxmpi-test-nobody", soon()).is_err());
+        assert!(LocalChannel::connect("oxmpi-test-nobody", soon()).is_err());
     }
 }

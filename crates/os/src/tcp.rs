@@ -1,4 +1,4 @@
-//! TCP sockets that never block, and what the kernel knows of a connection's other end.
+//! Non-blocking TCP sockets, and the kernel's state of a connection (TCP_INFO).
 //!
 //! Source: tcp(7), ip(7), ipv6(7).
 
@@ -16,7 +16,7 @@ use rustix::net::{
 /// Connections that may wait to be accepted; the kernel takes fewer where it is set so.
 const BACKLOG: i32 = 4096;
 
-/// A socket that others connect to.
+/// A listening TCP socket.
 #[derive(Debug)]
 pub struct Listener {
     fd: OwnedFd,
@@ -27,7 +27,7 @@ impl Listener {
     /// as well.
     ///
     /// # Errors
-    /// What socket, bind or listen say.
+    /// The error of socket, bind or listen.
     pub fn bind(at: SocketAddr) -> io::Result<Self> {
         let fd = new_socket(&at)?;
         if at.is_ipv6() {
@@ -41,7 +41,7 @@ impl Listener {
     /// Where it listens.
     ///
     /// # Errors
-    /// What getsockname says.
+    /// The error of getsockname.
     pub fn local(&self) -> io::Result<SocketAddr> {
         local(self.fd.as_fd())
     }
@@ -65,7 +65,7 @@ impl AsFd for Listener {
     }
 }
 
-/// A connection, or one that is being made.
+/// A TCP connection, established or connecting.
 #[derive(Debug)]
 pub struct Stream {
     fd: OwnedFd,
@@ -76,7 +76,7 @@ impl Stream {
     /// written, [`Stream::outcome`] tells how it went.
     ///
     /// # Errors
-    /// What socket, bind or connect say at once.
+    /// The error of socket, bind or connect at once.
     pub fn connect(to: SocketAddr, from: Option<IpAddr>) -> io::Result<Self> {
         let fd = new_socket(&to)?;
         if let Some(from) = from {
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// How connecting went, once the socket can be written.
+    /// The result of connecting, once the socket is writable.
     ///
     /// # Errors
     /// Why there is no connection.
@@ -96,11 +96,10 @@ impl Stream {
         Ok(sockopt::socket_error(&self.fd)??)
     }
 
-    /// Sets what a connection of many short messages wants: nothing is held back, and the kernel asks
-    /// the other end for a sign of life after `idle` without a word, every third of it.
+    /// Sets TCP_NODELAY, and keepalive probes after `idle` without traffic, then every third of it.
     ///
     /// # Errors
-    /// What setsockopt says.
+    /// The error of setsockopt.
     pub fn tune(&self, idle: Duration) -> io::Result<()> {
         sockopt::set_tcp_nodelay(&self.fd, true)?;
         sockopt::set_socket_keepalive(&self.fd, true)?;
@@ -111,15 +110,13 @@ impl Stream {
         Ok(())
     }
 
-    /// Sets what suits a connection within this host, if it is one. No more than twice `bytes` wait in the
-    /// kernel: then what waits stays in the processors' caches. The kernel, which goes by the congestion
-    /// window, would let far more wait there. And nothing is congested, so the control that computes least
-    /// will do. To other hosts the kernel does as the network needs. A connection that the other end has
-    /// reset has no other end any more, and is left as it is: what came on it can still be read.
+    /// Tunes a connection within this host; does nothing for another host, or if the peer has reset the
+    /// connection. Bounds the send buffer to twice `bytes`, so that bytes in it stay in the caches, and sets
+    /// the congestion control that computes least (reno).
     ///
     /// # Errors
-    /// What getsockname, getpeername or setsockopt say.
-    pub fn tune_at_home(&self, bytes: usize) -> io::Result<()> {
+    /// The error of getsockname, getpeername or setsockopt.
+    pub fn tune_local(&self, bytes: usize) -> io::Result<()> {
         let own = self.local()?;
         let other = match rustix::net::getpeername(&self.fd) {
             Err(rustix::io::Errno::NOTCONN) => return Ok(()),
@@ -136,7 +133,7 @@ impl Stream {
     /// This end's address.
     ///
     /// # Errors
-    /// What getsockname says.
+    /// The error of getsockname.
     pub fn local(&self) -> io::Result<SocketAddr> {
         local(self.fd.as_fd())
     }
@@ -174,42 +171,41 @@ impl Stream {
         Ok(count)
     }
 
-    /// As [`Stream::write`], where more follows at once: it may wait for that.
+    /// As [`Stream::write`] with MSG_MORE: the kernel may wait for the bytes that follow at once.
     ///
     /// # Errors
     /// As there.
-    pub fn begin(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn write_more(&self, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::NOSIGNAL | SendFlags::MORE;
         Ok(retry_on_intr(|| rustix::net::send(&self.fd, bytes, flags))?)
     }
 
-    /// Writes no more: the other end reads what was written, and then the end.
+    /// Shuts the sending side: the peer reads what was written, then the end of the stream.
     ///
     /// # Errors
-    /// What shutdown says.
+    /// The error of shutdown.
     pub fn finish(&self) -> io::Result<()> {
         Ok(rustix::net::shutdown(&self.fd, Shutdown::Write)?)
     }
 
-    /// From now on the end of this stream is a reset: what it has not delivered then is dropped, and the other
-    /// end is told so.
+    /// Lets the close of this stream be a reset: undelivered bytes are dropped.
     ///
     /// # Errors
-    /// What setsockopt says.
+    /// The error of setsockopt.
     ///
     /// Source: socket(7), `SO_LINGER`.
     pub fn reset_at_end(&self) -> io::Result<()> {
         Ok(sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO))?)
     }
 
-    /// What the kernel knows of the other end.
+    /// The kernel's state of the connection.
     ///
     /// # Errors
-    /// What getsockopt says.
+    /// The error of getsockopt.
     ///
     /// # Cost
     /// One system call.
-    pub fn pulse(&self) -> io::Result<Pulse> {
+    pub fn tcp_info(&self) -> io::Result<TcpInfo> {
         let mut info = std::mem::MaybeUninit::<libc::tcp_info>::zeroed();
         let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
         // SAFETY: `info` has room for `len` bytes, and the kernel writes no more than those.
@@ -227,10 +223,10 @@ impl Stream {
         }
         // SAFETY: all of it is whole numbers, which zeroes are as well; the kernel wrote over them.
         let info = unsafe { info.assume_init() };
-        Ok(Pulse {
-            silent: Duration::from_millis(info.tcpi_last_ack_recv.into()),
-            unanswered: info.tcpi_unacked,
-            resent: info.tcpi_retransmits,
+        Ok(TcpInfo {
+            since_last_ack: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+            unacked: info.tcpi_unacked,
+            retransmits: info.tcpi_retransmits,
             probes: info.tcpi_probes,
         })
     }
@@ -242,18 +238,16 @@ impl AsFd for Stream {
     }
 }
 
-/// What the kernel knows of a connection's other end.
-///
-/// The other end's kernel answers also when no process reads there.
+/// Some fields of the kernel's `tcp_info`. The peer's kernel acknowledges also when no process reads there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
-    /// Time since its kernel was heard of.
-    pub silent: Duration,
-    /// Packets that it has not confirmed.
-    pub unanswered: u32,
-    /// How often the oldest of them was sent again in vain.
-    pub resent: u8,
-    /// Probes of a full or idle connection that it did not answer.
+pub struct TcpInfo {
+    /// Time since the last acknowledgment (`tcpi_last_ack_recv`).
+    pub since_last_ack: Duration,
+    /// Segments without an acknowledgment.
+    pub unacked: u32,
+    /// Retransmissions of the oldest of them.
+    pub retransmits: u8,
+    /// Unanswered window and keepalive probes.
     pub probes: u8,
 }
 
@@ -272,7 +266,7 @@ fn local(fd: BorrowedFd<'_>) -> io::Result<SocketAddr> {
     Ok(plain(local))
 }
 
-/// An address of IPv4 as one, not as one of IPv6 that stands for it.
+/// An IPv4-mapped IPv6 address as IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -319,7 +313,7 @@ pub(crate) mod tests {
     fn bytes_in_pieces() {
         let (one, two) = pair();
         one.tune(Duration::from_secs(6)).unwrap();
-        one.tune_at_home(64 << 10).unwrap();
+        one.tune_local(64 << 10).unwrap();
         assert_eq!(sockopt::socket_send_buffer_size(&one).unwrap(), 128 << 10);
         assert_eq!(sockopt::tcp_congestion(&one).unwrap(), "reno");
         let blocked = two.read(&mut [0; 1], &mut []).unwrap_err();
@@ -345,7 +339,7 @@ pub(crate) mod tests {
         drop(one);
         while two.write([b"x", b"", b""]).is_ok() {}
         two.tune(Duration::from_secs(6)).unwrap();
-        two.tune_at_home(64 << 10).unwrap();
+        two.tune_local(64 << 10).unwrap();
         let mut last = [0; 9];
         assert_eq!(two.read(&mut last, &mut []).unwrap(), 4);
     }
@@ -355,9 +349,9 @@ pub(crate) mod tests {
         let (one, two) = pair();
         one.write([b"x", b"", b""]).unwrap();
         wait(&two);
-        let pulse = one.pulse().unwrap();
-        assert!(pulse.silent < Duration::from_secs(120), "{pulse:?}");
-        assert_eq!((pulse.resent, pulse.probes), (0, 0));
+        let info = one.tcp_info().unwrap();
+        assert!(info.since_last_ack < Duration::from_secs(120), "{info:?}");
+        assert_eq!((info.retransmits, info.probes), (0, 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Latency and bandwidth of the transport over the loopback device, between two processes.
 //!
-//! The two are pinned to the first two processors of this process, and take turns in blocks, all kinds
-//! interleaved. Printed are the least and the median of the blocks' means, one way.
+//! The processes are pinned to the first two processors of this one. Lengths are interleaved in blocks.
+//! Prints the least and the median of the blocks' mean one-way times.
 //!
 //! `cargo run --release -p oxmpi-tcp --example pingpong [BLOCKS]`
 
@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
-use oxmpi_tcp::{Card, Filter, JobKey, Options, Site, TcpRx, TcpTx};
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag, Tx};
+use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag, Tx};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -33,17 +33,17 @@ fn pin(rank: usize) -> Result<(), Failure> {
     ]))?)
 }
 
-fn site() -> Result<Site, Failure> {
-    let loopback = Filter::new("127.0.0.0/8", "").map_err(|_| "a range of addresses")?;
-    Ok(Site::open(
+fn listen() -> Result<PassiveEndpoint, Failure> {
+    let loopback = InterfaceFilter::new("127.0.0.0/8", "").map_err(|_| "a range of addresses")?;
+    Ok(PassiveEndpoint::open(
         JobKey::new(b"pingpong"),
         &loopback,
-        Options::default(),
+        TcpOptions::default(),
     )?)
 }
 
 fn first(blocks: u32) -> Result<(), Failure> {
-    let site = site()?;
+    let listening = listen()?;
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--second", &blocks.to_string()])
         .stdin(Stdio::piped())
@@ -52,9 +52,9 @@ fn first(blocks: u32) -> Result<(), Failure> {
     let mut line = String::new();
     BufReader::new(child.stdout.take().ok_or("its output")?).read_line(&mut line)?;
     let mut input = child.stdin.take().ok_or("its input")?;
-    writeln!(input, "{}", site.card())?;
+    writeln!(input, "{}", listening.card())?;
     pin(0)?;
-    let mut rank = Rank::join(site, 0, line.trim().parse()?)?;
+    let mut rank = Rank::join(listening, 0, line.trim().parse()?)?;
     let mut times: Vec<Vec<f64>> = LENS.map(|_| Vec::new()).into();
     for _ in 0..blocks {
         for (len, times) in LENS.iter().zip(&mut times) {
@@ -87,12 +87,12 @@ fn first(blocks: u32) -> Result<(), Failure> {
 }
 
 fn second(blocks: u32) -> Result<(), Failure> {
-    let site = site()?;
-    println!("{}", site.card());
+    let listening = listen()?;
+    println!("{}", listening.card());
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
     pin(1)?;
-    let mut rank = Rank::join(site, 1, line.trim().parse()?)?;
+    let mut rank = Rank::join(listening, 1, line.trim().parse()?)?;
     for _ in 0..blocks {
         for len in LENS {
             for _ in 0..trips(len) {
@@ -104,12 +104,12 @@ fn second(blocks: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// There and back so often in one block.
+/// Round trips in one block.
 fn trips(len: usize) -> u32 {
     (2_000_000 / (len + 10_000)).max(2) as u32
 }
 
-/// One end: engine and transport.
+/// One rank: engine and transport.
 struct Rank {
     tx: TcpTx,
     rx: TcpRx,
@@ -119,13 +119,13 @@ struct Rank {
 }
 
 impl Rank {
-    fn join(site: Site, me: u32, other: Card) -> Result<Self, Failure> {
-        let mut cards = vec![site.card().clone(), other];
+    fn join(listening: PassiveEndpoint, me: u32, other: BusinessCard) -> Result<Self, Failure> {
+        let mut cards = vec![listening.card().clone(), other];
         if me == 1 {
             cards.swap(0, 1);
         }
-        let (mut tx, rx) = site.join(me, cards)?;
-        let engine = Engine::new(&mut tx, 2, Rules::default());
+        let (mut tx, rx) = listening.join(me, cards)?;
+        let engine = Engine::new(&mut tx, 2, EngineConfig::default());
         let mut rank = Self {
             tx,
             rx,
@@ -168,11 +168,11 @@ impl Rank {
 
     fn recv(&mut self, len: usize) {
         let (bytes, source, tag) = (self.bytes(len), Source::Peer(self.peer), Tag::Exact(1));
-        while self.engine.direct(source) {
+        while self.engine.is_fast_path_open(source) {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
             let came = self
                 .engine
-                .recv_direct(rx, tx, source, ENVELOPE.context, tag, &bytes);
+                .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes);
             if came.is_some() {
                 return;
             }
@@ -187,7 +187,7 @@ impl Rank {
         loop {
             if let Some(outcome) = self.engine.test(request) {
                 outcome.expect("both ends live");
-                // What was answered on the way must not wait for the next call.
+                // Replies must not wait for the next call.
                 return self.tx.flush();
             }
             self.tx.flush();

@@ -2,15 +2,15 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
-pub mod door;
 pub mod frame;
+pub mod handshake;
+pub mod liveness;
 mod log;
-pub mod pulse;
 pub mod settings;
 pub mod transport;
 
-pub use address::{Card, Filter};
-pub use door::JobKey;
+pub use address::{BusinessCard, InterfaceFilter};
+pub use handshake::JobKey;
 pub use oxmpi_wire as wire;
 pub use settings::SETTINGS;
-pub use transport::{Options, Site, TcpRx, TcpTx};
+pub use transport::{PassiveEndpoint, TcpOptions, TcpRx, TcpTx};

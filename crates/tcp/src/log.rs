@@ -1,4 +1,4 @@
-//! What goes wrong, for people.
+//! [`warn`]: warnings to the program's `tracing` subscriber, or to stderr.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use tracing::dispatcher::get_default;
 use tracing::subscriber::NoSubscriber;
 
-/// A line of log of `rank`, which goes to the program's `tracing` subscriber. Where it has none it would reach nobody:
-/// then it goes to the standard error stream if `stderr` says so.
+/// Warns as `rank`, through `tracing`. In a program without a subscriber the line goes to stderr, if
+/// `stderr` is set.
 #[cold]
-pub(crate) fn warn(rank: u32, stderr: bool, what: fmt::Arguments<'_>) {
-    tracing::warn!(rank, "{what}");
+pub(crate) fn warn(rank: u32, stderr: bool, message: fmt::Arguments<'_>) {
+    tracing::warn!(rank, "{message}");
     if stderr && get_default(|program| program.is::<NoSubscriber>()) {
-        // In one call, since ranks share the stream. If that is closed, nobody wants to know.
-        let line = format!("oxmpi: rank {rank}: {what}\n");
+        // One write, since ranks share the stream. A closed stream is no error.
+        let line = format!("oxmpi: rank {rank}: {message}\n");
         let _ = io::stderr().write_all(line.as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! The settings of this transport.
+//! The settings of this transport: their rows, and functions that read their values.
 
 use std::time::Duration;
 
@@ -6,7 +6,9 @@ use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, duration, size, switch, whole,
 };
 
-use crate::address::{self, Filter};
+pub use oxmpi_text::{size as speculative_push, size as zero_copy};
+
+use crate::address::{self, InterfaceFilter};
 
 /// The rows of the settings table.
 pub const SETTINGS: &[Setting] = &[
@@ -20,10 +22,10 @@ pub const SETTINGS: &[Setting] = &[
         default: "",
         kind: "list",
         level: Level::Basic,
-        short: "interfaces that tcp may use: names and ranges of addresses",
+        short: "interfaces that tcp may use: names and address ranges",
         long: "Names (`eth0`) and ranges (`10.0.0.0/8`, `fd00::/8`), separated by commas. Empty: all that \
-               are up, the loopback device only if there is no other. A rank offers these addresses; two \
-               ranks meet in a subnet that both are in, if there is one.",
+               are up, the loopback device only if there is no other. A rank advertises the addresses of these \
+               interfaces; two ranks connect in a common subnet, if there is one.",
         check: address::check,
     },
     Setting {
@@ -35,9 +37,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "",
         kind: "list",
         level: Level::Basic,
-        short: "interfaces that tcp may not use: names and ranges of addresses",
-        long: "As `tcp_include`; what is in both lists is not used. Bridges of containers and virtual \
-               machines (`docker0`, `virbr0`) need not be named: addresses that both sides have alike are \
+        short: "interfaces that tcp may not use: names and address ranges",
+        long: "As `tcp_include`; an interface in both lists is not used. Bridges of containers and virtual \
+               machines (`docker0`, `virbr0`) need not be named: an address that both ranks have is \
                tried last.",
         check: address::check,
     },
@@ -47,9 +49,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "64KiB",
         kind: "bytes",
         level: Level::Tuning,
-        short: "longest message that goes through a connection's buffers",
-        long: "Longer ones wait for their receive and go from memory to memory. Each connection has \
-               buffers of four times this size, which cost memory as far as they are used. 128 B to 1 MiB. \
+        short: "longest message that a connection's buffers take (eager limit)",
+        long: "Longer messages wait for their receive and go from memory to memory (rendezvous). Each \
+               connection has buffers of four times this size; unused pages cost no memory. 128 B to 1 MiB. \
                All ranks of a job need the same value.",
         check: |text| frame(text).map(drop),
     },
@@ -59,80 +61,78 @@ pub const SETTINGS: &[Setting] = &[
         default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "piece of a long message, between two of which other messages pass",
+        short: "bytes of a long message that go in one piece; other messages pass between pieces",
         long: "4 KiB to 64 MiB. All ranks of a job need the same value.",
         check: |text| chunk(text).map(drop),
     },
     Setting {
-        name: "tcp_ahead",
-        aliases: &[],
+        name: "tcp_speculative_push",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_ahead")],
         default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "bytes of a long message that follow its request before the receiver asks for them",
-        long: "A receive that waits has them without a question and its way back. Where none waits they are \
-               dropped, and after that fewer messages have such bytes. A peer's first ones are 256 KiB at most, \
-               and twice as many after each message whose receive waited. 0: none.",
-        check: |text| ahead(text).map(drop),
+        short: "most bytes of a long message that the sender pushes before the receiver asks for them",
+        long: "A receive that waits gets them without a round trip. If none waits, they are dropped, and \
+               the sender pushes for fewer messages. The first push to a peer has up to 256 KiB, and twice as \
+               much after each message whose receive waited. 0: no push.",
+        check: |text| speculative_push(text).map(drop),
     },
     Setting {
-        name: "tcp_pages",
-        aliases: &[],
+        name: "tcp_zero_copy",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_pages")],
         default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "longest message whose memory the kernel may get by page, all of it or every other 256 KiB",
-        long: "That saves the sender a copy. Whether it is faster is learned from the time that messages take. \
-               Needs a process that ignores SIGPIPE as long as it runs, as programs in Rust and Python do. 0: all is copied. With `tcp_stall` all is, too: a peer that is given up, but \
-               lives, would read what has changed since.",
-        check: |text| pages(text).map(drop),
+        short: "longest message whose pages may go to the kernel without a copy (vmsplice)",
+        long: "Saves the sender a copy, of all bytes or of every other 256 KiB: the time of transfers \
+               decides. The process must ignore SIGPIPE, as programs in Rust and Python do. 0: always copy. \
+               `tcp_stall_timeout` turns it off: a lost peer that is still alive could read later contents.",
+        check: |text| zero_copy(text).map(drop),
     },
     Setting {
-        name: "tcp_silence",
-        aliases: &[],
+        name: "tcp_host_timeout",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_silence")],
         default: "20s",
         kind: "time",
         level: Level::Basic,
-        short: "how long a peer's host may be silent before the peer counts as lost",
-        long: "A process that ends is noticed at once, also by kill -9. This is for hosts that lose power \
-               and links that are cut. The host's kernel has to answer, not the process: one that computes \
-               for long or is stopped is not lost. 1s to 1h.",
-        check: |text| silence(text).map(drop),
+        short: "how long a peer's host may acknowledge nothing before the peer counts as lost",
+        long: "For hosts that lose power and links that are cut; a process that ends is noticed at once, \
+               also after kill -9. The kernel of the host answers: a process that computes for long or is \
+               stopped is not lost. 1s to 1h.",
+        check: |text| timeout(text).map(drop),
     },
     Setting {
-        name: "tcp_stall",
-        aliases: &[],
+        name: "tcp_stall_timeout",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_stall")],
         default: "off",
         kind: "time",
         level: Level::Expert,
-        short: "how long a connection may bring nothing although the peer is asked, before it counts as lost",
-        long: "For networks with a proxy or firewall between the hosts that ends connections and makes its \
-               own: it confirms what it may never pass on, so `tcp_silence` cannot see that it has stalled. \
-               With a time here a peer whose connection is quiet is asked to answer, which it does inside of \
-               calls of oxmpi only: one that makes none for so long, because it computes or is stopped, \
-               counts as lost. So does one that answers no connection made to it for so long. 1s to 1h, or `off`.",
-        check: |text| stall(text).map(drop),
+        short: "how long a connection may bring nothing although the peer is pinged, before it counts as lost",
+        long: "For networks whose proxy or firewall acknowledges bytes that it may never pass on, which \
+               `tcp_host_timeout` cannot notice. With a time here, quiet peers are pinged. A peer answers only \
+               inside of calls of oxmpi: one that makes no call for this long, because it computes or is \
+               stopped, counts as lost, and so does one that leaves a new connection unanswered. 1s to 1h, or `off`.",
+        check: |text| stall_timeout(text).map(drop),
     },
     Setting {
-        name: "tcp_patience",
-        aliases: &[],
+        name: "tcp_connect_timeout",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_patience")],
         default: "30s",
         kind: "time",
         level: Level::Expert,
-        short: "how long a rank calls a peer that cannot be reached before the peer counts as lost",
+        short: "how long a rank tries to connect to a peer before the peer counts as lost",
         long: "All addresses of the peer are tried in turn, again and again. 1s to 1h.",
-        check: |text| patience(text).map(drop),
+        check: |text| timeout(text).map(drop),
     },
     Setting {
-        name: "tcp_guests",
-        aliases: &[],
+        name: "tcp_pending_connections",
+        aliases: &[Alias::new(Product::Oxmpi, "tcp_guests")],
         default: "128",
         kind: "count",
         level: Level::Expert,
-        short: "callers that may wait at once to prove that they know the key of the job",
-        long: "When there are more, who came first is turned away; a rank of the job calls again. 1 to \
-               65536.",
-        check: |text| guests(text).map(drop),
+        short: "most connections that may be in the handshake at once",
+        long: "One more drops the oldest; a rank of the job connects again. 1 to 65536.",
+        check: |text| pending_connections(text).map(drop),
     },
     Setting {
         name: "tcp_log",
@@ -140,9 +140,9 @@ pub const SETTINGS: &[Setting] = &[
         default: "on",
         kind: "switch",
         level: Level::Expert,
-        short: "whether strangers that are turned away are told on stderr, and peers that break the protocol",
-        long: "A line each, for each of the first strangers and then for ever fewer of them. In a program that has a \
-               `tracing` subscriber such lines go there, in any case.",
+        short: "whether refused connections and protocol violations are reported on stderr",
+        long: "One line for each of the first 16 refused connections, then for fewer. In a program with a \
+               `tracing` subscriber the lines always go there instead.",
         check: |text| switch(text).map(drop),
     },
 ];
@@ -150,7 +150,7 @@ pub const SETTINGS: &[Setting] = &[
 /// The value of `tcp_frame`, in bytes.
 ///
 /// # Errors
-/// What is no size, or out of bounds.
+/// If the text is no size, or out of bounds.
 pub fn frame(text: &str) -> Result<u32, Error> {
     between(text, size(text)?, 128..=1 << 20, "a size from 128 to 1MiB").map(|bytes| bytes as u32)
 }
@@ -158,41 +158,17 @@ pub fn frame(text: &str) -> Result<u32, Error> {
 /// The value of `tcp_chunk`, in bytes.
 ///
 /// # Errors
-/// What is no size, or out of bounds.
+/// If the text is no size, or out of bounds.
 pub fn chunk(text: &str) -> Result<u32, Error> {
     let bounds = 4 << 10..=64 << 20;
     between(text, size(text)?, bounds, "a size from 4KiB to 64MiB").map(|bytes| bytes as u32)
 }
 
-/// The value of `tcp_ahead`, in bytes.
+/// The value of `tcp_stall_timeout`.
 ///
 /// # Errors
-/// What is no size.
-pub fn ahead(text: &str) -> Result<u64, Error> {
-    size(text)
-}
-
-/// The value of `tcp_pages`, in bytes.
-///
-/// # Errors
-/// What is no size.
-pub fn pages(text: &str) -> Result<u64, Error> {
-    size(text)
-}
-
-/// The value of `tcp_silence`.
-///
-/// # Errors
-/// What is no time, or out of bounds.
-pub fn silence(text: &str) -> Result<Duration, Error> {
-    time(text)
-}
-
-/// The value of `tcp_stall`.
-///
-/// # Errors
-/// What is neither a time within bounds nor `off`.
-pub fn stall(text: &str) -> Result<Option<Duration>, Error> {
+/// If the text is neither a time within bounds nor `off`.
+pub fn stall_timeout(text: &str) -> Result<Option<Duration>, Error> {
     if text == "off" {
         return Ok(None);
     }
@@ -205,34 +181,30 @@ pub fn stall(text: &str) -> Result<Option<Duration>, Error> {
         })
 }
 
-/// The value of `tcp_patience`.
+/// The value of `tcp_pending_connections`.
 ///
 /// # Errors
-/// What is no time, or out of bounds.
-pub fn patience(text: &str) -> Result<Duration, Error> {
-    time(text)
-}
-
-/// The value of `tcp_guests`.
-///
-/// # Errors
-/// What is no whole number, or out of bounds.
-pub fn guests(text: &str) -> Result<u32, Error> {
+/// If the text is no whole number, or out of bounds.
+pub fn pending_connections(text: &str) -> Result<u32, Error> {
     whole(text, 1..=1 << 16, "a whole number from 1 to 65536").map(|count| count as u32)
 }
 
 /// The values of `tcp_include` and `tcp_exclude`.
 ///
 /// # Errors
-/// The first list that is none.
-pub fn filter(include: &str, exclude: &str) -> Result<Filter, Error> {
-    Filter::new(include, exclude)
+/// The first invalid entry.
+pub fn filter(include: &str, exclude: &str) -> Result<InterfaceFilter, Error> {
+    InterfaceFilter::new(include, exclude)
 }
 
 /// Times from a second to an hour, in nanoseconds.
 const TIMES: std::ops::RangeInclusive<u64> = 1_000_000_000..=3_600_000_000_000;
 
-fn time(text: &str) -> Result<Duration, Error> {
+/// The value of `tcp_host_timeout` or `tcp_connect_timeout`.
+///
+/// # Errors
+/// If the text is no time, or out of bounds.
+pub fn timeout(text: &str) -> Result<Duration, Error> {
     between(
         text,
         duration(text)?,
@@ -264,21 +236,29 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_options() {
-        let usual = crate::Options::default();
+        let defaults = crate::TcpOptions::default();
         for row in SETTINGS {
             (row.check)(row.default).unwrap();
             let text = row.default;
             match row.name {
-                "tcp_include" | "tcp_exclude" => assert_eq!(filter(text, text), Ok(Filter::all())),
-                "tcp_frame" => assert_eq!(frame(text), Ok(usual.frame)),
-                "tcp_chunk" => assert_eq!(chunk(text), Ok(usual.chunk)),
-                "tcp_ahead" => assert_eq!(ahead(text), Ok(usual.ahead)),
-                "tcp_pages" => assert_eq!(pages(text), Ok(usual.pages)),
-                "tcp_silence" => assert_eq!(silence(text), Ok(usual.silence)),
-                "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),
-                "tcp_patience" => assert_eq!(patience(text), Ok(usual.patience)),
-                "tcp_guests" => assert_eq!(guests(text), Ok(usual.guests)),
-                "tcp_log" => assert_eq!(switch(text), Ok(usual.log)),
+                "tcp_include" | "tcp_exclude" => {
+                    assert_eq!(filter(text, text), Ok(InterfaceFilter::all()))
+                }
+                "tcp_frame" => assert_eq!(frame(text), Ok(defaults.frame)),
+                "tcp_chunk" => assert_eq!(chunk(text), Ok(defaults.chunk)),
+                "tcp_speculative_push" => {
+                    assert_eq!(speculative_push(text), Ok(defaults.speculative_push))
+                }
+                "tcp_zero_copy" => assert_eq!(zero_copy(text), Ok(defaults.zero_copy)),
+                "tcp_host_timeout" => assert_eq!(timeout(text), Ok(defaults.host_timeout)),
+                "tcp_stall_timeout" => assert_eq!(stall_timeout(text), Ok(defaults.stall_timeout)),
+                "tcp_connect_timeout" => {
+                    assert_eq!(timeout(text), Ok(defaults.connect_timeout))
+                }
+                "tcp_pending_connections" => {
+                    assert_eq!(pending_connections(text), Ok(defaults.pending_connections))
+                }
+                "tcp_log" => assert_eq!(switch(text), Ok(defaults.log)),
                 other => panic!("{other} has no reader"),
             }
         }
@@ -288,11 +268,11 @@ mod tests {
     fn bad_values_are_refused() {
         for bad in ["", "0", "127", "2MiB", "x", "-1"] {
             assert!(frame(bad).is_err(), "{bad:?}");
-            assert!(guests(bad).is_err() || bad == "127", "{bad:?}");
+            assert!(pending_connections(bad).is_err() || bad == "127", "{bad:?}");
         }
         for bad in ["", "0", "20", "0.5s", "2h", "x"] {
-            assert!(silence(bad).is_err() && patience(bad).is_err(), "{bad:?}");
-            assert!(stall(bad).is_err(), "{bad:?}");
+            assert!(timeout(bad).is_err(), "{bad:?}");
+            assert!(stall_timeout(bad).is_err(), "{bad:?}");
         }
         assert!(chunk("1K").is_err() && chunk("128MiB").is_err());
         assert!(filter("eth0", "10.0.0.0/99").is_err());

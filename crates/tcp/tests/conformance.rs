@@ -1,35 +1,35 @@
-//! The suite that every transport passes.
+//! The conformance suite of all transports.
 
 mod common;
 
 use common::pair;
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{Options, TcpRx, TcpTx};
-use oxmpi_testkit::conformance::{End, Mortal, Subject};
-use oxmpi_testkit::memory::Shared;
+use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
+use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
+use oxmpi_testkit::memory::SharedBytes;
 
 /// The settings of a pair.
 trait Sizes {
-    fn options() -> Options;
+    fn options() -> TcpOptions;
 }
 
 struct Usual;
 
 impl Sizes for Usual {
-    fn options() -> Options {
-        Options::default()
+    fn options() -> TcpOptions {
+        TcpOptions::default()
     }
 }
 
-/// As small as can be, so that everything runs out of room often.
+/// Least sizes, so that everything runs out of room often.
 struct Tight;
 
 impl Sizes for Tight {
-    fn options() -> Options {
-        Options {
+    fn options() -> TcpOptions {
+        TcpOptions {
             frame: 128,
             chunk: 100,
-            ..Options::default()
+            ..TcpOptions::default()
         }
     }
 }
@@ -37,13 +37,13 @@ impl Sizes for Tight {
 /// Two ranks on the loopback device.
 struct Loopback<S>(S);
 
-impl<S: Sizes> Subject for Loopback<S> {
+impl<S: Sizes> TestedTransport for Loopback<S> {
     type Tx = TcpTx;
     type Rx = TcpRx;
     type Memory = Box<[u8]>;
 
-    fn join() -> [End<Self>; 2] {
-        End::two(pair(S::options()))
+    fn join() -> [TransportEnd<Self>; 2] {
+        TransportEnd::two(pair(S::options()))
     }
 
     fn memory(bytes: Vec<u8>) -> Box<[u8]> {
@@ -61,38 +61,38 @@ impl<S: Sizes> Subject for Loopback<S> {
     }
 }
 
-impl<S: Sizes> Mortal for Loopback<S> {
-    /// Closes the connection as the kernel does for a process that was killed.
-    fn kill(end: End<Self>) {
-        end.tx.die();
+impl<S: Sizes> KillableTransport for Loopback<S> {
+    /// Closes the connection as the kernel does for a killed process.
+    fn kill(end: TransportEnd<Self>) {
+        end.tx.abort();
     }
 }
 
-/// Memory that does not say where it is, as that of a layout with gaps: bulk is copied.
+/// Memory without an address, as of a layout with gaps: bulk is copied.
 struct Copied;
 
-impl Subject for Copied {
-    type Tx = TcpTx<Shared>;
-    type Rx = TcpRx<Shared>;
-    type Memory = Shared;
+impl TestedTransport for Copied {
+    type Tx = TcpTx<SharedBytes>;
+    type Rx = TcpRx<SharedBytes>;
+    type Memory = SharedBytes;
 
-    fn join() -> [End<Self>; 2] {
-        End::two(pair(Options::default()))
+    fn join() -> [TransportEnd<Self>; 2] {
+        TransportEnd::two(pair(TcpOptions::default()))
     }
 
-    fn memory(bytes: Vec<u8>) -> Shared {
-        Shared::new(bytes)
+    fn memory(bytes: Vec<u8>) -> SharedBytes {
+        SharedBytes::new(bytes)
     }
 
-    fn bytes(memory: &Shared) -> Shared {
+    fn bytes(memory: &SharedBytes) -> SharedBytes {
         memory.clone()
     }
 
-    fn read(memory: &Shared) -> Vec<u8> {
+    fn read(memory: &SharedBytes) -> Vec<u8> {
         memory.to_vec()
     }
 }
 
-oxmpi_testkit::conformance!(usual, Loopback<Usual>, mortal);
-oxmpi_testkit::conformance!(tight, Loopback<Tight>, mortal);
+oxmpi_testkit::conformance!(usual, Loopback<Usual>, killable);
+oxmpi_testkit::conformance!(tight, Loopback<Tight>, killable);
 oxmpi_testkit::conformance!(copied, Copied);

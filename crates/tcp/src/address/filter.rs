@@ -1,4 +1,4 @@
-//! Which interfaces may be used: lists of names and of ranges of addresses.
+//! [`InterfaceFilter`]: which network interfaces may be used, by lists of names and address ranges.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use oxmpi_text::{Error, Expected, Span};
 
 use super::Subnet;
 
-/// An entry of a list.
+/// An entry of a list: the name of an interface, or a range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum FilterEntry {
     Name(String),
     Range(Subnet),
 }
 
-impl Entry {
+impl FilterEntry {
     fn covers(&self, interface: &Interface) -> bool {
         match self {
             Self::Name(name) => *name == interface.name,
@@ -23,61 +23,60 @@ impl Entry {
     }
 }
 
-/// Which interfaces may be used: those of one list, or all but those of another, or both.
+/// Which interfaces may be used: those of the include list, without those of the exclude list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    include: Vec<Entry>,
-    exclude: Vec<Entry>,
-    /// Of these only, and in this order.
-    chosen: Option<Vec<String>>,
+pub struct InterfaceFilter {
+    include: Vec<FilterEntry>,
+    exclude: Vec<FilterEntry>,
+    /// If set, only these interfaces, in this order.
+    selected: Option<Vec<String>>,
 }
 
-impl Filter {
+impl InterfaceFilter {
     /// Every interface, the loopback device only if there is no other.
     #[must_use]
     pub const fn all() -> Self {
         Self {
             include: Vec::new(),
             exclude: Vec::new(),
-            chosen: None,
+            selected: None,
         }
     }
 
-    /// Only those of `include` (all, if it is empty), without those of `exclude`. Each is a list of names
+    /// The interfaces of `include` (all, if it is empty) without those of `exclude`. Each is a list of names
     /// (`eth0`) and ranges (`10.0.0.0/8`, `fd00::/8`), separated by commas.
     ///
     /// # Errors
-    /// What is no such list.
+    /// The first entry that is neither.
     pub fn new(include: &str, exclude: &str) -> Result<Self, Error> {
         Ok(Self {
             include: entries(include)?,
             exclude: entries(exclude)?,
-            chosen: None,
+            selected: None,
         })
     }
 
-    /// Of what this filter allows only the interfaces of these names, best first, the loopback device
-    /// too if it is named.
+    /// Restricts this filter to the interfaces `names`, best first; the loopback device is used if named.
     #[must_use]
-    pub fn among(self, names: Vec<String>) -> Self {
+    pub fn restrict_to(self, names: Vec<String>) -> Self {
         Self {
-            chosen: Some(names),
+            selected: Some(names),
             ..self
         }
     }
 
-    /// The place of `interface` among those that are chosen; `None`: it is not.
-    fn place(&self, interface: &Interface) -> Option<usize> {
-        let chosen = self.chosen.as_ref().map_or(Some(0), |names| {
+    /// The position of `interface` in the order of preference; `None`: it is not allowed.
+    fn position(&self, interface: &Interface) -> Option<usize> {
+        let selected = self.selected.as_ref().map_or(Some(0), |names| {
             names.iter().position(|name| *name == interface.name)
         });
-        chosen.filter(|_| self.allows(interface))
+        selected.filter(|_| self.allows(interface))
     }
 
     /// Whether the lists allow this interface with this address.
     #[must_use]
     pub fn allows(&self, interface: &Interface) -> bool {
-        let listed = |list: &[Entry]| list.iter().any(|entry| entry.covers(interface));
+        let listed = |list: &[FilterEntry]| list.iter().any(|entry| entry.covers(interface));
         (self.include.is_empty() || listed(&self.include)) && !listed(&self.exclude)
     }
 }
@@ -87,7 +86,7 @@ pub(crate) fn check(text: &str) -> Result<(), Error> {
     entries(text).map(drop)
 }
 
-fn entries(text: &str) -> Result<Vec<Entry>, Error> {
+fn entries(text: &str) -> Result<Vec<FilterEntry>, Error> {
     let mut list = Vec::new();
     let mut at = 0;
     if text.is_empty() {
@@ -103,9 +102,11 @@ fn entries(text: &str) -> Result<Vec<Entry>, Error> {
         let word = part.trim();
         let entry = if word.contains(['/', ':']) || word.parse::<std::net::IpAddr>().is_ok() {
             let range = word.parse();
-            Entry::Range(range.map_err(|()| wrong("a range of addresses such as 10.0.0.0/8"))?)
+            FilterEntry::Range(
+                range.map_err(|()| wrong("a range of addresses such as 10.0.0.0/8"))?,
+            )
         } else if !word.is_empty() && word.bytes().all(|b| b.is_ascii_graphic() && b != b'^') {
-            Entry::Name(word.to_owned())
+            FilterEntry::Name(word.to_owned())
         } else {
             return Err(wrong(
                 "the name of an interface, or a range such as 10.0.0.0/8",
@@ -117,10 +118,10 @@ fn entries(text: &str) -> Result<Vec<Entry>, Error> {
     Ok(list)
 }
 
-impl fmt::Display for Filter {
-    /// As people say it: `eth0, 10.0.0.0/8, not docker0`.
+impl fmt::Display for InterfaceFilter {
+    /// As in `eth0, 10.0.0.0/8, not docker0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(names) = &self.chosen {
+        if let Some(names) = &self.selected {
             let names = if names.is_empty() {
                 "no interface".into()
             } else {
@@ -140,33 +141,32 @@ impl fmt::Display for Filter {
             f.write_str(if number > 0 { ", " } else { "" })?;
             f.write_str(not)?;
             match entry {
-                Entry::Name(name) => f.write_str(name)?,
-                Entry::Range(range) => range.fmt(f)?,
+                FilterEntry::Name(name) => f.write_str(name)?,
+                FilterEntry::Range(range) => range.fmt(f)?,
             }
         }
         Ok(())
     }
 }
 
-/// The addresses that a rank offers, of those that its host has: of interfaces that are up and that
-/// `filter` allows, in its order. The loopback device's only if they are included by name or range, or
-/// there are no others. Addresses of IPv6 that are valid on one link only are left out: they mean nothing to a peer
-/// that does not know the link.
+/// The addresses that a rank advertises: those of interfaces that are up and that `filter` allows, in its
+/// order. The loopback device counts only if the filter includes or names it, or nothing else is left.
+/// IPv6 link-local addresses are left out: a peer does not know the link.
 #[must_use]
-pub fn offered(interfaces: &[Interface], filter: &Filter) -> Vec<Subnet> {
+pub fn advertised(interfaces: &[Interface], filter: &InterfaceFilter) -> Vec<Subnet> {
     let usable = |interface: &&Interface| {
-        let on_one_link = match interface.address.to_canonical() {
+        let is_link_local = match interface.address.to_canonical() {
             std::net::IpAddr::V6(address) => address.is_unicast_link_local(),
             std::net::IpAddr::V4(_) => false,
         };
-        interface.up && !on_one_link && filter.place(interface).is_some()
+        interface.up && !is_link_local && filter.position(interface).is_some()
     };
-    let asked_for = !filter.include.is_empty() || filter.chosen.is_some();
+    let with_loopback = !filter.include.is_empty() || filter.selected.is_some();
     let subnets = |loopback: bool| {
         let usable = interfaces.iter().filter(usable);
-        let wanted = usable.filter(|i| loopback || !i.loopback || asked_for);
+        let wanted = usable.filter(|i| loopback || !i.loopback || with_loopback);
         let mut wanted: Vec<_> = wanted.collect();
-        wanted.sort_by_key(|interface| filter.place(interface));
+        wanted.sort_by_key(|interface| filter.position(interface));
         let subnets = wanted.iter().map(|i| Subnet::new(i.address, i.prefix));
         subnets.collect::<Vec<_>>()
     };
@@ -205,10 +205,10 @@ mod tests {
         ]
     }
 
-    fn chosen(include: &str, exclude: &str) -> Vec<String> {
-        let filter = Filter::new(include, exclude).unwrap();
-        let offered = offered(&host(), &filter);
-        offered.iter().map(Subnet::to_string).collect()
+    fn selected(include: &str, exclude: &str) -> Vec<String> {
+        let filter = InterfaceFilter::new(include, exclude).unwrap();
+        let found = advertised(&host(), &filter);
+        found.iter().map(Subnet::to_string).collect()
     }
 
     #[test]
@@ -219,28 +219,30 @@ mod tests {
             "192.168.9.7/24",
             "172.17.0.1/16",
         ];
-        assert_eq!(chosen("", ""), all);
-        assert_eq!(chosen("", "docker0"), all[..3]);
-        assert_eq!(chosen("", "172.16.0.0/12,fd00::/8"), [all[0], all[2]]);
-        assert_eq!(chosen("eth0", ""), all[..2]);
-        assert_eq!(chosen("10.0.0.0/8, ib0", ""), [all[0], all[2]]);
-        assert_eq!(chosen("eth0,ib0", "fd00::/8"), [all[0], all[2]]);
-        assert_eq!(chosen("lo", "::1"), ["127.0.0.1/8"], "if it is asked for");
+        assert_eq!(selected("", ""), all);
+        assert_eq!(selected("", "docker0"), all[..3]);
+        assert_eq!(selected("", "172.16.0.0/12,fd00::/8"), [all[0], all[2]]);
+        assert_eq!(selected("eth0", ""), all[..2]);
+        assert_eq!(selected("10.0.0.0/8, ib0", ""), [all[0], all[2]]);
+        assert_eq!(selected("eth0,ib0", "fd00::/8"), [all[0], all[2]]);
+        assert_eq!(selected("lo", "::1"), ["127.0.0.1/8"], "if it is included");
         assert_eq!(
-            chosen("", "eth0,ib0,docker0"),
+            selected("", "eth0,ib0,docker0"),
             ["127.0.0.1/8", "::1/128"],
             "if no other is left"
         );
-        assert!(chosen("eth1", "").is_empty(), "it is down");
+        assert!(selected("eth1", "").is_empty(), "it is down");
     }
 
     #[test]
-    fn the_chosen_ones_in_their_order() {
+    fn selected_interfaces_in_their_order() {
         let among = |include: &str, names: &[&str]| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let filter = Filter::new(include, "172.16.0.0/12").unwrap().among(names);
-            let offered = offered(&host(), &filter);
-            let texts: Vec<String> = offered.iter().map(Subnet::to_string).collect();
+            let filter = InterfaceFilter::new(include, "172.16.0.0/12")
+                .unwrap()
+                .restrict_to(names);
+            let found = advertised(&host(), &filter);
+            let texts: Vec<String> = found.iter().map(Subnet::to_string).collect();
             (texts.join(" "), filter.to_string())
         };
         let (texts, shown) = among("", &["ib0", "eth0"]);
@@ -265,12 +267,15 @@ mod tests {
             ("^eth0", 0),
             ("e th", 0),
         ] {
-            let error = Filter::new(bad, "").unwrap_err();
+            let error = InterfaceFilter::new(bad, "").unwrap_err();
             assert_eq!(error.span.start, start, "{bad}");
-            assert!(Filter::new("", bad).is_err());
+            assert!(InterfaceFilter::new("", bad).is_err());
         }
-        let filter = Filter::new("eth0,10.0.0.0/8", "docker0").unwrap();
+        let filter = InterfaceFilter::new("eth0,10.0.0.0/8", "docker0").unwrap();
         assert_eq!(filter.to_string(), "eth0, 10.0.0.0/8, not docker0");
-        assert_eq!(Filter::all(), Filter::new("", "").unwrap());
+        assert_eq!(
+            InterfaceFilter::all(),
+            InterfaceFilter::new("", "").unwrap()
+        );
     }
 }

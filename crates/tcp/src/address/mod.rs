@@ -1,12 +1,12 @@
-//! Which addresses a rank offers, and by which of them two ranks meet: functions of lists of addresses.
+//! Addresses: which ones a rank advertises, and by which pair of them two ranks connect. Pure functions.
 
-mod card;
+mod business_card;
 mod filter;
-mod reach;
+mod reachability;
 mod subnet;
 
-pub use card::{Card, CardError};
+pub use business_card::{BusinessCard, BusinessCardError};
 pub(crate) use filter::check;
-pub use filter::{Filter, offered};
-pub use reach::{Reach, Way, ways};
+pub use filter::{InterfaceFilter, advertised};
+pub use reachability::{AddressPair, Reachability, address_pairs};
 pub use subnet::Subnet;

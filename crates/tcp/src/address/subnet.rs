@@ -1,4 +1,4 @@
-//! An address and how many of its leading bits name a subnet (CIDR).
+//! [`Subnet`]: an address and the length of its subnet's prefix (CIDR).
 //!
 //! Source: RFC 4632 (IPv4), RFC 4291, section 2.3 (IPv6).
 
@@ -6,17 +6,17 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// An address in its subnet, such as `10.1.0.7/16`; or a range of addresses, such as `10.1.0.0/16`.
+/// An address with its subnet, such as `10.1.0.7/16`, or a range of addresses, such as `10.1.0.0/16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Subnet {
     /// The address.
     pub address: IpAddr,
-    /// Leading bits that all of the subnet share: 32 (IPv4) or 128 (IPv6) at most.
+    /// Leading bits that the subnet's addresses share: at most 32 (IPv4) or 128 (IPv6).
     pub prefix: u8,
 }
 
 impl Subnet {
-    /// `address` with so many leading bits; as many as it has, if that is more.
+    /// `address` with `prefix` leading bits, or with all of its bits if `prefix` is more.
     #[must_use]
     pub fn new(address: IpAddr, prefix: u8) -> Self {
         let address = address.to_canonical();
@@ -31,15 +31,15 @@ impl Subnet {
         }
     }
 
-    /// Whether `address` is in this subnet. Addresses of the other family are not.
+    /// Whether `address` is in this subnet. One of the other family is not.
     #[must_use]
     pub fn contains(&self, address: &IpAddr) -> bool {
-        let differ = match (self.address, address.to_canonical()) {
+        let common = match (self.address, address.to_canonical()) {
             (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()).leading_zeros(),
             (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()).leading_zeros(),
             _ => return false,
         };
-        differ >= self.prefix.into()
+        common >= self.prefix.into()
     }
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Subnet {
 impl FromStr for Subnet {
     type Err = ();
 
-    /// `ADDRESS/PREFIX`, or an address alone, which means only itself.
+    /// Reads `ADDRESS/PREFIX`, or an address alone, whose range is itself.
     fn from_str(text: &str) -> Result<Self, ()> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),

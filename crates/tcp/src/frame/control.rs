@@ -1,121 +1,120 @@
-//! The transport's own frames: bulk and its ends, the farewell, the question whether anything comes.
+//! [`Control`]: the frames of the transport itself, for bulk, liveness and the end of a connection.
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Envelope, Flags, Header, Key, Kind};
 
-use super::Breach;
+use super::ProtocolViolation;
 
-/// Names one operation of the rank that started it.
+/// Names an operation of the rank that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Id(pub u64);
+pub struct OperationId(pub u64);
 
-/// The first bytes of a region, which follow its key before anybody asks for them.
+/// A speculative push: first bytes of a region that follow its key before the receiver asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Which of all runs of this stream it is, counted from 0.
+pub struct Push {
+    /// Counts the pushes of this connection and direction, from 0.
     pub number: u64,
-    /// Number of bytes; 0: there is none.
+    /// Number of bytes; 0: no push.
     pub len: u64,
 }
 
-impl Run {
-    /// Nothing.
+impl Push {
+    /// No push.
     pub const NONE: Self = Self { number: 0, len: 0 };
 
-    /// The key to the region of this name, which this run follows.
+    /// The key to `region`, which this push follows.
     #[must_use]
-    pub fn key(self, region: Name) -> Key {
+    pub fn key(self, region: RegionId) -> Key {
         region.key([self.number, self.len, 0])
     }
 
-    /// The run that a key tells of.
+    /// The push that a key announces.
     #[must_use]
-    pub fn of_key(key: &Key) -> Self {
-        let (_, [number, len, _]) = Name::of_key(key);
+    pub fn from_key(key: &Key) -> Self {
+        let (_, [number, len, _]) = RegionId::from_key(key);
         Self { number, len }
     }
 }
 
-/// A frame of the transport's own.
+/// A control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Send me these bytes of your memory.
+    /// Requests bytes of the receiver's memory.
     Get {
-        /// The asker's operation.
-        id: Id,
-        /// Which memory.
-        from: Name,
-        /// First byte of it.
+        /// The requester's operation.
+        id: OperationId,
+        /// The region.
+        from: RegionId,
+        /// The first byte of it.
         at: u64,
         /// Number of bytes.
         len: u64,
     },
-    /// Bytes that you asked for; `len` of them follow.
+    /// Answers a get; `len` bytes follow.
     Data {
-        /// The asker's operation.
-        id: Id,
-        /// Offset from the first byte that was asked for.
+        /// The requester's operation.
+        id: OperationId,
+        /// Offset from the first byte of the get.
         at: u64,
         /// Bytes that follow.
         len: u32,
     },
-    /// Bytes of a [`Run`]; `len` of them follow.
-    Ahead {
-        /// Which run.
+    /// Sends bytes of a [`Push`](struct@Push); `len` bytes follow.
+    Push {
+        /// Which push.
         number: u64,
         /// Offset from its first byte.
         at: u64,
         /// Bytes that follow.
         len: u32,
     },
-    /// Bytes for your memory; `len` of them follow.
+    /// Writes to the receiver's memory; `len` bytes follow.
     Put {
         /// The sender's operation.
-        id: Id,
-        /// Which memory.
-        to: Name,
-        /// Where in it.
+        id: OperationId,
+        /// The region.
+        to: RegionId,
+        /// The first byte in it.
         at: u64,
         /// Bytes that follow.
         len: u32,
-        /// Nothing of this operation comes after them: say when they are in place.
+        /// The last bytes of this operation: a completion answers them.
         last: bool,
     },
-    /// The operation has ended: all bytes of a put are in place, or (`ok` is false) what was asked for
-    /// cannot be done.
-    Ended {
-        /// The operation of who reads this.
-        id: Id,
-        /// Whether it was done.
+    /// Ends an operation: all bytes of a put are in place, or (`ok` is false) the request is refused.
+    Completion {
+        /// The operation of this frame's receiver.
+        id: OperationId,
+        /// Whether it succeeded.
         ok: bool,
     },
-    /// The sender leaves the job in order; nothing comes after this.
+    /// The sender leaves the job in order; nothing follows.
     Leave,
-    /// Does anything of this come? Answer at once.
-    Ask,
-    /// It does.
-    Answer,
-    /// Nothing: it stands before what is not to come first.
+    /// Asks for a [`Control::Pong`].
+    Ping,
+    /// Answers a [`Control::Ping`].
+    Pong,
+    /// Padding: see [`Control::LEN`].
     Pad,
 }
 
 impl Control {
-    /// Bytes of a control frame's body, before the bulk that follows: with the header 64. Memory that is copied
-    /// by one instruction to an address less than 64 bytes ahead in its page takes up to twice as long there
-    /// (Zen 5), so bulk does not stand nearer than that behind the beginning of what is written.
+    /// Bytes of a control frame's body before its bulk; 64 with the header. `rep movsb` takes up to twice as
+    /// long when the target is less than 64 bytes behind the source within a page (Zen 5), so bulk never
+    /// starts nearer to the start of a write.
     pub const LEN: usize = 48;
 
-    /// Words of it that mean something; the others are zero.
+    /// Words of the body that are used; the others are zero.
     const WORDS: usize = 5;
 
-    /// The rule about lengths.
+    /// The rule about lengths, for [`ProtocolViolation::Control`].
     pub(super) const LENGTH: &'static str = "a body of another length than its kind has";
 
     /// Bytes of bulk that follow.
     #[must_use]
     pub const fn bulk(&self) -> u32 {
         match self {
-            Self::Data { len, .. } | Self::Ahead { len, .. } | Self::Put { len, .. } => *len,
+            Self::Data { len, .. } | Self::Push { len, .. } | Self::Put { len, .. } => *len,
             _ => 0,
         }
     }
@@ -148,11 +147,11 @@ impl Control {
                 len,
                 last,
             } => [3 + u64::from(last), id.0, to.word(), at, len.into()],
-            Self::Ended { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0],
+            Self::Completion { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0],
             Self::Leave => [7, 0, 0, 0, 0],
-            Self::Ask => [8, 0, 0, 0, 0],
-            Self::Answer => [9, 0, 0, 0, 0],
-            Self::Ahead { number, at, len } => [10, number, 0, at, len.into()],
+            Self::Ping => [8, 0, 0, 0, 0],
+            Self::Pong => [9, 0, 0, 0, 0],
+            Self::Push { number, at, len } => [10, number, 0, at, len.into()],
             Self::Pad => [11, 0, 0, 0, 0],
         };
         let mut bytes = [0; Self::LEN];
@@ -162,19 +161,19 @@ impl Control {
         bytes
     }
 
-    /// Reads the start of a body of `len` bytes, whoever sent it.
+    /// Reads the start of a body of `len` bytes that a peer sent.
     ///
     /// # Errors
-    /// [`Breach::Control`] says what is wrong with it.
-    pub fn parse(bytes: &[u8; Self::LEN], len: u32) -> Result<Self, Breach> {
+    /// [`ProtocolViolation::Control`] says what is wrong with it.
+    pub fn parse(bytes: &[u8; Self::LEN], len: u32) -> Result<Self, ProtocolViolation> {
         let mut words = [0; Self::WORDS];
         for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*from);
         }
         let [code, id, name, at, count] = words;
         let (id, name, bulk) = (
-            Id(id),
-            Name::of_word(name),
+            OperationId(id),
+            RegionId::from_word(name),
             len.wrapping_sub(Self::LEN as u32),
         );
         let control = match code {
@@ -192,23 +191,25 @@ impl Control {
                 len: bulk,
                 last: code == 4,
             },
-            5 | 6 => Self::Ended { id, ok: code == 6 },
+            5 | 6 => Self::Completion { id, ok: code == 6 },
             7 => Self::Leave,
-            8 => Self::Ask,
-            9 => Self::Answer,
-            10 => Self::Ahead {
+            8 => Self::Ping,
+            9 => Self::Pong,
+            10 => Self::Push {
                 number: id.0,
                 at,
                 len: bulk,
             },
             11 => Self::Pad,
-            _ => return Err(Breach::Control("a code that does not exist")),
+            _ => return Err(ProtocolViolation::Control("a code that does not exist")),
         };
         if u64::from(control.bulk()) + Self::LEN as u64 != u64::from(len) {
-            return Err(Breach::Control(Self::LENGTH));
+            return Err(ProtocolViolation::Control(Self::LENGTH));
         }
         if control.bytes() != *bytes {
-            return Err(Breach::Control("fields that its kind does not have"));
+            return Err(ProtocolViolation::Control(
+                "fields that its kind does not have",
+            ));
         }
         Ok(control)
     }
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     fn all() -> [Control; 12] {
-        let (id, name) = (Id(u64::MAX), Name::of_word(7 << 32 | 1));
+        let (id, name) = (OperationId(u64::MAX), RegionId::from_word(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
             to: name,
@@ -235,21 +236,21 @@ mod tests {
                 len: u64::MAX,
             },
             Control::Data { id, at: 9, len: 0 },
-            Control::Ahead {
+            Control::Push {
                 number: 3,
                 at: 1 << 33,
                 len: 7,
             },
             put(false),
             put(true),
-            Control::Ended { id, ok: false },
-            Control::Ended { id, ok: true },
+            Control::Completion { id, ok: false },
+            Control::Completion { id, ok: true },
             Control::Leave,
-            Control::Ask,
-            Control::Answer,
+            Control::Ping,
+            Control::Pong,
             Control::Pad,
             Control::Data {
-                id: Id(0),
+                id: OperationId(0),
                 at: 0,
                 len: 1 << 20,
             },
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn bulk_does_not_stand_near_the_beginning() {
+    fn bulk_begins_64_bytes_behind_the_header() {
         assert_eq!(Header::LEN + Control::LEN, 64);
     }
 
@@ -267,15 +268,18 @@ mod tests {
             let len = control.header().len;
             assert_eq!(Control::parse(&control.bytes(), len), Ok(control));
         }
-        let name = Name::of_word(0x0102_0304_0506_0708);
-        for run in [Run::NONE, Run { number: 9, len: 5 }] {
-            let key = run.key(name);
-            assert_eq!((Name::of_key(&key).0, Run::of_key(&key)), (name, run));
+        let name = RegionId::from_word(0x0102_0304_0506_0708);
+        for push in [Push::NONE, Push { number: 9, len: 5 }] {
+            let key = push.key(name);
+            assert_eq!(
+                (RegionId::from_key(&key).0, Push::from_key(&key)),
+                (name, push)
+            );
         }
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
+    fn invalid_frames_are_refused() {
         for control in all() {
             let (bytes, len) = (control.bytes(), control.header().len);
             for wrong in [0, Control::LEN as u32 - 1, len + 1] {

@@ -1,45 +1,45 @@
-//! Frames over a byte stream: a header of fixed size, which says how long the body is, and the body.
+//! Frames over a byte stream: a header of fixed size, which has the length of the body, and the body.
 //!
-//! Both directions are bounded buffers that borrow and never allocate after they are made:
-//! [`Outbox`] takes frames and gives runs of bytes to write, [`Inbox`] takes what was read and gives
-//! frames. Bulk goes beside them: a frame of the transport's own ([`Control`]) announces so many bytes,
-//! and these are written from the user's memory and read into it, past both buffers.
+//! Both directions are bounded buffers that allocate only when they are made: [`SendBuffer`] takes frames
+//! and gives bytes to write, [`ReceiveBuffer`] takes bytes that were read and gives frames. Bulk passes
+//! them: a [`Control`] frame announces its length, and the bytes are written from the user's memory and
+//! read into it.
 //!
-//! Neither touches a socket or a clock, so that every way in which a stream can be cut is a test.
+//! Nothing here touches a socket or a clock, so tests can cut a stream anywhere.
 
 mod control;
-mod inbox;
-mod outbox;
+mod receive_buffer;
+mod send_buffer;
 #[cfg(test)]
 mod tests;
 
-pub use control::{Control, Id, Run};
-pub use inbox::{Arrival, Inbox};
-pub use outbox::{Draft, Outbox};
+pub use control::{Control, OperationId, Push};
+pub use receive_buffer::{Inbound, ReceiveBuffer};
+pub use send_buffer::{FrameSlot, SendBuffer};
 
 use oxmpi_wire::{Header, HeaderError};
 
-/// What a peer did that no sound peer does.
+/// A rule of the protocol that a peer violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Breach {
-    /// Its header is none.
+pub enum ProtocolViolation {
+    /// Its header is invalid.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// A body longer than frames may be.
-    #[error("a frame with a body of {len} B; the longest has {most} B")]
+    /// A body longer than the longest.
+    #[error("a frame with a body of {len} B; the longest has {max} B")]
     Length {
         /// As the header says.
         len: u32,
-        /// What was agreed on.
-        most: u32,
+        /// The longest.
+        max: u32,
     },
-    /// A frame of the transport's own that means nothing; the text says what is wrong with it.
-    #[error("a frame of the transport's own with {0}")]
+    /// An invalid control frame; the text says what is wrong with it.
+    #[error("a control frame with {0}")]
     Control(&'static str),
 }
 
-impl Breach {
-    /// The rule that was broken, for a [`Fault::Protocol`](oxmpi_wire::Fault::Protocol).
+impl ProtocolViolation {
+    /// The violated rule, for a [`Fault::Protocol`](oxmpi_wire::Fault::Protocol).
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
@@ -52,8 +52,8 @@ impl Breach {
     }
 }
 
-/// Bytes that a frame with a body of `len` bytes takes in a stream.
+/// Length of a frame with a body of `len` bytes, in bytes.
 #[must_use]
-pub const fn framed(len: usize) -> usize {
+pub const fn frame_len(len: usize) -> usize {
     Header::LEN + len
 }

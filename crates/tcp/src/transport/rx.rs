@@ -1,4 +1,4 @@
-//! The receiving half.
+//! [`TcpRx`]: the receiving half of a rank's connections, which polls sockets and watches peers.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,48 +10,46 @@ use std::time::{Duration, Instant};
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
 use oxmpi_os::tcp::{Listener, Stream};
-use oxmpi_wire::{Bytes, Fault, Holds, Peer, Rx, Sink, Sleeper};
+use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
 
-use super::Key;
-use super::bulk::index;
-use super::entrance::Entrance;
-use super::incoming::Incoming;
-use super::site::{Cards, Options};
+use super::EventSource;
+use super::connection_manager::ConnectionManager;
+use super::options::TcpOptions;
+use super::peer_cards::{PeerCards, index};
+use super::receive_half::ReceiveHalf;
 use super::tx::TcpTx;
-use crate::address::Card;
-use crate::door::JobKey;
-use crate::frame::{Control, Inbox};
-use crate::pulse::{Stall, Verdict, is_silent};
+use crate::address::BusinessCard;
+use crate::frame::{Control, ReceiveBuffer};
+use crate::handshake::JobKey;
+use crate::liveness::{StallDetector, StallVerdict, is_unresponsive};
 
-/// Bytes that a connection within the host lets wait in the kernel, doubled by that: half of a second-level
-/// cache or less. More made messages from 1 MiB on slower by 5 to 10 % (Intel Cascade Lake).
-const AT_HOME: usize = 256 << 10;
+/// Send buffer of a connection within the host; the kernel doubles it. It fits half of a second-level
+/// cache: more makes messages of 1 MiB and longer 5 to 10 % slower (Cascade Lake).
+const LOCAL_SEND_BUFFER: usize = 256 << 10;
 
-/// Polls between two looks at the clock, where nothing else asks for one. A power of two.
-const LOOK: u32 = 1024;
+/// Polls between two looks at the clock, unless a sleep comes between. A power of two.
+const POLLS_PER_CHECK: u32 = 1024;
 
-/// Longest sleep: then calls and the peers' hosts are looked at.
-const NAP: Duration = Duration::from_millis(100);
+/// Longest sleep: connection attempts and hosts are checked that often.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// The receiving half of a rank's connections.
 ///
-/// It can be waited for as a descriptor: readable means that a poll may bring something, once
-/// [`Sleeper::arm`] has said true.
+/// It is a descriptor, too: once [`Sleeper::arm`] has said true, readable means that a poll may bring
+/// something.
 pub struct TcpRx<B: Bytes = RawBytes> {
     epoll: Epoll,
-    /// What the last wait told and no poll has seen yet.
+    /// Events of the last wait that no poll has handled yet.
     events: Events,
-    entrance: Entrance,
+    manager: ConnectionManager,
     /// By peer.
-    peers: Vec<Option<Box<Incoming>>>,
-    /// Peers from which something may come, in turn.
+    peers: Vec<Option<Box<ReceiveHalf>>>,
+    /// Peers from which something may have arrived, in turn.
     listed: VecDeque<u32>,
-    options: Options,
+    options: TcpOptions,
     polls: u32,
-    /// When the peers' hosts were looked at last.
-    looked: Instant,
-    /// When the streams were.
-    listened: Instant,
+    hosts_checked: Instant,
+    streams_checked: Instant,
     /// The last poll left nothing to do.
     quiet: bool,
     bytes: std::marker::PhantomData<fn(B)>,
@@ -72,50 +70,51 @@ impl<B: Bytes> AsFd for TcpRx<B> {
 impl<B: Bytes> TcpRx<B> {
     pub(super) fn new(
         me: u32,
-        cards: Cards,
-        own: Card,
+        cards: PeerCards,
+        own: BusinessCard,
         listener: Listener,
         key: JobKey,
-        options: Options,
+        options: TcpOptions,
     ) -> io::Result<Self> {
         let epoll = Epoll::new()?;
         let peers = cards.iter().map(|_| None).collect();
-        let entrance = Entrance::new(me, cards, own, listener, key, options);
-        epoll.watch_readable(entrance.listener(), Key::Listener.word())?;
+        let manager = ConnectionManager::new(me, cards, own, listener, key, options);
+        epoll.watch_readable(manager.listener(), EventSource::Listener.word())?;
         Ok(Self {
             epoll,
             events: Events::default(),
-            entrance,
+            manager,
             peers,
             listed: VecDeque::new(),
             options,
             polls: 0,
-            looked: Instant::now(),
-            listened: Instant::now(),
+            hosts_checked: Instant::now(),
+            streams_checked: Instant::now(),
             quiet: false,
             bytes: std::marker::PhantomData,
         })
     }
 
-    /// Sleeps until something comes, for `limit` and 100 ms at most: after [`Sleeper::arm`] has said true.
-    /// Then poll.
+    /// Sleeps until something arrives, at most `limit` and 100 ms. Call it once [`Sleeper::arm`] has said
+    /// true, and poll afterwards.
     pub fn nap(&mut self, limit: Duration) {
         // However the wait ends, the caller polls again.
-        let _ = self.epoll.wait(&mut self.events, limit.min(NAP));
+        let _ = self.epoll.wait(&mut self.events, limit.min(MAX_SLEEP));
         self.polls = 0;
     }
 
-    /// From now on a nap ends also when `alarm` is readable; as long as it is, [`Sleeper::arm`] says false.
+    /// Lets `wakeup` end sleeps, too: while it is readable, [`Sleeper::arm`] says false.
     ///
     /// # Errors
-    /// What the system says when nothing more can be watched.
-    pub fn watch(&mut self, alarm: impl AsFd) -> io::Result<()> {
-        self.epoll.watch_readable(alarm, Key::Alarm.word())
+    /// The error of epoll_ctl(2).
+    pub fn watch(&mut self, wakeup: impl AsFd) -> io::Result<()> {
+        self.epoll
+            .watch_readable(wakeup, EventSource::Wakeup.word())
     }
 
-    /// Polls until all that was sent is with the kernel, for `limit` at most; peers that were never
-    /// connected to are, for that. Do so before a rank leaves. False: something still waits.
-    pub fn drain<T: Holds<TcpTx<B>>, S: Sink<T>>(
+    /// Polls until the kernel has all that was sent, at most for `limit`, and connects where that is
+    /// needed. Call it before a rank leaves. False: something still waits.
+    pub fn drain<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         tx: &mut T,
         limit: Duration,
@@ -124,7 +123,7 @@ impl<B: Bytes> TcpRx<B> {
         let start = Instant::now();
         loop {
             let moved = self.poll(tx, u32::MAX, sink);
-            if !tx.part().has_waiting() {
+            if !tx.as_tx().has_unsent() {
                 return true;
             }
             let left = limit.saturating_sub(start.elapsed());
@@ -137,60 +136,60 @@ impl<B: Bytes> TcpRx<B> {
         }
     }
 
-    /// A connection to `peer` has been made.
+    /// `stream` is a new connection with `peer`, whose handshake is done.
     fn connected(&mut self, peer: u32, stream: Stream, tx: &mut TcpTx<B>) {
-        let key = Key::Link(peer).word();
-        let tuned = stream.tune(self.options.silence / 2);
-        let tuned = tuned.and_then(|()| stream.tune_at_home(AT_HOME));
-        if let Err(error) = tuned.and_then(|()| self.epoll.rename(&stream, key)) {
+        let key = EventSource::Connection(peer).word();
+        let tuned = stream.tune(self.options.host_timeout / 2);
+        let tuned = tuned.and_then(|()| stream.tune_local(LOCAL_SEND_BUFFER));
+        if let Err(error) = tuned.and_then(|()| self.epoll.modify(&stream, key)) {
             return tx.broken(peer, &error);
         }
         let stream = Arc::new(stream);
-        let inbox = Inbox::new(self.options.frame, self.options.chunk);
+        let buffer = ReceiveBuffer::new(self.options.frame, self.options.chunk);
         tx.connected(peer, Arc::clone(&stream));
-        self.peers[peer as usize] = Some(Box::new(Incoming::new(stream, inbox)));
+        self.peers[peer as usize] = Some(Box::new(ReceiveHalf::new(stream, buffer)));
         self.list(peer);
     }
 
     fn list(&mut self, peer: u32) {
-        if let Some(incoming) = &mut self.peers[peer as usize]
-            && !incoming.listed
+        if let Some(half) = &mut self.peers[peer as usize]
+            && !half.listed
         {
-            incoming.listed = true;
+            half.listed = true;
             self.listed.push_back(peer);
         }
     }
 
-    /// Looks at what there is to do: one system call.
-    fn look(&mut self, tx: &mut TcpTx<B>) {
+    /// Handles the events of all sockets: one system call.
+    fn handle_events(&mut self, tx: &mut TcpTx<B>) {
         if self.events.is_empty() {
-            // What cannot be asked now is asked by the next poll.
+            // A failed wait is repeated by the next poll.
             let _ = self.epoll.wait(&mut self.events, Duration::ZERO);
         }
         let events = std::mem::take(&mut self.events);
         for ready in events.iter() {
-            match Key::of_word(ready.key) {
-                Key::Listener => self.entrance.accept(&self.epoll),
-                Key::Alarm => {}
-                Key::Guest(number) => {
-                    if let Some((peer, stream)) = self.entrance.hear(number, tx) {
+            match EventSource::from_word(ready.key) {
+                EventSource::Listener => self.manager.accept(&self.epoll),
+                EventSource::Wakeup => {}
+                EventSource::Pending(number) => {
+                    if let Some((peer, stream)) = self.manager.pending_readable(number, tx) {
                         self.connected(peer, stream, tx);
                     }
                 }
-                Key::Call(peer) => {
-                    if let Some(stream) = self.entrance.answer(peer) {
+                EventSource::Connecting(peer) => {
+                    if let Some(stream) = self.manager.connecting_ready(peer) {
                         self.connected(peer, stream, tx);
                     }
                 }
-                Key::Link(peer) => {
+                EventSource::Connection(peer) => {
                     if ready.writable {
                         tx.writable(peer);
                     }
                     if ready.readable
-                        && let Some(incoming) = &mut self.peers[peer as usize]
+                        && let Some(half) = &mut self.peers[peer as usize]
                     {
-                        incoming.readable = true;
-                        incoming.ended |= ready.ended;
+                        half.readable = true;
+                        half.ended |= ready.ended;
                         self.list(peer);
                     }
                 }
@@ -200,24 +199,28 @@ impl<B: Bytes> TcpRx<B> {
         self.events.clear();
     }
 
-    /// What depends on time.
+    /// Does what time makes due.
     fn tick(&mut self, tx: &mut TcpTx<B>) {
-        self.entrance.tick(&self.epoll, tx);
-        if self.polls & (LOOK - 1) == 0 {
-            self.look_at_hosts(tx);
-            self.look_at_streams(tx);
+        self.manager.tick(&self.epoll, tx);
+        if self.polls & (POLLS_PER_CHECK - 1) == 0 {
+            self.check_hosts(tx);
+            self.check_streams(tx);
         }
         self.polls = self.polls.wrapping_add(1);
     }
 
-    /// Gives up peers whose hosts do not answer.
-    fn look_at_hosts(&mut self, tx: &mut TcpTx<B>) {
-        if self.looked.elapsed() >= self.options.silence / 4 {
-            self.looked = Instant::now();
-            let silence = self.options.silence;
-            self.entrance.hang_up(silence);
-            let silent = |stream: &Stream| stream.pulse().is_ok_and(|p| is_silent(&p, silence));
-            let open = tx.open().filter(|(_, stream)| silent(stream));
+    /// Loses peers whose hosts do not answer.
+    fn check_hosts(&mut self, tx: &mut TcpTx<B>) {
+        if self.hosts_checked.elapsed() >= self.options.host_timeout / 4 {
+            self.hosts_checked = Instant::now();
+            let limit = self.options.host_timeout;
+            self.manager.check_hosts(limit);
+            let is_lost = |stream: &Stream| {
+                stream
+                    .tcp_info()
+                    .is_ok_and(|info| is_unresponsive(&info, limit))
+            };
+            let open = tx.open().filter(|(_, stream)| is_lost(stream));
             let lost: Vec<u32> = open.map(|(peer, _)| peer).collect();
             for peer in lost {
                 tx.lose(peer, Fault::Silent);
@@ -225,65 +228,65 @@ impl<B: Bytes> TcpRx<B> {
         }
     }
 
-    /// Asks peers whose streams bring nothing, and gives up those that do not answer, if that is wanted.
-    fn look_at_streams(&mut self, tx: &mut TcpTx<B>) {
-        let look = (self.options.stall).map(|limit| limit / u32::from(Stall::LOOKS));
-        if look.is_none_or(|look| self.listened.elapsed() < look) {
+    /// Pings peers whose connections are quiet, and loses those that do not answer, if there is a stall timeout.
+    fn check_streams(&mut self, tx: &mut TcpTx<B>) {
+        let pause =
+            (self.options.stall_timeout).map(|limit| limit / u32::from(StallDetector::CHECKS));
+        if pause.is_none_or(|pause| self.streams_checked.elapsed() < pause) {
             return;
         }
-        self.listened = Instant::now();
-        for (peer, incoming) in (0..).zip(&mut self.peers) {
-            let Some(incoming) = incoming.as_mut().filter(|_| !tx.is_lost(peer)) else {
+        self.streams_checked = Instant::now();
+        for (peer, half) in (0..).zip(&mut self.peers) {
+            let Some(half) = half.as_mut().filter(|_| !tx.is_lost(peer)) else {
                 continue;
             };
-            match incoming.stall.look() {
-                Verdict::Wait => {}
-                Verdict::Ask => tx.answer(peer, Control::Ask),
-                Verdict::Lost => tx.lose(peer, Fault::Silent),
+            match half.stall.check() {
+                StallVerdict::Wait => {}
+                StallVerdict::Ping => tx.send_control(peer, Control::Ping),
+                StallVerdict::Lost => tx.lose(peer, Fault::Silent),
             }
         }
     }
 
-    /// Hands over what came from `peer`.
-    fn receive<T: Holds<TcpTx<B>>, S: Sink<T>>(
+    /// Hands what arrived from `peer` to `sink`.
+    fn receive<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         tx: &mut T,
         budget: u32,
         sink: &mut S,
     ) -> u32 {
-        let Some(mut incoming) = self.peers[peer as usize].take() else {
+        let Some(mut half) = self.peers[peer as usize].take() else {
             return 0;
         };
-        let moved = incoming.receive(peer, tx, budget, sink);
-        self.peers[peer as usize] = Some(incoming);
+        let moved = half.receive(peer, tx, budget, sink);
+        self.peers[peer as usize] = Some(half);
         moved
     }
 
-    /// After the arrivals: answers go out, and the sink hears what has ended.
-    fn finish<T: Holds<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
-        let mut moved = tx.part().advance();
+    /// After the arrivals: writes replies, and reports completions and losses to `sink`.
+    fn finish<T: AsTx<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = tx.as_tx().advance();
         let mut number = 0;
-        while let Some(peer) = tx.part().loss(number) {
-            // Given up, with or without anything that came from it.
-            if let Some(incoming) = self.peers[peer as usize].take() {
-                incoming.end(tx.part());
+        while let Some(peer) = tx.as_tx().loss(number) {
+            if let Some(half) = self.peers[peer as usize].take() {
+                half.end(tx.as_tx());
             }
             number += 1;
         }
-        moved += TcpTx::tell(tx, sink);
-        self.quiet = moved == 0 && self.listed.is_empty() && !tx.part().has_news();
+        moved += TcpTx::report(tx, sink);
+        self.quiet = moved == 0 && self.listed.is_empty() && !tx.as_tx().has_local_work();
         moved
     }
 }
 
-impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
+impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
     /// # Cost
-    /// One system call if nothing came, and at least one read for each peer from which something did.
+    /// One system call if nothing arrived, and at least one read for each peer from which something did.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
-        self.tick(tx.part());
-        self.look(tx.part());
-        self.entrance.clear();
+        self.tick(tx.as_tx());
+        self.handle_events(tx.as_tx());
+        self.manager.drop_overdue();
         let mut moved = 0;
         for _ in 0..self.listed.len() {
             if moved >= budget {
@@ -292,13 +295,13 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
             let Some(peer) = self.listed.pop_front() else {
                 break;
             };
-            if let Some(incoming) = &mut self.peers[peer as usize] {
-                incoming.listed = false;
+            if let Some(half) = &mut self.peers[peer as usize] {
+                half.listed = false;
             }
             moved += self.receive(peer, tx, budget - moved, sink);
-            let incoming = self.peers[peer as usize].as_ref();
-            // Who used up the budget may have more, too.
-            if moved >= budget || incoming.is_some_and(|incoming| incoming.pauses) {
+            let half = self.peers[peer as usize].as_ref();
+            // A peer that used up the budget may have more, too.
+            if moved >= budget || half.is_some_and(|half| half.stopped_early) {
                 self.list(peer);
             }
         }
@@ -306,16 +309,16 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
     }
 
     /// # Cost
-    /// One read of that peer's connection; every 64th time all peers are looked at, and each time while
-    /// something waits for room in the kernel on its way to that peer.
+    /// One read of that peer's connection. All peers are polled every 64th time, and whenever bytes for
+    /// that peer wait for room in the kernel.
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
-        let all = self.polls & 63 == 0 || tx.part().is_blocked(from.0);
+        let all = self.polls & 63 == 0 || tx.as_tx().is_blocked(from.0);
         let known = self.peers[index(from)].as_mut();
-        let Some(incoming) = known.filter(|_| !all) else {
+        let Some(half) = known.filter(|_| !all) else {
             return self.poll(tx, 1, sink);
         };
         self.polls = self.polls.wrapping_add(1);
-        incoming.readable = true;
+        half.readable = true;
         let moved = self.receive(from.0, tx, 1, sink);
         if moved > 0 {
             self.list(from.0);
@@ -325,8 +328,8 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
 }
 
 impl<B: Bytes> Sleeper for TcpRx<B> {
-    /// True once a poll has brought nothing and nothing has come since. Then a sleep of [`TcpRx::nap`]
-    /// ends with the next arrival, and so does waiting for this value as a descriptor.
+    /// True once a poll has brought nothing and nothing has arrived since. Then [`TcpRx::nap`] ends with
+    /// the next arrival, and so does waiting for this value as a descriptor.
     ///
     /// # Cost
     /// One system call.

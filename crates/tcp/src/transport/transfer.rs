@@ -1,21 +1,21 @@
-//! What is known of registered memory whose bytes leave.
+//! [`Transfer`]: what the sender notes about a registered region whose bytes leave.
 
 use std::time::Instant;
 
-use super::bulk_trials::{BulkProtocol, TransferClass};
-use crate::frame::Run;
+use super::roads::{Class, Road};
+use crate::frame::Push;
 
-/// All registered bytes of one rank.
+/// All registered regions of one rank.
 pub(super) type Regions<B> = oxmpi_wire::regions::Regions<B, Option<Transfer>>;
 
-/// What is known of the bytes of a region that leave.
+/// A region's bytes on their way to one peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
     pub(super) peer: u32,
     pub(super) len: u64,
-    /// What follows the region's key.
-    pub(super) run: Option<Run>,
-    pub(super) protocol: BulkProtocol,
-    /// When it began, if something is to be learned from it.
-    pub(super) start: Option<(TransferClass, Instant)>,
+    /// The speculative push that follows the region's key.
+    pub(super) push: Option<Push>,
+    pub(super) road: Road,
+    /// When the transfer began, if its time is learned from.
+    pub(super) start: Option<(Class, Instant)>,
 }

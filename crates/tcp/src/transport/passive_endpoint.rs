@@ -1,0 +1,104 @@
+//! [`PassiveEndpoint`]: a rank that listens and has no address of a peer yet (libfabric's passive endpoint).
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+
+use oxmpi_os::tcp::Listener;
+use oxmpi_os::{host, interface};
+use oxmpi_wire::{Bytes, Peer};
+
+use super::options::TcpOptions;
+use super::peer_cards::PeerCards;
+use super::rx::TcpRx;
+use super::tx::TcpTx;
+use crate::address::{BusinessCard, InterfaceFilter, advertised};
+use crate::handshake::JobKey;
+
+/// A rank that listens. [`PassiveEndpoint::card`] says where; [`PassiveEndpoint::join`] makes it a transport.
+#[derive(Debug)]
+pub struct PassiveEndpoint {
+    listener: Listener,
+    card: BusinessCard,
+    key: JobKey,
+    options: TcpOptions,
+}
+
+impl PassiveEndpoint {
+    /// Listens at a port that the kernel picks, on the addresses of this host that `filter` allows.
+    ///
+    /// # Errors
+    /// The system's error when no socket can be made or interfaces cannot be listed;
+    /// [`io::ErrorKind::AddrNotAvailable`] if `filter` allows no address.
+    pub fn open(key: JobKey, filter: &InterfaceFilter, options: TcpOptions) -> io::Result<Self> {
+        let any_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+        let any_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let listener = Listener::bind(any_v6).or_else(|_| Listener::bind(any_v4))?;
+        let local = listener.local()?;
+        let mut addresses = advertised(&interface::list()?, filter);
+        if local.is_ipv4() {
+            addresses.retain(|subnet| subnet.address.is_ipv4());
+        }
+        if addresses.is_empty() {
+            let why = format!("no interface of {} is allowed by {filter}", host::name());
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, why));
+        }
+        let card = BusinessCard {
+            host: host::name(),
+            port: local.port(),
+            addresses,
+        };
+        Ok(Self {
+            listener,
+            card,
+            key,
+            options,
+        })
+    }
+
+    /// Where this rank can be reached: every peer needs it.
+    #[must_use]
+    pub const fn card(&self) -> &BusinessCard {
+        &self.card
+    }
+
+    /// The transport of rank `me`; `cards` are those of all ranks, by rank. Its own is not used: a rank
+    /// has no connection to itself.
+    ///
+    /// # Errors
+    /// As [`PassiveEndpoint::join_without_cards`].
+    ///
+    /// # Panics
+    /// If `cards` has no entry for `me`.
+    pub fn join<B: Bytes>(
+        self,
+        me: u32,
+        cards: Vec<BusinessCard>,
+    ) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
+        let (tx, rx) = self.join_without_cards(me, cards.len() as u32)?;
+        for (peer, card) in (0..).zip(cards) {
+            tx.set_card(Peer(peer), card);
+        }
+        Ok((tx, rx))
+    }
+
+    /// The transport of rank `me` of `ranks`. It accepts every peer at once, and connects to those whose
+    /// card [`TcpTx::set_card`] has given.
+    ///
+    /// # Errors
+    /// The system's error when no epoll instance can be made.
+    ///
+    /// # Panics
+    /// If `me` is not below `ranks`.
+    pub fn join_without_cards<B: Bytes>(
+        self,
+        me: u32,
+        ranks: u32,
+    ) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
+        assert!(me < ranks, "rank {me} of {ranks}");
+        let cards: PeerCards = (0..ranks).map(|_| OnceLock::new()).collect();
+        let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
+        let rx = TcpRx::new(me, cards, self.card, self.listener, self.key, self.options)?;
+        Ok((tx, rx))
+    }
+}

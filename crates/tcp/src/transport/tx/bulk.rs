@@ -1,0 +1,473 @@
+//! Get and put, emulated by frames: what either side does.
+//!
+//! ```text
+//!  get:   Get{id, from, at, len} ->         put:   Put{id, to, at} + bytes, ... ->
+//!                <- Data{id, at} + bytes                     <- Completion{id, ok} after the last
+//! ```
+//!
+//! Each frame says where its bytes belong, so they may arrive in any order. The first bytes of a get may
+//! arrive before they are asked for: see [`speculative_push`](super::super::speculative_push).
+
+use std::time::Instant;
+
+use oxmpi_wire::regions::{Region, RegionId};
+use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Remote, Token};
+
+use super::TcpTx;
+use super::operations::Operation;
+use crate::frame::{Control, OperationId, Push};
+use crate::transport::OPERATIONS;
+use crate::transport::roads::{Class, Road};
+use crate::transport::send_half::{BulkReason, OutboundBulk};
+use crate::transport::transfer::Transfer;
+
+/// Bulk that a peer sends: where its next byte goes.
+#[derive(Debug)]
+pub(in crate::transport) struct InboundBulk {
+    region: RegionId,
+    at: u64,
+    id: OperationId,
+    kind: InboundKind,
+}
+
+#[derive(Debug)]
+enum InboundKind {
+    /// So many bytes that this rank gets.
+    Get(u64),
+    /// Bytes that a peer puts; the `last` chunk is answered.
+    Put { last: bool },
+}
+
+impl InboundBulk {
+    /// `count` more bytes are in place.
+    pub(in crate::transport) fn advance(&mut self, count: u64) {
+        self.at += count;
+    }
+}
+
+/// The rule of the protocol that a peer violated.
+type Rule = &'static str;
+
+/// Where the bulk goes that follows a frame; `None`: it is dropped.
+type Target = Result<Option<InboundBulk>, Rule>;
+
+impl<B: Bytes> TcpTx<B> {
+    /// Enters a get or a put; `None` when the table is full.
+    fn open_operation(
+        &mut self,
+        get: bool,
+        local: &Local<'_, Region>,
+        peer: u32,
+        token: Token,
+    ) -> Option<OperationId> {
+        let id = self.operations.begin(Operation {
+            peer,
+            token,
+            region: local.region.id(),
+            at: local.at,
+            len: local.len,
+            left: local.len,
+            pushed: 0,
+            get,
+        })?;
+        self.regions.enter(local.region.id());
+        self.half(peer).gets += u32::from(get);
+        Some(id)
+    }
+
+    /// Asks `peer` for bytes; false: the caller is told later when to try again.
+    pub(super) fn begin_get(
+        &mut self,
+        peer: u32,
+        from: Remote<'_>,
+        to: &Local<'_, Region>,
+        token: Token,
+    ) -> bool {
+        if !self.can_begin(peer) {
+            return false;
+        }
+        if from.len == 0 || self.is_lost(peer) {
+            self.complete(token, Ok(()));
+            return true;
+        }
+        let Some(id) = self.open_operation(true, to, peer, token) else {
+            return false;
+        };
+        let pushed = self.await_push(peer, &from, id);
+        if pushed < from.len {
+            let get = Control::Get {
+                id,
+                from: RegionId::from_key(from.key).0,
+                at: from.at + pushed,
+                len: from.len - pushed,
+            };
+            self.send_control(peer, get);
+        }
+        true
+    }
+
+    /// How many of the first bytes of `from` the peer pushes to the operation `id`.
+    fn await_push(&mut self, peer: u32, from: &Remote<'_>, id: OperationId) -> u64 {
+        let push = Push::from_key(from.key);
+        let fits = from.at == 0 && push.len <= from.len;
+        let receiver = &mut self.half(peer).push_receiver;
+        if !fits || !receiver.is_to_come(push) {
+            return 0;
+        }
+        receiver.await_push(push, id);
+        if let Some(operation) = self.operations.get(id, peer) {
+            operation.pushed = push.len;
+        }
+        push.len
+    }
+
+    /// Puts bytes at `peer`; false: the caller is told later when to try again.
+    pub(super) fn begin_put(
+        &mut self,
+        peer: u32,
+        from: &Local<'_, Region>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> bool {
+        if !self.can_begin(peer) {
+            return false;
+        }
+        if from.len == 0 || self.is_lost(peer) {
+            self.complete(token, Ok(()));
+            return true;
+        }
+        let Some(id) = self.open_operation(false, from, peer, token) else {
+            return false;
+        };
+        let region = from.region.id();
+        self.half(peer).push_sender.dropped(region);
+        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
+        self.send_bulk(peer, id, region, from.at, from.len, put);
+        true
+    }
+
+    fn can_begin(&mut self, peer: u32) -> bool {
+        if self.operations.are_full() {
+            self.refuse(peer);
+        }
+        !self.operations.are_full()
+    }
+
+    /// Queues `left` bytes of `region` from `at` on. The region is in use until they have left.
+    fn send_bulk(
+        &mut self,
+        peer: u32,
+        id: OperationId,
+        region: RegionId,
+        at: u64,
+        left: u64,
+        reason: BulkReason,
+    ) {
+        self.begin_transfer(peer, region, at + left);
+        self.regions.enter(region);
+        self.schedule(peer);
+        self.half(peer).outbound.push_back(OutboundBulk {
+            id,
+            region,
+            at,
+            left,
+            sent: 0,
+            reason,
+        });
+    }
+
+    /// Bytes of `region`, up to byte `len`, begin to leave for `peer`. The first ones choose the road of all.
+    fn begin_transfer(&mut self, peer: u32, region: RegionId, len: u64) -> Option<&mut Transfer> {
+        let takes_pages = self.zero_copy.takes(len);
+        let half = self.peers[peer as usize].as_mut()?;
+        let transfer = self.regions.note_mut(region)?;
+        if transfer.is_none() {
+            let class = Class::new(len, half.transfers == 0);
+            half.transfers += 1;
+            *transfer = Some(Transfer {
+                peer,
+                len,
+                push: None,
+                road: match takes_pages {
+                    true => half.roads.choose(class),
+                    false => Road::Copies,
+                },
+                start: takes_pages.then(|| (class, Instant::now())),
+            });
+        }
+        transfer.as_mut()
+    }
+
+    /// The peer has all bytes of `region`, or wants none. The time that they took is learned from.
+    pub(super) fn end_transfer(&mut self, region: RegionId) {
+        let transfer = self.regions.note_mut(region).and_then(Option::take);
+        let Some(Transfer {
+            peer,
+            len,
+            road,
+            start,
+            ..
+        }) = transfer
+        else {
+            return;
+        };
+        let half = self.half(peer);
+        half.push_sender.ended(region);
+        half.transfers -= 1;
+        if let Some((class, start)) = start.filter(|_| half.lost.is_none()) {
+            // Of concurrent transfers each counts from the end of the one before.
+            let now = Instant::now();
+            let since = half.last_transfer_end.map_or(start, |end| end.max(start));
+            half.last_transfer_end = Some(now);
+            half.roads.learn(class, road, len, now - since);
+        }
+    }
+
+    /// The key to `region`, for a request to `peer` that is written next. A push may follow the request.
+    pub(super) fn key_with_push(&mut self, peer: u32, region: RegionId) -> Key {
+        let push = self.begin_push(peer, region);
+        let begun = self.regions.note(region).copied().flatten();
+        let push = push.or_else(|| begun.filter(|transfer| transfer.peer == peer)?.push);
+        push.unwrap_or(Push::NONE).key(region)
+    }
+
+    fn begin_push(&mut self, peer: u32, region: RegionId) -> Option<Push> {
+        /// Room for any request of the engine.
+        const REQUEST: usize = 128;
+        if self.regions.note(region)?.is_some() {
+            return None;
+        }
+        let readable = self.regions.check(region, Some(Access::Read), 0, 0);
+        let all = readable.ok()?.len();
+        let max = self.options.speculative_push;
+        let half = self.peers[peer as usize].as_mut()?;
+        let can = all > 0 && max > 0 && half.is_open_for_bulk(REQUEST);
+        if !can || !half.push_sender.may_begin() {
+            return None;
+        }
+        let push = half.push_sender.begin(region, all.min(max));
+        self.begin_transfer(peer, region, all)?.push = Some(push);
+        let id = OperationId(push.number);
+        self.send_bulk(peer, id, region, 0, push.len, BulkReason::Push);
+        Some(push)
+    }
+
+    /// Handles a control frame from `peer`. `Some`: where the bulk behind it goes; else that is dropped.
+    ///
+    /// # Errors
+    /// The rule that the peer violated.
+    pub(in crate::transport) fn control(&mut self, peer: u32, control: Control) -> Target {
+        match control {
+            Control::Get { id, from, at, len } => self.serve_get(peer, id, from, at, len)?,
+            Control::Data { id, at, len } => return self.data(peer, id, at, len.into()),
+            Control::Push { number, at, len } => return self.pushed(peer, number, at, len.into()),
+            Control::Put {
+                id,
+                to,
+                at,
+                len,
+                last,
+            } => {
+                if self.allows(to, Access::Write, at, len.into()) {
+                    self.regions.enter(to);
+                    return Ok(Some(InboundBulk {
+                        region: to,
+                        at,
+                        id,
+                        kind: InboundKind::Put { last },
+                    }));
+                }
+                self.reply(peer, Control::Completion { id, ok: false })?;
+            }
+            Control::Completion { id, ok } => self.completed(peer, id, ok)?,
+            Control::Leave => self.lose(peer, Fault::Left),
+            Control::Ping => self.reply(peer, Control::Pong)?,
+            // Their arrival is all that they mean.
+            Control::Pong | Control::Pad => {}
+        }
+        Ok(None)
+    }
+
+    /// Whether a peer has `access` to `len` bytes of a region from `at` on.
+    fn allows(&self, region: RegionId, access: Access, at: u64, len: u64) -> bool {
+        self.regions.check(region, Some(access), at, len).is_ok()
+    }
+
+    /// `peer` gets bytes of this rank.
+    fn serve_get(
+        &mut self,
+        peer: u32,
+        id: OperationId,
+        from: RegionId,
+        at: u64,
+        len: u64,
+    ) -> Result<(), Rule> {
+        let outbound = &self.half(peer).outbound;
+        let gets = outbound.iter().filter(|b| b.reason == BulkReason::Get);
+        if gets.count() >= OPERATIONS {
+            return Err("more gets at once than there can be");
+        }
+        if len == 0 || !self.allows(from, Access::Read, at, len) {
+            return self.reply(peer, Control::Completion { id, ok: false });
+        }
+        if at == 0 {
+            self.half(peer).push_sender.dropped(from);
+        }
+        self.send_bulk(peer, id, from, at, len, BulkReason::Get);
+        Ok(())
+    }
+
+    /// Bytes arrive that this rank gets.
+    fn data(&mut self, peer: u32, id: OperationId, at: u64, len: u64) -> Target {
+        let Some(operation) = self.operations.get(id, peer) else {
+            return Ok(None); // it has ended early
+        };
+        let end = at.checked_add(len);
+        let inside = end.is_some_and(|end| end <= operation.len - operation.pushed);
+        if !operation.get || !inside || len > operation.left || len == 0 {
+            return Err("bytes that were not asked for");
+        }
+        Ok(Some(InboundBulk {
+            region: operation.region,
+            at: operation.at + operation.pushed + at,
+            id,
+            kind: InboundKind::Get(len),
+        }))
+    }
+
+    /// Bytes arrive that the peer pushes. They are dropped if no get waits for them.
+    fn pushed(&mut self, peer: u32, number: u64, at: u64, len: u64) -> Target {
+        let receiver = &mut self.half(peer).push_receiver;
+        let Some(id) = receiver.arriving(number, at, len)? else {
+            return Ok(None);
+        };
+        let Some(operation) = self.operations.get(id, peer) else {
+            return Ok(None);
+        };
+        if len > operation.left {
+            return Err("bytes that were not announced");
+        }
+        Ok(Some(InboundBulk {
+            region: operation.region,
+            at: operation.at + at,
+            id,
+            kind: InboundKind::Get(len),
+        }))
+    }
+
+    /// The memory that `bulk` goes to, and the offset of its next byte.
+    pub(in crate::transport) fn target(&self, bulk: &InboundBulk) -> Option<(&B, u64)> {
+        Some((self.regions.bytes(bulk.region)?, bulk.at))
+    }
+
+    /// Copies `bytes` to where `bulk` goes; without one they are dropped.
+    pub(in crate::transport) fn place(&self, bulk: Option<&mut InboundBulk>, mut bytes: &[u8]) {
+        let Some(bulk) = bulk else {
+            return;
+        };
+        let len = bytes.len() as u64;
+        if let Some((target, at)) = self.target(bulk) {
+            target.fill(at, &mut bytes);
+        }
+        bulk.advance(len);
+    }
+
+    /// All bytes of a frame from `peer` are in place.
+    pub(in crate::transport) fn arrived(&mut self, peer: u32, bulk: InboundBulk) {
+        let id = bulk.id;
+        match bulk.kind {
+            InboundKind::Get(len) => {
+                let Some(operation) = self.operations.get(id, peer) else {
+                    return;
+                };
+                operation.left -= len;
+                if operation.left == 0 {
+                    self.end_operation(peer, id, Ok(()));
+                }
+            }
+            InboundKind::Put { last } => {
+                self.leave(bulk.region);
+                if last {
+                    self.send_control(peer, Control::Completion { id, ok: true });
+                }
+            }
+        }
+    }
+
+    /// The peer is lost in the middle of `bulk`.
+    pub(in crate::transport) fn abandon(&mut self, bulk: InboundBulk) {
+        if let InboundKind::Put { .. } = bulk.kind {
+            self.leave(bulk.region);
+        }
+    }
+
+    /// `peer` reports the end of an operation of this rank.
+    fn completed(&mut self, peer: u32, id: OperationId, ok: bool) -> Result<(), Rule> {
+        let Some(&mut operation) = self.operations.get(id, peer) else {
+            return Ok(()); // a second refusal of one put
+        };
+        if ok {
+            let outbound = &self.half(peer).outbound;
+            let all_sent = !outbound.iter().any(|b| b.id == id && b.is_put());
+            if operation.get || !all_sent {
+                return Err("the end of what has not ended");
+            }
+            self.end_operation(peer, id, Ok(()));
+        } else {
+            if let Some(region) = self.half(peer).cancel_put(id) {
+                self.leave(region);
+            }
+            let refused = Fault::Protocol("a key to memory that cannot be used so");
+            self.end_operation(peer, id, Err(refused));
+        }
+        Ok(())
+    }
+
+    fn end_operation(&mut self, peer: u32, id: OperationId, result: Result<(), Fault>) {
+        if let Some(operation) = self.operations.end(id, peer) {
+            let half = self.half(peer);
+            half.gets -= u32::from(operation.get);
+            if operation.pushed > 0 {
+                half.push_receiver.forget(id);
+            }
+            self.leave(operation.region);
+            self.complete(operation.token, result);
+        }
+    }
+
+    /// Sends a reply to a request of `peer`, which may have as many open as it may have operations.
+    fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
+        if self.half(peer).replies.len() >= 2 * OPERATIONS {
+            return Err("more requests at once than there can be");
+        }
+        self.send_control(peer, control);
+        Ok(())
+    }
+
+    /// Sends `control` now, or as soon as there is room.
+    pub(in crate::transport) fn send_control(&mut self, peer: u32, control: Control) {
+        self.schedule(peer);
+        let half = self.half(peer);
+        if !half.replies.is_empty() || !half.control(&control) {
+            half.replies.push_back(control);
+        }
+    }
+
+    /// Ends every operation with a lost `peer` without a completion: the sink hears of the loss.
+    pub(super) fn drop_bulk(&mut self, peer: u32) {
+        while let Some(operation) = self.operations.end_any(peer) {
+            self.leave(operation.region);
+        }
+        self.half(peer).gets = 0;
+        self.half(peer).push_receiver.clear();
+        while let Some(bulk) = self.half(peer).outbound.pop_front() {
+            self.leave(bulk.region);
+        }
+    }
+
+    /// Whether a get from `peer` is under way.
+    pub(in crate::transport) fn awaits_bulk(&self, peer: u32) -> bool {
+        let half = self.peers[peer as usize].as_ref();
+        half.is_some_and(|half| half.gets > 0)
+    }
+}

@@ -1,0 +1,383 @@
+//! [`TcpTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
+
+mod bulk;
+mod leave;
+mod operations;
+mod peers;
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::regions::{Region, RegionId};
+use oxmpi_wire::{
+    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
+    Sink, Slot, Token, Tx,
+};
+
+use self::operations::Operations;
+use super::options::TcpOptions;
+use super::peer_cards::{PeerCards, host_of, index};
+use super::send_half::SendHalf;
+use super::transfer::Regions;
+use super::zero_copy::ZeroCopy;
+use crate::address::BusinessCard;
+use crate::frame::{Control, FrameSlot};
+
+pub(super) use self::bulk::InboundBulk;
+
+/// Bodies from this length on are written from the user's memory: a copy takes longer than a system call
+/// of their own.
+const WRITE_THROUGH: u32 = 32 << 10;
+
+/// The sending half of a rank's connections.
+pub struct TcpTx<B: Bytes = RawBytes> {
+    me: u32,
+    cards: PeerCards,
+    options: TcpOptions,
+    limits: Limits,
+    /// By peer; made at the first use.
+    peers: Vec<Option<Box<SendHalf>>>,
+    /// Peers with something to write.
+    scheduled: Vec<u32>,
+    /// Peers for which a caller was told [`Busy`].
+    refused: Vec<u32>,
+    /// Peers to connect to.
+    to_connect: Vec<u32>,
+    operations: Operations,
+    regions: Regions<B>,
+    zero_copy: ZeroCopy,
+    /// Regions whose bytes have all left, while a pump runs.
+    sent_regions: Vec<RegionId>,
+    completions: VecDeque<(Token, Result<(), Fault>)>,
+    losses: VecDeque<(u32, Fault)>,
+}
+
+impl<B: Bytes> fmt::Debug for TcpTx<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpTx")
+            .field("me", &self.me)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: Bytes> TcpTx<B> {
+    pub(super) fn new(me: u32, cards: PeerCards, options: TcpOptions) -> Self {
+        Self {
+            me,
+            limits: options.limits(),
+            options,
+            peers: cards.iter().map(|_| None).collect(),
+            cards,
+            scheduled: Vec::new(),
+            refused: Vec::new(),
+            to_connect: Vec::new(),
+            operations: Operations::new(),
+            regions: Regions::new(),
+            zero_copy: ZeroCopy::new(options.max_zero_copy()),
+            sent_regions: Vec::new(),
+            completions: VecDeque::new(),
+            losses: VecDeque::new(),
+        }
+    }
+
+    /// Sets the business card of `peer`, before anything is sent to it. The first card stays.
+    pub fn set_card(&self, peer: Peer, card: BusinessCard) {
+        // The leader of a node learns some cards earlier, and gets them again with all others.
+        let _ = self.cards[index(peer)].set(card);
+    }
+
+    /// Connects to `peer` before anything is sent to it. The polls that follow do the work.
+    pub fn connect(&mut self, peer: Peer) {
+        self.half(peer.0);
+    }
+
+    /// Whether there is a connection to `peer`.
+    #[must_use]
+    pub fn is_connected(&self, peer: Peer) -> bool {
+        let half = self.peers[index(peer)].as_ref();
+        half.is_some_and(|half| half.stream.is_some())
+    }
+
+    /// The name of the host of `peer`, from its business card.
+    #[must_use]
+    pub fn host(&self, peer: Peer) -> &str {
+        host_of(&self.cards, peer.0)
+    }
+
+    /// Closes every connection at once, as the kernel does for a killed process: for a job that has failed.
+    /// The peers see [`Fault::PeerDead`]. Undelivered bytes are dropped if they may be memory that is used again.
+    pub fn abort(mut self) {
+        let is_memory = self.zero_copy.was_used();
+        for half in self.peers.iter_mut().flatten() {
+            if let Some(stream) = half.stream.take() {
+                let _ = stream.finish();
+                if is_memory {
+                    let _ = stream.reset_at_end();
+                }
+            }
+        }
+    }
+
+    /// The next flush writes to `peer`.
+    #[inline]
+    fn schedule(&mut self, peer: u32) {
+        let half = self.half(peer);
+        if !half.scheduled {
+            half.scheduled = true;
+            self.scheduled.push(peer);
+        }
+    }
+
+    /// A caller was told [`Busy`] for `peer`: the sink hears when there is room.
+    #[cold]
+    fn refuse(&mut self, peer: u32) {
+        let half = self.half(peer);
+        if !half.refused {
+            half.refused = true;
+            self.refused.push(peer);
+        }
+    }
+
+    /// Writes to `peer` what the kernel takes. Returns the number of writes.
+    fn pump(&mut self, peer: u32) -> u32 {
+        let Some(half) = &mut self.peers[peer as usize] else {
+            return 0;
+        };
+        let chunks = (self.options.chunk, self.options.frame - Control::LEN as u32);
+        let (regions, sent) = (&self.regions, &mut self.sent_regions);
+        let wrote = half.pump(peer, regions, &mut self.zero_copy, chunks, |region| {
+            sent.push(region)
+        });
+        while let Some(region) = self.sent_regions.pop() {
+            self.leave(region);
+        }
+        match wrote {
+            Ok(writes) => writes,
+            Err(error) => {
+                self.write_failed(peer, &error);
+                1
+            }
+        }
+    }
+
+    fn flush_all(&mut self) -> u32 {
+        let mut writes = 0;
+        // A peer that is scheduled again meanwhile waits for the next flush.
+        for at in (0..self.scheduled.len()).rev() {
+            let peer = self.scheduled.swap_remove(at);
+            self.half(peer).scheduled = false;
+            writes += self.pump(peer);
+            if self.half(peer).has_more() {
+                self.schedule(peer);
+            }
+        }
+        writes
+    }
+
+    /// Writes what waits. Returns the number of writes.
+    #[inline]
+    pub(super) fn advance(&mut self) -> u32 {
+        if self.scheduled.is_empty() {
+            0
+        } else {
+            self.flush_all()
+        }
+    }
+
+    /// Whether the next poll has work that no arriving bytes announce: a peer to connect to, a completion
+    /// or a loss to report. Do not sleep before that poll.
+    #[must_use]
+    pub fn has_local_work(&self) -> bool {
+        !(self.completions.is_empty() && self.losses.is_empty() && self.to_connect.is_empty())
+    }
+
+    /// Reports completions, losses and room to `sink`. Returns how many.
+    pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        let mut reported = 0;
+        while let Some((token, result)) = tx.as_tx().completions.pop_front() {
+            sink.done(tx, token, result);
+            reported += 1;
+        }
+        while let Some((peer, why)) = tx.as_tx().losses.pop_front() {
+            sink.lost(tx, Peer(peer), why);
+            reported += 1;
+        }
+        for at in (0..tx.as_tx().refused.len()).rev() {
+            if let Some(peer) = tx.as_tx().take_unblocked(at) {
+                sink.room(tx, Peer(peer));
+                reported += 1;
+            }
+        }
+        reported
+    }
+
+    /// The refused peer at index `at`, removed from the list, if there is room for it now.
+    fn take_unblocked(&mut self, at: usize) -> Option<u32> {
+        let &peer = self.refused.get(at)?;
+        let (free, frame) = (!self.operations.are_full(), self.options.frame as usize);
+        let half = self.half(peer);
+        if !free || !half.buffer.has_room(frame) {
+            return None;
+        }
+        half.refused = false;
+        self.refused.swap_remove(at);
+        Some(peer)
+    }
+
+    /// The peer of the loss at index `number` among those that are not reported yet.
+    pub(super) fn loss(&self, number: usize) -> Option<u32> {
+        self.losses.get(number).map(|(peer, _)| *peer)
+    }
+
+    fn complete(&mut self, token: Token, result: Result<(), Fault>) {
+        self.completions.push_back((token, result));
+    }
+
+    /// One use of `region` has ended.
+    fn leave(&mut self, region: RegionId) {
+        if let Some(token) = self.regions.leave(region) {
+            self.complete(token, Ok(()));
+        }
+    }
+
+    /// Whether something that was sent is not with the kernel yet.
+    #[must_use]
+    pub fn has_unsent(&self) -> bool {
+        let mut peers = self.peers.iter().flatten();
+        peers.any(|half| !half.is_done())
+    }
+
+    /// Writes a frame from its body's memory, if nothing waits before it; false: it is to be copied.
+    #[inline(never)]
+    fn write_through<C: Bytes>(&mut self, to: u32, head: &Header, body: &C) -> bool {
+        let fits = head.len <= self.limits.frame && body.address().is_some();
+        if !fits || !self.half(to).is_open() {
+            return false;
+        }
+        match self.half(to).write_through(head, body) {
+            Err(error) => self.write_failed(to, &error),
+            Ok(true) => {}
+            Ok(false) => self.schedule(to),
+        }
+        true
+    }
+
+    /// Begins a frame for `to`; the caller puts the body.
+    #[inline]
+    fn begin(&mut self, to: Peer, head: &Header) -> Result<FrameSlot<'_>, Busy> {
+        let max = self.limits.frame;
+        assert!(
+            head.len <= max,
+            "a frame of {} B; the longest has {max} B",
+            head.len
+        );
+        self.schedule(to.0);
+        let half = self.half(to.0);
+        if half.lost.is_some() {
+            half.buffer.clear(); // frames for a lost peer are dropped
+        }
+        if !half.buffer.has_room(head.len as usize) {
+            self.refuse(to.0);
+            return Err(Busy);
+        }
+        self.half(to.0).buffer.begin(head).ok_or(Busy)
+    }
+}
+
+impl<B: Bytes> Tx for TcpTx<B> {
+    type Slot<'a>
+        = FrameSlot<'a>
+    where
+        Self: 'a;
+
+    fn limits(&self, _to: Peer) -> &Limits {
+        &self.limits
+    }
+
+    /// # Cost
+    /// Header and body are copied once; [`Tx::flush`] writes them. A body of 32 KiB or more is written at
+    /// once if nothing waits before it, and only what the kernel does not take is copied.
+    #[inline]
+    fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        if head.len >= WRITE_THROUGH && self.write_through(to.0, head, body) {
+            return Ok(());
+        }
+        self.short(to, head, body)
+    }
+
+    /// # Cost
+    /// Header and body are copied once; [`Tx::flush`] writes them.
+    #[inline]
+    fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        let mut slot = self.begin(to, head)?;
+        body.drain(0, slot.room(), &mut slot);
+        slot.send();
+        Ok(())
+    }
+
+    #[inline]
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<FrameSlot<'_>, Busy> {
+        debug_assert_eq!(head.len as usize, len, "the header says the body's length");
+        self.begin(to, head)
+    }
+
+    /// # Cost
+    /// Nothing if nothing was sent; else one system call for each peer that was sent to.
+    #[inline]
+    fn flush(&mut self) {
+        self.advance();
+    }
+
+    fn give_up(&mut self, peer: Peer, why: Fault) {
+        self.lose(peer.0, why);
+    }
+}
+
+impl<B: Bytes> Memory for TcpTx<B> {
+    type Bytes = B;
+    type Region = Region;
+
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<Region, Fault> {
+        Ok(self.regions.add(bytes, access))
+    }
+
+    fn key(&mut self, region: &Region, to: Peer) -> Key {
+        self.key_with_push(to.0, region.id())
+    }
+
+    fn release(&mut self, region: Region, token: Token) {
+        self.end_transfer(region.id());
+        if let Some(token) = self.regions.release(region, token) {
+            self.complete(token, Ok(()));
+        }
+    }
+}
+
+impl<B: Bytes> Rma for TcpTx<B> {
+    fn get(
+        &mut self,
+        of: Peer,
+        from: Remote<'_>,
+        to: Local<'_, Region>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, to.len, "both ranges have one length");
+        self.begin_get(of.0, from, &to, token)
+            .then_some(())
+            .ok_or(Busy)
+    }
+
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, Region>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, at.len, "both ranges have one length");
+        self.begin_put(to.0, &from, at, token)
+            .then_some(())
+            .ok_or(Busy)
+    }
+}
