@@ -2,26 +2,26 @@
 
 mod cart;
 pub mod collective;
+mod endpoint;
 mod graph;
 mod grid;
-pub mod inter;
-mod lane;
+pub mod intercomm;
 mod message;
-mod owned;
+mod owned_request;
 mod persistent;
-mod point;
+mod point_to_point;
 mod topology;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use cart::Cart;
+pub use endpoint::Endpoint;
 pub use graph::Graph;
 pub use grid::Grid;
-pub use inter::InterComm;
-pub use lane::Lane;
+pub use intercomm::InterComm;
 pub use message::Message;
-pub use owned::Owned;
+pub use owned_request::OwnedRequest;
 pub use persistent::Persistent;
 
 use oxmpi_coll::catalog::Call;
@@ -31,35 +31,35 @@ use oxmpi_coll::placement::Placement;
 use topology::Topology;
 
 use crate::error::Result;
-use crate::raw::{Access, Communicator, Own, Shared};
+use crate::raw::{Communicator, Multi, Single, Threading};
 use crate::scope::Scope;
 
 /// A communicator: an ordered group of ranks with a context of its own, so that its messages never
 /// meet those of another one (MPI 5.0, chapter 7).
 ///
-/// A `Comm` is a handle to its lane, the queues of one thread, and takes no lock: it is neither
-/// `Send` nor `Sync`. [`Comm::lane`] makes another lane for another thread, and [`Comm::share`] a
+/// A `Comm` is a handle to its endpoint, the queues of one thread, and takes no lock: it is neither
+/// `Send` nor `Sync`. [`Comm::endpoint`] makes another endpoint for another thread, and [`Comm::share`] a
 /// [`SharedComm`] for several threads.
 ///
 /// ```compile_fail
 /// fn sendable<T: Send>() {}
 /// sendable::<oxmpi::Comm>();
 /// ```
-pub struct Comm<A: Access = Own> {
+pub struct Comm<A: Threading = Single> {
     pub(crate) raw: Communicator<A>,
     /// Of a [`Cart`] or a [`Graph`], and of what they are duplicated to.
     topology: Option<Arc<Topology>>,
 }
 
-/// A communicator that several threads may use at once; each call takes its lane's lock.
+/// A communicator that several threads may use at once; each call takes its endpoint's lock.
 ///
 /// ```
 /// fn sharable<T: Send + Sync>() {}
 /// sharable::<oxmpi::SharedComm>();
 /// ```
-pub type SharedComm = Comm<Shared>;
+pub type SharedComm = Comm<Multi>;
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     pub(crate) const fn new(raw: Communicator<A>) -> Self {
         Self {
             raw,
@@ -82,7 +82,7 @@ impl<A: Access> Comm<A> {
     }
 
     /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It
-    /// stays on this one's lane, and has its neighbours if it has some.
+    /// stays on this one's endpoint, and has its neighbours if it has some.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -95,7 +95,7 @@ impl<A: Access> Comm<A> {
 
     /// Cuts the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a
     /// colour are ordered by `key`, then by their rank here; `None` as colour joins none
-    /// (`MPI_UNDEFINED`) and gets `None`. The parts stay on this one's lane.
+    /// (`MPI_UNDEFINED`) and gets `None`. The parts stay on this one's endpoint.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -130,14 +130,14 @@ impl<A: Access> Comm<A> {
         self.raw.group().place()
     }
 
-    /// A communicator of the same ranks on a new lane, for several threads at once. Collective.
+    /// A communicator of the same ranks on a new endpoint, for several threads at once. Collective.
     ///
     /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart
-    /// by tags. Each call takes the lane's lock for as long as it works, not for as long as it
+    /// by tags. Each call takes the endpoint's lock for as long as it works, not for as long as it
     /// waits (`MPI_THREAD_MULTIPLE`).
     ///
     /// # Errors
-    /// When the new lane's memory cannot be had, or a rank is lost meanwhile.
+    /// When the new endpoint's memory cannot be had, or a rank is lost meanwhile.
     pub fn share(&self) -> Result<SharedComm> {
         Ok(Comm {
             raw: self.raw.share()?,
@@ -172,9 +172,9 @@ impl<A: Access> Comm<A> {
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
         /// Takes a scope's requests back if its body is left by an error or a panic.
-        struct Exit<'a, 'scope, 'env, A: Access>(&'a Scope<'scope, 'env, A>);
+        struct Exit<'a, 'scope, 'env, A: Threading>(&'a Scope<'scope, 'env, A>);
 
-        impl<A: Access> Drop for Exit<'_, '_, '_, A> {
+        impl<A: Threading> Drop for Exit<'_, '_, '_, A> {
             fn drop(&mut self) {
                 self.0.take_back();
             }
@@ -188,7 +188,7 @@ impl<A: Access> Comm<A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Comm<A> {
+impl<A: Threading> fmt::Debug for Comm<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Comm")
             .field("rank", &self.rank())

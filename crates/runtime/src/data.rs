@@ -21,7 +21,7 @@ pub(crate) fn source<T: Data>(values: &[T]) -> RawBytes {
     // SAFETY: the range is the slice's own. The message path only drains bytes of a send, and every
     // caller keeps the borrow (or the owned buffer) until the request has ended: the blocking calls
     // by waiting inside the borrow, the scope by waiting for all its requests before `'env` may end,
-    // the owned form by keeping the buffer in the lane.
+    // the owned form by keeping the buffer in the endpoint.
     unsafe { RawBytes::new(values.as_ptr().cast_mut().cast(), size_of_val(values)) }
 }
 

@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// A wait for a message that nobody is there to send: of a rank from itself without a send that
     /// was started before, or from any rank when all others of the communicator have left the job.
-    Deserted {
+    NoSender {
         /// The receiving rank.
         rank: usize,
     },
@@ -74,7 +74,7 @@ pub enum Error {
         why: String,
     },
     /// A message whose length is no multiple of the element's size. `MPI_ERR_TYPE`.
-    Ragged {
+    PartialElement {
         /// The receiving rank.
         rank: usize,
         /// Where the message came from.
@@ -147,10 +147,10 @@ pub enum Error {
         /// Why.
         fault: Fault,
     },
-    /// The lane's 2^31 communicators are used up. `MPI_ERR_INTERN`.
+    /// The endpoint's 2^31 communicators are used up. `MPI_ERR_INTERN`.
     Contexts,
     /// The call came after the [`World`](crate::World) was dropped. `MPI_ERR_OTHER`.
-    Ended,
+    Finalized,
     /// `World::init` was called a second time in this process.
     SecondInit,
     /// The process forked after it joined the job; the child has no part in it.
@@ -195,7 +195,7 @@ impl fmt::Display for Error {
                 "rank {rank} sent a message with tag {tag} to itself and waited for its receive, \
                  which nobody can post meanwhile; post it first (irecv), or do not wait (isend)"
             ),
-            Self::Deserted { rank } => write!(
+            Self::NoSender { rank } => write!(
                 f,
                 "rank {rank} waits for a message that nobody can send: it is to come from the rank \
                  itself, or from any rank when all others have left the job"
@@ -218,7 +218,7 @@ impl fmt::Display for Error {
             Self::Alloc { rank, bytes, why } => {
                 write!(f, "rank {rank} asked for {bytes} bytes of memory: {why}")
             }
-            Self::Ragged {
+            Self::PartialElement {
                 rank,
                 source,
                 tag,
@@ -252,9 +252,9 @@ impl fmt::Display for Error {
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
             Self::Contexts => f.write_str(
-                "2^31 communicators were made on this lane, and each needs a context of its own",
+                "2^31 communicators were made on this endpoint, and each needs a context of its own",
             ),
-            Self::Ended => f.write_str(
+            Self::Finalized => f.write_str(
                 "the World has ended; communicators live only as long as the World they come from",
             ),
             Self::Peer {

@@ -43,7 +43,7 @@
 //!   borrow has ended.
 //! - A mistake, a lost peer, a peer that has left: an [`Error`] that names rank, peer and tag, not
 //!   an abort and not a hang.
-//! - Progress is made inside calls only. A blocking call drives every lane of its thread.
+//! - Progress is made inside calls only. A blocking call drives every endpoint of its thread.
 //! - On the path of a short message there is no lock, no allocation and no system call.
 //!
 //! # What it does not do yet
@@ -68,16 +68,16 @@ mod value;
 mod world;
 
 pub use comm::{
-    Cart, Comm, Graph, Grid, InterComm, Lane, Message, Owned, Persistent, SharedComm, collective,
-    inter,
+    Cart, Comm, Endpoint, Graph, Grid, InterComm, Message, OwnedRequest, Persistent, SharedComm,
+    collective, intercomm,
 };
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
-pub use op::{Custom, Element, ExactSum, Fold, Loc, Op, Reduction};
-pub use raw::{Access, Own, Shared};
-pub use request::{AllEnded, AnyRequest, Buffer, Ended, Request, Test};
+pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
+pub use raw::{Multi, Single, Threading};
+pub use request::{AllCompleted, AnyRequest, Buffer, Completed, Request, Test};
 pub use scope::Scope;
 pub use value::Value;
 pub use world::World;

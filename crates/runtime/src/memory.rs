@@ -37,12 +37,12 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 pub struct Memory<T: Data> {
-    place: Place<T>,
+    backing: Backing<T>,
     /// Elements.
     count: usize,
 }
 
-enum Place<T> {
+enum Backing<T> {
     /// Of at least `count` elements, aligned for them.
     Shared(Block),
     Private(Vec<T>),
@@ -57,21 +57,21 @@ impl<T: Data> Memory<T> {
             bytes > 0 && heap.page() >= align_of::<T>() as u64 && heap.is_reachable()
         };
         let heap = heap.filter(fits);
-        let place = if let Some(heap) = heap {
+        let backing = if let Some(heap) = heap {
             let block = heap.allocate(bytes);
-            Place::Shared(block.map_err(|why| refused(why.to_string()))?)
+            Backing::Shared(block.map_err(|why| refused(why.to_string()))?)
         } else {
             limit::check(bytes).map_err(|why| refused(why.to_string()))?;
             let vec = T::new_vec_zeroed(count);
-            Place::Private(vec.map_err(|_| refused("the system refuses it".into()))?)
+            Backing::Private(vec.map_err(|_| refused("the system refuses it".into()))?)
         };
-        Ok(Self { place, count })
+        Ok(Self { backing, count })
     }
 
     /// Whether other ranks reach it, so that long messages from and to it are a single copy.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
-        matches!(self.place, Place::Shared(_))
+        matches!(self.backing, Backing::Shared(_))
     }
 }
 
@@ -80,9 +80,9 @@ impl<T: Data> Deref for Memory<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        match &self.place {
-            Place::Private(vec) => vec,
-            Place::Shared(block) => {
+        match &self.backing {
+            Backing::Private(vec) => vec,
+            Backing::Shared(block) => {
                 let start = here::<T>(block).cast_const();
                 // SAFETY: the block is this value's alone, mapped in this process, aligned to a page
                 // (`zeroed` checked that this suffices), of at least `count` elements, and holds
@@ -100,11 +100,11 @@ impl<T: Data> Deref for Memory<T> {
 impl<T: Data> DerefMut for Memory<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.place {
-            Place::Private(vec) => vec,
+        match &mut self.backing {
+            Backing::Private(vec) => vec,
             // SAFETY: as in `deref`; and peers read the bytes of a send only while it is under way,
             // when the face holds a borrow of this slice, so that this unique one cannot be.
-            Place::Shared(block) => unsafe { slice::from_raw_parts_mut(here(block), self.count) },
+            Backing::Shared(block) => unsafe { slice::from_raw_parts_mut(here(block), self.count) },
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::envelope::Status;
 use crate::error::Result;
-use crate::raw::{Access, RawRequest};
+use crate::raw::{RawRequest, Threading};
 use crate::scope::Scope;
 
 /// A nonblocking operation that is under way, and its buffer.
 ///
 /// Dropping it is fine: the scope waits for it at its end.
-pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Access> {
+pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Threading> {
     scope: &'scope Scope<'scope, 'env, A>,
     request: RawRequest,
     buffer: B::Held,
@@ -18,9 +18,9 @@ pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Access> {
 
 /// What a request borrows, and gives back at its end: the slice of a send or of a receive, nothing,
 /// or what a collective reads and what it writes. Sealed.
-pub trait Buffer: sealed::Held {}
+pub trait Buffer: sealed::HoldBuffer {}
 
-impl<B: sealed::Held> Buffer for B {}
+impl<B: sealed::HoldBuffer> Buffer for B {}
 
 pub(crate) mod sealed {
     /// A buffer as its request holds it. A receive's is an address: a unique reference must not
@@ -29,7 +29,7 @@ pub(crate) mod sealed {
         unnameable_types,
         reason = "the trait is sealed: callers name `Buffer`, never this"
     )]
-    pub trait Held: Sized {
+    pub trait HoldBuffer: Sized {
         /// What is held.
         type Held;
 
@@ -53,7 +53,7 @@ pub(crate) mod sealed {
             Self: 'a;
     }
 
-    impl<'buf, T> Held for &'buf [T] {
+    impl<'buf, T> HoldBuffer for &'buf [T] {
         type Held = Self;
 
         type Lent<'a>
@@ -73,7 +73,7 @@ pub(crate) mod sealed {
         }
     }
 
-    impl<'buf, T> Held for &'buf mut [T] {
+    impl<'buf, T> HoldBuffer for &'buf mut [T] {
         type Held = *mut [T];
 
         type Lent<'a>
@@ -96,7 +96,7 @@ pub(crate) mod sealed {
         }
     }
 
-    impl Held for () {
+    impl HoldBuffer for () {
         type Held = ();
         type Lent<'a> = ();
 
@@ -109,7 +109,7 @@ pub(crate) mod sealed {
         }
     }
 
-    impl<B: Held> Held for Option<B> {
+    impl<B: HoldBuffer> HoldBuffer for Option<B> {
         type Held = Option<B::Held>;
 
         type Lent<'a>
@@ -131,7 +131,7 @@ pub(crate) mod sealed {
         }
     }
 
-    impl<B: Held, C: Held> Held for (B, C) {
+    impl<B: HoldBuffer, C: HoldBuffer> HoldBuffer for (B, C) {
         type Held = (B::Held, C::Held);
 
         type Lent<'a>
@@ -169,18 +169,18 @@ pub type AnyRequest<'scope, 'env, A> = Request<'scope, 'env, (), A>;
 #[derive(Debug)]
 pub enum Test<E, O> {
     /// It has ended; this came of it.
-    Ended(E),
+    Ready(E),
     /// It is still under way; here it is again.
-    Open(O),
+    Pending(O),
 }
 
 /// What came of several operations, in their order.
-pub type AllEnded<B> = Vec<(B, Status)>;
+pub type AllCompleted<B> = Vec<(B, Status)>;
 
 /// What ended: its place in the list, its buffer and its status.
-pub type Ended<B> = (usize, B, Status);
+pub type Completed<B> = (usize, B, Status);
 
-impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
+impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     pub(crate) const fn new(
         scope: &'scope Scope<'scope, 'env, A>,
         request: RawRequest,
@@ -211,10 +211,10 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     /// What went wrong with the operation.
     pub fn test(self) -> Result<Test<(B, Status), Self>> {
         match self.scope.raw().test(self.request) {
-            None => Ok(Test::Open(self)),
+            None => Ok(Test::Pending(self)),
             Some(ended) => {
                 let buffer = self.end();
-                ended.map(|status| Test::Ended((buffer, status)))
+                ended.map(|status| Test::Ready((buffer, status)))
             }
         }
     }
@@ -249,7 +249,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// The first one; the others are waited for all the same, at the scope's end.
-    pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<AllEnded<B>> {
+    pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<AllCompleted<B>> {
         requests.into_iter().map(Self::wait).collect()
     }
 
@@ -258,7 +258,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// What went wrong with that one.
-    pub fn wait_any(requests: &mut Vec<Self>) -> Result<Option<Ended<B>>> {
+    pub fn wait_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
@@ -272,7 +272,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// What went wrong with that one.
-    pub fn test_any(requests: &mut Vec<Self>) -> Result<Option<Ended<B>>> {
+    pub fn test_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
@@ -288,7 +288,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// The first one; what else had ended stays in the list or is lost with it.
-    pub fn wait_some(requests: &mut Vec<Self>) -> Result<Vec<Ended<B>>> {
+    pub fn wait_some(requests: &mut Vec<Self>) -> Result<Vec<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
         };
@@ -302,7 +302,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// As [`Request::wait_some`].
-    pub fn test_some(requests: &mut Vec<Self>) -> Result<Vec<Ended<B>>> {
+    pub fn test_some(requests: &mut Vec<Self>) -> Result<Vec<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
         };
@@ -339,25 +339,25 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// The first one.
-    pub fn test_all(requests: Vec<Self>) -> Result<Test<AllEnded<B>, Vec<Self>>> {
+    pub fn test_all(requests: Vec<Self>) -> Result<Test<AllCompleted<B>, Vec<Self>>> {
         let Some(first) = requests.first() else {
-            return Ok(Test::Ended(Vec::new()));
+            return Ok(Test::Ready(Vec::new()));
         };
         let raw = first.scope.raw();
         let all = raw.look(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
         match all {
-            None => Ok(Test::Open(requests)),
-            Some(()) => Self::wait_all(requests).map(Test::Ended),
+            None => Ok(Test::Pending(requests)),
+            Some(()) => Self::wait_all(requests).map(Test::Ready),
         }
     }
 
-    fn take(requests: &mut Vec<Self>, place: usize) -> Result<Ended<B>> {
+    fn take(requests: &mut Vec<Self>, place: usize) -> Result<Completed<B>> {
         let (buffer, status) = requests.swap_remove(place).wait()?;
         Ok((place, buffer, status))
     }
 }
 
-impl<B: Buffer, A: Access> fmt::Debug for Request<'_, '_, B, A> {
+impl<B: Buffer, A: Threading> fmt::Debug for Request<'_, '_, B, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").finish_non_exhaustive()
     }

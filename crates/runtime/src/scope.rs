@@ -14,14 +14,14 @@ use crate::comm::{Comm, Persistent};
 use crate::data::{Data, place, source};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
-use crate::op::{Combine, own_operation};
-use crate::raw::{Access, Communicator, Mode, OpenRequest, RawRequest};
+use crate::op::{Combine, owned_operation};
+use crate::raw::{Communicator, Mode, OpenRequest, RawRequest, Threading};
 use crate::request::{Buffer, Request};
 
 /// Where nonblocking requests live; made by [`Comm::scope`](crate::Comm::scope).
 ///
 /// Buffers are borrowed for `'env`, which outlives the scope.
-pub struct Scope<'scope, 'env: 'scope, A: Access> {
+pub struct Scope<'scope, 'env: 'scope, A: Threading> {
     comm: &'env Comm<A>,
     /// The requests that may not have ended.
     open: RefCell<Vec<OpenRequest>>,
@@ -31,7 +31,7 @@ pub struct Scope<'scope, 'env: 'scope, A: Access> {
     lifetimes: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
-impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
+impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     #[inline(always)]
     pub(crate) fn new(comm: &'env Comm<A>) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     /// in the same order.
     ///
     /// An operation of your own may not borrow what is around it, and is `Send`: any thread that
-    /// uses the lane may call it. The status that a collective ends with tells nothing.
+    /// uses the endpoint may call it. The status that a collective ends with tells nothing.
     ///
     /// ```
     /// # use oxmpi::{Op, World, collective};
@@ -134,8 +134,8 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         B: Buffer + 'env,
         C: Combine + Send + 'static,
     {
-        let described = operation.describe(self.comm.place())?;
-        let operation = described.combine.map(own_operation);
+        let described = operation.describe(self.comm.call_site())?;
+        let operation = described.combine.map(owned_operation);
         let (call, buffers) = (described.call, described.buffers);
         let request = self.comm.raw.start(call, buffers, operation)?;
         Ok(self.keep(request, described.held))
@@ -244,7 +244,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Scope<'_, '_, A> {
+impl<A: Threading> fmt::Debug for Scope<'_, '_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
     }

@@ -18,11 +18,11 @@ mod tests;
 mod typed;
 mod value;
 
-pub use file::{Entry, entries};
+pub use file::{FileEntry, entries};
 pub use resolve::{JOB_VARIABLE, resolve};
-pub use rows::{Wait, spin};
+pub use rows::{WaitMode, spin};
 pub use sources::{Assignment, File, Sources};
-pub use value::{BadSetting, Origin, Value, Values};
+pub use value::{BadSetting, Origin, SettingValue, Values};
 
 use oxmpi_text::Table;
 

@@ -1,7 +1,7 @@
 //! Single values and small arrays in place of slices, where a reduction or broadcast is of one.
 
 use crate::data::Data;
-use crate::op::{ExactSum, Loc};
+use crate::op::{ExactSum, ValueLoc};
 
 /// A value that a reduction takes and gives whole: a number, or an array of numbers that is
 /// reduced element by element.
@@ -28,9 +28,9 @@ macro_rules! scalars {
     )*};
 }
 
-impl<T: Copy> Value for Loc<T>
+impl<T: Copy> Value for ValueLoc<T>
 where
-    Loc<T>: Data,
+    ValueLoc<T>: Data,
 {
     type Element = Self;
     fn elements(&self) -> &[Self] {

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use oxmpi_os::fork::ForkGuard;
 
-use crate::boot::{self, Manager};
+use crate::boot::{self, ProcessManager};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
-use crate::raw::{Communicator, Lane, LaneCell, Own, Policy};
+use crate::raw::{Communicator, Endpoint, EndpointCell, Policy, Single};
 use crate::settings::JOB_VARIABLE;
 
 /// Whether this process has joined its job, or tried to. Never reset: a process joins once.
@@ -24,7 +24,7 @@ static JOINED: AtomicBool = AtomicBool::new(false);
 #[derive(Debug)]
 pub struct World {
     comm: Comm,
-    manager: Manager,
+    manager: ProcessManager,
     host: String,
     left: bool,
 }
@@ -43,7 +43,7 @@ impl World {
         }
         let (mut policy, warnings) = Policy::of_process()?;
         let began = Instant::now();
-        let mut manager = Manager::find()?;
+        let mut manager = ProcessManager::find()?;
         if manager.rank() == 0 {
             // `oxmpi run` has read the same settings, and has printed what is wrong with them. It may run on
             // another host than the ranks, with other devices.
@@ -55,7 +55,7 @@ impl World {
         }
         let failure = (manager.size() > 1).then(|| policy.open()).flatten();
         let met = boot::meet(&mut manager, &policy, policy.heap)?;
-        if let Some(warning) = failure.filter(|_| met.speaks_for_its_host()) {
+        if let Some(warning) = failure.filter(|_| met.speaks_for_host()) {
             eprintln!("oxmpi: {warning}");
         }
         if policy.start_report {
@@ -67,10 +67,10 @@ impl World {
         }
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
         let at_start = policy.network.at_start;
-        let lane = Lane::new(met, policy, fork)?;
-        let group = lane.everyone(manager.rank());
-        let lane = Own::new(LaneCell::new(lane)?);
-        let comm = Communicator::new(lane, Lane::FIRST_CONTEXT, group);
+        let endpoint = Endpoint::new(met, policy, fork)?;
+        let group = endpoint.all_ranks(manager.rank());
+        let endpoint = Single::new(EndpointCell::new(endpoint)?);
+        let comm = Communicator::new(endpoint, Endpoint::FIRST_CONTEXT, group);
         if at_start {
             comm.connect()?;
         }

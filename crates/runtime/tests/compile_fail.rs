@@ -1,5 +1,5 @@
 //! What must not compile: programs that would use a buffer under a request, let a request outlive
-//! its scope, move a lane's handle to another thread, or send what is no plain bytes.
+//! its scope, move an endpoint's handle to another thread, or send what is no plain bytes.
 //!
 //! The compiler's words are compared too, so that each fails for its own reason. They differ from
 //! version to version: only the one below is asked.

@@ -4,22 +4,22 @@ use std::env;
 
 use oxmpi_wire::pmi::{Start, Variables};
 
-use super::pmi::Conversation;
-use super::pmix::Member;
+use super::pmi::PmiClient;
+use super::pmix::PmixClient;
 use crate::error::{Error, Result};
 
 /// The process manager, or its absence, and this process's place in its job.
 #[derive(Debug)]
-pub(crate) struct Manager {
+pub(crate) struct ProcessManager {
     rank: u32,
     size: u32,
-    talk: Talk,
-    asked: Asked,
+    talk: ManagerProtocol,
+    asked: ManagerCalls,
 }
 
 /// What the manager was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ManagerCalls {
     pub(crate) puts: u32,
     pub(crate) gets: u32,
     pub(crate) barriers: u32,
@@ -27,16 +27,16 @@ pub(crate) struct Asked {
 
 /// How one talks to it.
 #[derive(Debug)]
-enum Talk {
+enum ManagerProtocol {
     /// Nobody started this process: it is a job of its own.
     Alone,
     /// PMI-1, over a descriptor or a connection.
-    Pmi(Box<Conversation>),
+    Pmi(Box<PmiClient>),
     /// PMIx, through its library.
-    Pmix(Box<Member>),
+    Pmix(Box<PmixClient>),
 }
 
-impl Manager {
+impl ProcessManager {
     /// Finds out from the environment who started this process, and joins the job there.
     ///
     /// # Errors
@@ -48,33 +48,41 @@ impl Manager {
             .map_err(|why| Error::start("looking for the process manager", why))?;
         match start {
             Start::Descriptor { fd, rank, size } => {
-                let conversation = Conversation::at_descriptor(fd)?;
-                Ok(Self::new(rank, size, Talk::Pmi(conversation.into())))
+                let conversation = PmiClient::at_descriptor(fd)?;
+                Ok(Self::new(
+                    rank,
+                    size,
+                    ManagerProtocol::Pmi(conversation.into()),
+                ))
             }
             Start::Port { address, id } => {
-                let (conversation, place) = Conversation::at_port(address, id)?;
-                let talk = Talk::Pmi(conversation.into());
+                let (conversation, place) = PmiClient::at_port(address, id)?;
+                let talk = ManagerProtocol::Pmi(conversation.into());
                 Ok(Self::new(place.rank, place.size, talk))
             }
             Start::Pmix { .. } => {
-                let (member, size) = Member::join()?;
-                Ok(Self::new(member.rank(), size, Talk::Pmix(member.into())))
+                let (client, size) = PmixClient::join()?;
+                Ok(Self::new(
+                    client.rank(),
+                    size,
+                    ManagerProtocol::Pmix(client.into()),
+                ))
             }
-            _ => Ok(Self::new(0, 1, Talk::Alone)),
+            _ => Ok(Self::new(0, 1, ManagerProtocol::Alone)),
         }
     }
 
-    fn new(rank: u32, size: u32, talk: Talk) -> Self {
+    fn new(rank: u32, size: u32, talk: ManagerProtocol) -> Self {
         Self {
             rank,
             size,
             talk,
-            asked: Asked::default(),
+            asked: ManagerCalls::default(),
         }
     }
 
     /// What it was asked for until now.
-    pub(crate) const fn asked(&self) -> Asked {
+    pub(crate) const fn asked(&self) -> ManagerCalls {
         self.asked
     }
 
@@ -88,13 +96,13 @@ impl Manager {
         self.size
     }
 
-    /// Makes `value` known to every rank as `key`, after the next [`Manager::barrier`].
+    /// Makes `value` known to every rank as `key`, after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         self.asked.puts += 1;
         match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.put(key, value),
-            Talk::Pmix(member) => member.put(key, value),
+            ManagerProtocol::Alone => Ok(()),
+            ManagerProtocol::Pmi(talk) => talk.put(key, value),
+            ManagerProtocol::Pmix(client) => client.put(key, value),
         }
     }
 
@@ -102,9 +110,9 @@ impl Manager {
     pub(crate) fn barrier(&mut self) -> Result<()> {
         self.asked.barriers += 1;
         match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.barrier(),
-            Talk::Pmix(member) => member.barrier(),
+            ManagerProtocol::Alone => Ok(()),
+            ManagerProtocol::Pmi(talk) => talk.barrier(),
+            ManagerProtocol::Pmix(client) => client.barrier(),
         }
     }
 
@@ -112,19 +120,19 @@ impl Manager {
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         self.asked.gets += 1;
         match &mut self.talk {
-            Talk::Alone => Ok(None),
+            ManagerProtocol::Alone => Ok(None),
             // One space for all: keys name their ranks where that matters.
-            Talk::Pmi(talk) => talk.get(key),
-            Talk::Pmix(member) => member.get(of, key),
+            ManagerProtocol::Pmi(talk) => talk.get(key),
+            ManagerProtocol::Pmix(client) => client.get(of, key),
         }
     }
 
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
         match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.finalize(),
-            Talk::Pmix(member) => member.finalize(),
+            ManagerProtocol::Alone => Ok(()),
+            ManagerProtocol::Pmi(talk) => talk.finalize(),
+            ManagerProtocol::Pmix(client) => client.finalize(),
         }
     }
 
@@ -132,9 +140,9 @@ impl Manager {
     /// ends in any case.
     pub(crate) fn abort(&mut self, code: i32) {
         match &mut self.talk {
-            Talk::Alone => {}
-            Talk::Pmi(talk) => talk.abort(code),
-            Talk::Pmix(member) => member.abort(code),
+            ManagerProtocol::Alone => {}
+            ManagerProtocol::Pmi(talk) => talk.abort(code),
+            ManagerProtocol::Pmix(client) => client.abort(code),
         }
     }
 }

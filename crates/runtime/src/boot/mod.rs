@@ -1,40 +1,40 @@
 //! How the ranks of a job find each other.
 //!
-//! Each rank makes known which node it is on, at which socket, and by a number [what it was told](told). Rank 0
+//! Each rank makes known which node it is on, at which socket, and by a number [what it was told](agreed_settings). Rank 0
 //! looks at all of it and tells which nodes there are, or that ranks were told different things. On one node, its first rank waits at its socket, the others connect to it, both
 //! ends check who the other is, and all map one shared memory segment. Where there are several nodes, the
 //! ranks of each meet so, and their leaders tell each other where all of them listen in the network: see
-//! [`afar`].
+//! [`inter_node`].
 //!
-//! The manager is asked O(n) things in all by n ranks: rank 0 asks for n invitations, every other rank for
+//! The manager is asked O(n) things in all by n ranks: rank 0 asks for n addresses, every other rank for
 //! a constant number of values, and each of m leaders for O(log m).
 
-mod afar;
-mod card;
-mod invitation;
+mod agreed_settings;
+mod business_card;
+mod endpoint_address;
+mod inter_node;
+mod leader_exchange;
 mod manager;
 mod node;
 mod nodes;
 mod pmi;
 mod pmix;
-mod rounds;
-mod told;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::Node;
 use oxmpi_shm::heap::Reach;
 use oxmpi_shm::heap::Wish;
 
-pub(crate) use card::{Listening, NetworkWish};
-pub(crate) use invitation::Invitation;
-pub(crate) use manager::Manager;
-pub(crate) use node::{accept, admit, invite};
-pub(crate) use rounds::Mailed;
-pub(crate) use told::Told;
+pub(crate) use agreed_settings::AgreedSettings;
+pub(crate) use business_card::{NetworkListener, NetworkPreference};
+pub(crate) use endpoint_address::EndpointAddress;
+pub(crate) use leader_exchange::ExchangeTraffic;
+pub(crate) use manager::ProcessManager;
+pub(crate) use node::{accept_ranks, join_node, open_acceptor};
 
-use manager::Asked;
-use nodes::{Nodes, Published};
-use told::Print;
+use agreed_settings::Fingerprint;
+use manager::ManagerCalls;
+use nodes::{JobNodes, PublishedNodes};
 
 use crate::error::{Error, Result};
 use crate::raw::Policy;
@@ -43,15 +43,15 @@ use crate::raw::Policy;
 const NODE: &str = "oxmpi-node";
 
 /// The ranks that have met, as one of them sees it.
-pub(crate) struct Met {
+pub(crate) struct WiredRanks {
     /// Those that share memory with it, in the order of their ranks.
     pub(crate) node: Node,
     /// The others, where there are any.
-    pub(crate) far: Option<Box<Far>>,
+    pub(crate) far: Option<Box<RemoteRanks>>,
 }
 
 /// Ranks on other nodes.
-pub(crate) struct Far {
+pub(crate) struct RemoteRanks {
     /// The two halves of what reaches them.
     pub(crate) tx: oxmpi_tcp::TcpTx<RawBytes>,
     pub(crate) rx: oxmpi_tcp::TcpRx<RawBytes>,
@@ -67,14 +67,14 @@ pub(crate) struct Far {
     /// The processes of those of them that this rank can ask the kernel about.
     pub(crate) seen: Vec<u32>,
     /// Whether this rank is the first of those that are nodes of their own on its host.
-    pub(crate) first_alone: bool,
+    pub(crate) speaks_for_host: bool,
     /// What it took to find them.
-    pub(crate) mailed: Mailed,
+    pub(crate) traffic: ExchangeTraffic,
 }
 
-impl Met {
+impl WiredRanks {
     /// With memory that ranks have allocated before.
-    pub(crate) fn with_reach(self, reach: Reach) -> Self {
+    pub(crate) fn with_heap_reach(self, reach: Reach) -> Self {
         Self {
             node: self.node.with_reach(reach),
             ..self
@@ -82,19 +82,19 @@ impl Met {
     }
 
     /// Whether it falls to this rank to tell people what holds for all ranks of its host that share no memory.
-    pub(crate) fn speaks_for_its_host(&self) -> bool {
-        self.far.as_ref().is_none_or(|far| far.first_alone)
+    pub(crate) fn speaks_for_host(&self) -> bool {
+        self.far.as_ref().is_none_or(|far| far.speaks_for_host)
     }
 
     /// What it took to meet, for people and tests: `rank 3: 1 puts, 5 gets, 4 barriers; 2 messages, 412 bytes`.
-    pub(crate) fn report(&self, manager: &Manager) -> String {
-        let Asked {
+    pub(crate) fn report(&self, manager: &ProcessManager) -> String {
+        let ManagerCalls {
             puts,
             gets,
             barriers,
         } = manager.asked();
-        let mailed = self.far.as_ref().map(|far| far.mailed);
-        let Mailed { messages, bytes } = mailed.unwrap_or_default();
+        let traffic = self.far.as_ref().map(|far| far.traffic);
+        let ExchangeTraffic { messages, bytes } = traffic.unwrap_or_default();
         format!(
             "rank {}: {puts} puts, {gets} gets, {barriers} barriers; {messages} messages, {bytes} bytes",
             manager.rank()
@@ -102,7 +102,7 @@ impl Met {
     }
 }
 
-impl From<Node> for Met {
+impl From<Node> for WiredRanks {
     fn from(node: Node) -> Self {
         Self { node, far: None }
     }
@@ -112,66 +112,71 @@ impl From<Node> for Met {
 ///
 /// # Errors
 /// When a rank does not come, no network reaches it, or it was told other things.
-pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result<Met> {
+pub(crate) fn meet(
+    manager: &mut ProcessManager,
+    policy: &Policy,
+    heap: Wish,
+) -> Result<WiredRanks> {
     let (rank, size) = (manager.rank(), manager.size());
-    let (door, own) = invite(policy.network.selection.shared)?;
+    let (acceptor, own) = open_acceptor(policy.network.selection.shared)?;
     if size == 1 {
-        return admit(door, policy.layout(1), Some(heap)).map(Met::from);
+        return accept_ranks(acceptor, policy.layout(1), Some(heap)).map(WiredRanks::from);
     }
-    let print = policy.told.print;
-    manager.put(&format!("{NODE}-{rank}"), &format!("{print}/{own}"))?;
+    let fingerprint = policy.told.fingerprint;
+    manager.put(&format!("{NODE}-{rank}"), &format!("{fingerprint}/{own}"))?;
     manager.barrier()?;
-    let first = invitation(manager, 0)?;
+    let first = address(manager, 0)?;
     if rank == 0 {
         let (mut names, mut differs) = (vec![own.node.clone()], None);
         for rank in 1..size {
-            let (its_print, invitation) = known(manager, rank)?;
-            differs = differs.or((its_print != print).then_some(rank));
-            names.push(invitation.node);
+            let (its_fingerprint, address) = known(manager, rank)?;
+            differs = differs.or((its_fingerprint != fingerprint).then_some(rank));
+            names.push(address.node);
         }
         match differs {
-            Some(other) => nodes::publish_difference(manager, other)?,
-            None => Nodes::named(names.iter().map(String::as_str)).publish(manager)?,
+            Some(other) => nodes::publish_differing_rank(manager, other)?,
+            None => JobNodes::named(names.iter().map(String::as_str)).publish(manager)?,
         }
     }
     manager.barrier()?;
-    let published = match Published::ask(manager)? {
+    let published = match PublishedNodes::ask(manager)? {
         Ok(published) => published,
         Err(other) => return Err(policy.told.differs(manager, other)),
     };
     if published.nodes > 1 {
-        let listening = Listening::open(&policy.network, door, own, &first)?;
-        return afar::meet(manager, listening, published, policy, heap);
+        let listening = NetworkListener::open(&policy.network, acceptor, own, &first)?;
+        return inter_node::meet(manager, listening, published, policy, heap);
     }
     match rank {
-        0 => admit(door, policy.layout(size), Some(heap)),
-        _ => accept(&first, rank, size),
+        0 => accept_ranks(acceptor, policy.layout(size), Some(heap)),
+        _ => join_node(&first, rank, size),
     }
-    .map(Met::from)
+    .map(WiredRanks::from)
 }
 
-/// The invitation of rank `of`.
-fn invitation(manager: &mut Manager, of: u32) -> Result<Invitation> {
-    known(manager, of).map(|(_, invitation)| invitation)
+/// The address of rank `of`.
+fn address(manager: &mut ProcessManager, of: u32) -> Result<EndpointAddress> {
+    known(manager, of).map(|(_, address)| address)
 }
 
-/// What stands for all that rank `of` was told, and its invitation.
-fn known(manager: &mut Manager, of: u32) -> Result<(Print, Invitation)> {
+/// What stands for all that rank `of` was told, and its address.
+fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, EndpointAddress)> {
     let text = asked(manager, of, &format!("{NODE}-{of}"))?;
     let parts = text.split_once('/');
-    let read = parts.and_then(|(print, invitation)| Some((Print::decode(print)?, invitation)));
-    let Some((print, invitation)) = read else {
-        let why = format!("rank {of} is {text:?}, expected number/invitation: {VERSION}");
+    let read =
+        parts.and_then(|(fingerprint, address)| Some((Fingerprint::decode(fingerprint)?, address)));
+    let Some((fingerprint, address)) = read else {
+        let why = format!("rank {of} is {text:?}, expected number/address: {VERSION}");
         return Err(Error::start("looking for the other ranks", why));
     };
-    Ok((print, Invitation::decode(invitation)?))
+    Ok((fingerprint, EndpointAddress::decode(address)?))
 }
 
 /// What to ask when another rank says what makes no sense.
 const VERSION: &str = "is it an oxmpi program of this version?";
 
 /// What rank `of` has made known under `key`.
-fn asked(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
+fn asked(manager: &mut ProcessManager, of: u32, key: &str) -> Result<String> {
     manager.get(of, key)?.ok_or_else(|| {
         let why = format!("rank {of} has published no {key}: {VERSION}");
         Error::start("looking for the other ranks", why)

@@ -6,8 +6,8 @@ use std::{fs, process};
 use oxmpi_shm::heap::Wish;
 use oxmpi_shm::{Gathered, Host, JoinError, Layout, Node};
 
-use super::Invitation;
-use super::invitation::alone;
+use super::EndpointAddress;
+use super::endpoint_address::alone;
 use crate::error::{Error, Result};
 
 /// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
@@ -15,16 +15,16 @@ use crate::error::{Error, Result};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first rank of a node before the others have come.
-pub(crate) struct Door {
+pub(crate) struct Acceptor {
     host: Host,
     key: [u8; 16],
 }
 
-/// Opens a door for other ranks of the node. One that does not share memory (`shared`) is a node of its own.
-pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
+/// Opens an acceptor for other ranks of the node. One that does not share memory (`shared`) is a node of its own.
+pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)> {
     let host = Host::bind().map_err(failed)?;
     let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
-    let invitation = Invitation {
+    let address = EndpointAddress {
         socket: host.name().to_owned(),
         key,
         node: if shared {
@@ -34,12 +34,12 @@ pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
         },
         host: word(&oxmpi_os::host::name(), &[]),
     };
-    Ok((Door { host, key }, invitation))
+    Ok((Acceptor { host, key }, address))
 }
 
-/// Waits at the door until all ranks of `layout` have met.
-pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<Node> {
-    let Door { host, key } = door;
+/// Waits at the acceptor until all ranks of `layout` have met.
+pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish>) -> Result<Node> {
+    let Acceptor { host, key } = acceptor;
     let node = match (layout.ranks, heap) {
         (1, None) => Node::alone(layout),
         (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
@@ -49,10 +49,15 @@ pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<No
     node.map_err(failed)
 }
 
-/// As [`admit`] for two ranks or more, but the others wait for [`release`] before they go on. `note` is what
+/// As [`accept_ranks`] for two ranks or more, but the others wait for [`release`] before they go on. `note` is what
 /// this rank says of itself.
-pub(super) fn gather(door: Door, layout: Layout, heap: Wish, note: u64) -> Result<Gathered> {
-    let Door { host, key } = door;
+pub(super) fn gather(
+    acceptor: Acceptor,
+    layout: Layout,
+    heap: Wish,
+    note: u64,
+) -> Result<Gathered> {
+    let Acceptor { host, key } = acceptor;
     let gathered = host.with_heap(heap).gather(layout, key, note, PATIENCE);
     gathered.map_err(failed)
 }
@@ -62,20 +67,20 @@ pub(super) fn release(gathered: Gathered, word: &[u8]) -> Result<Node> {
     gathered.release(word, PATIENCE).map_err(failed)
 }
 
-/// As [`accept`], where the first rank gathers: says `note`, and gives its word.
-pub(super) fn accept_word(
-    invitation: &Invitation,
+/// As [`join_node`], where the first rank gathers: says `note`, and gives its word.
+pub(super) fn gather_at_node(
+    address: &EndpointAddress,
     rank: u32,
     size: u32,
     note: u64,
 ) -> Result<(Node, Vec<u8>)> {
-    let Invitation { socket, key, .. } = invitation;
+    let EndpointAddress { socket, key, .. } = address;
     Node::join_with(socket, rank, size, *key, note, PATIENCE).map_err(failed)
 }
 
 /// Goes where the first rank of the node waits, as rank `rank` of `size` there.
-pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<Node> {
-    Node::join(&invitation.socket, rank, size, invitation.key, PATIENCE).map_err(failed)
+pub(crate) fn join_node(address: &EndpointAddress, rank: u32, size: u32) -> Result<Node> {
+    Node::join(&address.socket, rank, size, address.key, PATIENCE).map_err(failed)
 }
 
 /// Names what a rank has to have in common with others to share memory with them: this boot of this
@@ -128,8 +133,8 @@ fn failed(why: JoinError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{invite, word};
-    use crate::boot::invitation::{machine, processes};
+    use super::{open_acceptor, word};
+    use crate::boot::endpoint_address::{machine, processes};
 
     #[test]
     fn any_name_of_a_host_is_one_word() {
@@ -141,9 +146,9 @@ mod tests {
 
     #[test]
     fn ranks_of_one_node_say_so() {
-        let (_first, one) = invite(true).expect("a door");
-        let (_second, two) = invite(true).expect("a door");
-        let (_third, alone) = invite(false).expect("a door");
+        let (_first, one) = open_acceptor(true).expect("a acceptor");
+        let (_second, two) = open_acceptor(true).expect("a acceptor");
+        let (_third, alone) = open_acceptor(false).expect("a acceptor");
         assert_eq!(one.node, two.node);
         assert_ne!(one.node, alone.node);
         assert_eq!(machine(&one.node), machine(&alone.node));

@@ -1,26 +1,26 @@
-//! Which ranks are on which node, as rank 0 makes it of all invitations and tells the others by the
+//! Which ranks are on which node, as rank 0 makes it of all addresses and tells the others by the
 //! process manager: some numbers for each rank, and one for each node.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Manager, asked};
+use super::{ProcessManager, asked};
 use crate::error::{Error, Result};
 
 /// The key of the number of nodes, or of who differs.
 const NODES: &str = "oxmpi-nodes";
 /// Before the rank that was told otherwise than rank 0.
 const DIFFERS: &str = "other:";
-/// The key of the seats of all ranks, each piece of the list with its number.
-const SEATS: &str = "oxmpi-seats";
+/// The key of the node ranks of all ranks, each piece of the list with its number.
+const NODE_RANKS: &str = "oxmpi-node_ranks";
 /// The key of the leaders of all nodes, likewise.
 const LEADERS: &str = "oxmpi-leaders";
 
 /// Rows under one key: as many as the managers take with the longest numbers.
-const PIECE: u32 = 32;
+const ROWS_PER_KEY: u32 = 32;
 
 /// A rank among the nodes of its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct NodeRank {
     /// The number of its node.
     pub(super) node: u32,
     /// Its place among the node's ranks, which stand in the order of their numbers.
@@ -33,12 +33,12 @@ pub(super) struct Seat {
 
 /// The nodes of a job, numbered in the order of their first ranks.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Nodes {
-    seats: Vec<Seat>,
+pub(super) struct JobNodes {
+    node_ranks: Vec<NodeRank>,
     leaders: Vec<u32>,
 }
 
-impl Nodes {
+impl JobNodes {
     /// Those that the ranks have named, in their order.
     pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut known = HashMap::new();
@@ -52,67 +52,74 @@ impl Nodes {
             places.push((node, counts[node]));
             counts[node] += 1;
         }
-        let seat = |(node, place): (usize, u32)| Seat {
+        let node_rank = |(node, place): (usize, u32)| NodeRank {
             node: node as u32,
             place,
             leader: leaders[node],
             ranks: counts[node],
         };
         Self {
-            seats: places.into_iter().map(seat).collect(),
+            node_ranks: places.into_iter().map(node_rank).collect(),
             leaders,
         }
     }
 
     /// The node of each rank.
     pub(super) fn numbers(&self) -> Vec<u32> {
-        self.seats.iter().map(|seat| seat.node).collect()
+        self.node_ranks
+            .iter()
+            .map(|node_rank| node_rank.node)
+            .collect()
     }
 
     /// Tells all ranks, after the next barrier. Nobody looks a rank up where there is one node.
-    pub(super) fn publish(&self, manager: &mut Manager) -> Result<()> {
+    pub(super) fn publish(&self, manager: &mut ProcessManager) -> Result<()> {
         manager.put(NODES, &self.leaders.len().to_string())?;
         if self.leaders.len() == 1 {
             return Ok(());
         }
-        let seats = self.seats.iter().map(|seat| {
-            let Seat {
+        let node_ranks = self.node_ranks.iter().map(|node_rank| {
+            let NodeRank {
                 node,
                 place,
                 leader,
                 ranks,
-            } = *seat;
+            } = *node_rank;
             [node, place, leader, ranks]
         });
-        let seats: Vec<_> = seats.collect();
+        let node_ranks: Vec<_> = node_ranks.collect();
         let leaders: Vec<_> = self.leaders.iter().map(|&leader| [leader]).collect();
-        publish(manager, SEATS, &seats)?;
+        publish(manager, NODE_RANKS, &node_ranks)?;
         publish(manager, LEADERS, &leaders)
     }
 }
 
 /// Tells all ranks, after the next barrier, that this one was told otherwise than rank 0.
-pub(super) fn publish_difference(manager: &mut Manager, rank: u32) -> Result<()> {
+pub(super) fn publish_differing_rank(manager: &mut ProcessManager, rank: u32) -> Result<()> {
     manager.put(NODES, &format!("{DIFFERS}{rank}"))
 }
 
-fn publish<const N: usize>(manager: &mut Manager, key: &str, rows: &[[u32; N]]) -> Result<()> {
-    let mut pieces = rows.chunks(PIECE as usize).enumerate();
+fn publish<const N: usize>(
+    manager: &mut ProcessManager,
+    key: &str,
+    rows: &[[u32; N]],
+) -> Result<()> {
+    let mut pieces = rows.chunks(ROWS_PER_KEY as usize).enumerate();
     pieces.try_for_each(|(number, piece)| manager.put(&format!("{key}-{number}"), &write(piece)))
 }
 
 /// What rank 0 has published: asked for piece by piece, and kept.
 #[derive(Debug)]
-pub(super) struct Published {
+pub(super) struct PublishedNodes {
     /// The number of nodes.
     pub(super) nodes: u32,
-    seats: List<4>,
-    leaders: List<1>,
+    node_ranks: PublishedList<4>,
+    leaders: PublishedList<1>,
 }
 
-impl Published {
+impl PublishedNodes {
     /// The nodes, or the first rank that was told otherwise than rank 0.
-    pub(super) fn ask(manager: &mut Manager) -> Result<Result<Self, u32>> {
+    pub(super) fn ask(manager: &mut ProcessManager) -> Result<Result<Self, u32>> {
         let text = asked(manager, 0, NODES)?;
         let wrong = |_| misread(NODES, &text);
         if let Some(rank) = text.strip_prefix(DIFFERS) {
@@ -121,15 +128,19 @@ impl Published {
         let nodes = text.parse().map_err(wrong)?;
         Ok(Ok(Self {
             nodes,
-            seats: List::new(SEATS),
-            leaders: List::new(LEADERS),
+            node_ranks: PublishedList::new(NODE_RANKS),
+            leaders: PublishedList::new(LEADERS),
         }))
     }
 
-    /// The seat of a rank.
-    pub(super) fn seat(&mut self, manager: &mut Manager, rank: u32) -> Result<Seat> {
-        let [node, place, leader, ranks] = self.seats.at(manager, rank)?;
-        Ok(Seat {
+    /// The node and local rank of a rank.
+    pub(super) fn node_rank(
+        &mut self,
+        manager: &mut ProcessManager,
+        rank: u32,
+    ) -> Result<NodeRank> {
+        let [node, place, leader, ranks] = self.node_ranks.at(manager, rank)?;
+        Ok(NodeRank {
             node,
             place,
             leader,
@@ -138,19 +149,19 @@ impl Published {
     }
 
     /// The first rank of a node.
-    pub(super) fn leader(&mut self, manager: &mut Manager, node: u32) -> Result<u32> {
+    pub(super) fn leader(&mut self, manager: &mut ProcessManager, node: u32) -> Result<u32> {
         let [rank] = self.leaders.at(manager, node)?;
         Ok(rank)
     }
 }
 
 #[derive(Debug)]
-struct List<const N: usize> {
+struct PublishedList<const N: usize> {
     key: &'static str,
     pieces: BTreeMap<u32, Vec<[u32; N]>>,
 }
 
-impl<const N: usize> List<N> {
+impl<const N: usize> PublishedList<N> {
     const fn new(key: &'static str) -> Self {
         Self {
             key,
@@ -158,8 +169,8 @@ impl<const N: usize> List<N> {
         }
     }
 
-    fn at(&mut self, manager: &mut Manager, index: u32) -> Result<[u32; N]> {
-        let (number, at) = (index / PIECE, (index % PIECE) as usize);
+    fn at(&mut self, manager: &mut ProcessManager, index: u32) -> Result<[u32; N]> {
+        let (number, at) = (index / ROWS_PER_KEY, (index % ROWS_PER_KEY) as usize);
         if !self.pieces.contains_key(&number) {
             let key = format!("{}-{number}", self.key);
             let text = asked(manager, 0, &key)?;
@@ -200,30 +211,34 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_by_their_first_ranks() {
-        let nodes = Nodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
-        let seat = |node, place, leader, ranks| Seat {
+        let nodes = JobNodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
+        let node_rank = |node, place, leader, ranks| NodeRank {
             node,
             place,
             leader,
             ranks,
         };
-        let (first, second, last) = (seat(0, 0, 0, 3), seat(1, 0, 1, 2), seat(2, 0, 3, 1));
-        let seats = [
+        let (first, second, last) = (
+            node_rank(0, 0, 0, 3),
+            node_rank(1, 0, 1, 2),
+            node_rank(2, 0, 3, 1),
+        );
+        let node_ranks = [
             first,
             second,
-            Seat { place: 1, ..first },
+            NodeRank { place: 1, ..first },
             last,
-            Seat { place: 1, ..second },
-            Seat { place: 2, ..first },
+            NodeRank { place: 1, ..second },
+            NodeRank { place: 2, ..first },
         ];
-        assert_eq!(nodes.seats, seats);
+        assert_eq!(nodes.node_ranks, node_ranks);
         assert_eq!(nodes.leaders, [0, 1, 3]);
         assert_eq!(nodes.numbers(), [0, 1, 0, 2, 1, 0]);
     }
 
     #[test]
     fn what_is_written_is_read_and_fits_the_managers() {
-        let rows = [[9_999_999, 99_999, 9_999_999, 99_999]; PIECE as usize];
+        let rows = [[9_999_999, 99_999, 9_999_999, 99_999]; ROWS_PER_KEY as usize];
         let text = write(&rows);
         assert!(text.len() <= 1000, "{}", text.len());
         assert_eq!(read(&text), Some(rows.to_vec()));

@@ -19,26 +19,26 @@ const STEP: &str = "talking to the process manager";
 
 /// A PMI-1 conversation over a stream.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(super) struct PmiClient {
     client: Client,
-    stream: Stream,
+    stream: ManagerStream,
     /// The job's key-value space.
     space: String,
 }
 
 /// Bytes to and from the manager.
 #[derive(Debug)]
-struct Stream {
+struct ManagerStream {
     file: File,
     patience: Duration,
 }
 
-impl Conversation {
+impl PmiClient {
     /// Joins the job over the descriptor `fd` (`PMI_FD`), which the manager left open.
     pub(super) fn at_descriptor(fd: i32) -> Result<Self> {
         let stream = oxmpi_os::inherit(fd)
             .map_err(|why| Error::start(STEP, format_args!("PMI_FD={fd}: {why}")))?;
-        Self::open(Stream::new(stream, PATIENCE))
+        Self::open(ManagerStream::new(stream, PATIENCE))
     }
 
     /// Connects to `address`, `host:port` (`PMI_PORT`), as the process that the manager calls `id`,
@@ -46,15 +46,15 @@ impl Conversation {
     pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, Place)> {
         let stream = connect(address)
             .map_err(|why| Error::start(STEP, format_args!("PMI_PORT={address}: {why}")))?;
-        Self::connected(Stream::new(stream.into(), PATIENCE), id)
+        Self::connected(ManagerStream::new(stream.into(), PATIENCE), id)
     }
 
-    fn connected(mut stream: Stream, id: u32) -> Result<(Self, Place)> {
+    fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, Place)> {
         let place = stream.present(id)?;
         Ok((Self::open(stream)?, place))
     }
 
-    fn open(stream: Stream) -> Result<Self> {
+    fn open(stream: ManagerStream) -> Result<Self> {
         let mut talk = Self {
             client: Client::new(),
             stream,
@@ -132,7 +132,7 @@ impl Conversation {
     }
 }
 
-impl Stream {
+impl ManagerStream {
     fn new(stream: OwnedFd, patience: Duration) -> Self {
         Self {
             file: stream.into(),

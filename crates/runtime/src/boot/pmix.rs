@@ -8,7 +8,7 @@
 mod library;
 
 use crate::error::{Error, Result};
-use library::{ANY_RANK, Library, Proc, Trouble};
+use library::{ANY_RANK, Library, PmixError, Proc};
 
 /// The key of the number of ranks of a job.
 const JOB_SIZE: &str = "pmix.job.size";
@@ -17,27 +17,27 @@ const STEP: &str = "talking to the process manager by PMIx";
 
 /// A process's membership in its job.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct PmixClient {
     library: Library,
     me: Proc,
 }
 
-impl Member {
+impl PmixClient {
     /// Joins the job, and gives the number of its ranks.
     pub(super) fn join() -> Result<(Self, u32)> {
         let library = Library::load().map_err(failed)?;
         let me = library.init().map_err(failed)?;
-        let member = Self { library, me };
-        let size = member
+        let client = Self { library, me };
+        let size = client
             .library
-            .get_number(&member.me.with_rank(ANY_RANK), JOB_SIZE)
+            .get_number(&client.me.with_rank(ANY_RANK), JOB_SIZE)
             .map_err(failed)?;
-        if member.rank() >= size {
-            let rank = member.rank();
+        if client.rank() >= size {
+            let rank = client.rank();
             let why = format_args!("this is rank {rank} of {size}, which cannot be");
             return Err(Error::start(STEP, why));
         }
-        Ok((member, size))
+        Ok((client, size))
     }
 
     /// This process's rank in its job.
@@ -75,6 +75,6 @@ impl Member {
     }
 }
 
-fn failed(why: Trouble) -> Error {
+fn failed(why: PmixError) -> Error {
     Error::start(STEP, why)
 }

@@ -7,16 +7,16 @@ use super::Comm;
 use super::grid::Grid;
 use super::topology::Topology;
 use crate::error::{Error, Result};
-use crate::raw::{Access, Own};
+use crate::raw::{Single, Threading};
 
 /// A communicator whose ranks form a [`Grid`]; made by [`Comm::cart`]. It is a [`Comm`] too, whose
 /// neighbourhood collectives exchange with the rank below and the rank above in each dimension.
-pub struct Cart<A: Access = Own> {
+pub struct Cart<A: Threading = Single> {
     comm: Comm<A>,
     grid: Grid,
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// A communicator of this one's first ranks in a grid (`MPI_Cart_create`). Collective. Ranks
     /// beyond the grid's size get `None`. Ranks keep their numbers.
     ///
@@ -48,7 +48,7 @@ impl<A: Access> Comm<A> {
     }
 }
 
-impl<A: Access> Cart<A> {
+impl<A: Threading> Cart<A> {
     fn of(mut comm: Comm<A>, grid: Grid) -> Self {
         let neighbors = grid.neighbors(comm.rank());
         comm.topology = Some(Topology::new(neighbors.clone(), neighbors, true));
@@ -97,7 +97,7 @@ impl<A: Access> Cart<A> {
     }
 }
 
-impl<A: Access> Deref for Cart<A> {
+impl<A: Threading> Deref for Cart<A> {
     type Target = Comm<A>;
 
     fn deref(&self) -> &Comm<A> {
@@ -105,7 +105,7 @@ impl<A: Access> Deref for Cart<A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Cart<A> {
+impl<A: Threading> fmt::Debug for Cart<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cart")
             .field("rank", &self.rank())

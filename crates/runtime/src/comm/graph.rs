@@ -7,15 +7,15 @@ use super::Comm;
 use super::topology::Topology;
 use crate::error::{Error, Result};
 use crate::op::Op;
-use crate::raw::{Access, Own};
+use crate::raw::{Single, Threading};
 
 /// A communicator whose ranks have neighbours of their own; made by [`Comm::graph`]. It is a
 /// [`Comm`] too, whose neighbourhood collectives exchange with them.
-pub struct Graph<A: Access = Own> {
+pub struct Graph<A: Threading = Single> {
     comm: Comm<A>,
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// A communicator of the same ranks, each with its neighbours: those that send to it, and those
     /// that it sends to, in the order in which their blocks stand in its buffers
     /// (`MPI_Dist_graph_create_adjacent`). Collective. A rank may stand there more than once, and
@@ -62,7 +62,7 @@ impl<A: Access> Comm<A> {
     }
 }
 
-impl<A: Access> Deref for Graph<A> {
+impl<A: Threading> Deref for Graph<A> {
     type Target = Comm<A>;
 
     fn deref(&self) -> &Comm<A> {
@@ -70,7 +70,7 @@ impl<A: Access> Deref for Graph<A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Graph<A> {
+impl<A: Threading> fmt::Debug for Graph<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Graph")
             .field("rank", &self.rank())

@@ -4,19 +4,19 @@ use super::Comm;
 use crate::data::{Data, target};
 use crate::envelope::Status;
 use crate::error::{Error, Result};
-use crate::raw::{Access, Claimed};
+use crate::raw::{Claimed, Threading};
 
 /// A message that is this handle's alone (`MPI_Message`). Dropping it receives the message and
 /// throws it away, so that its sender is not left waiting.
 #[must_use]
 #[derive(Debug)]
-pub struct Message<'comm, A: Access> {
+pub struct Message<'comm, A: Threading> {
     comm: &'comm Comm<A>,
     claimed: Option<Claimed>,
     status: Status,
 }
 
-impl<'comm, A: Access> Message<'comm, A> {
+impl<'comm, A: Threading> Message<'comm, A> {
     pub(super) const fn new(comm: &'comm Comm<A>, claimed: Claimed, status: Status) -> Self {
         Self {
             comm,
@@ -45,9 +45,9 @@ impl<'comm, A: Access> Message<'comm, A> {
     /// Receives it into a vector of its length.
     ///
     /// # Errors
-    /// [`Error::Ragged`] when the length is no multiple of an element's, else as [`Comm::recv`].
+    /// [`Error::PartialElement`] when the length is no multiple of an element's, else as [`Comm::recv`].
     pub fn recv_vec<T: Data>(self) -> Result<(Vec<T>, Status)> {
-        let ragged = Error::Ragged {
+        let ragged = Error::PartialElement {
             rank: self.comm.rank(),
             source: self.status.source,
             tag: self.status.tag,
@@ -67,7 +67,7 @@ impl<'comm, A: Access> Message<'comm, A> {
     }
 }
 
-impl<A: Access> Drop for Message<'_, A> {
+impl<A: Threading> Drop for Message<'_, A> {
     fn drop(&mut self) {
         if let Some(claimed) = self.claimed.take() {
             // Received into no room: the sender is done, and the bytes are gone, as documented.

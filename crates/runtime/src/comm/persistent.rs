@@ -5,22 +5,22 @@ use std::fmt;
 use super::Comm;
 use super::collective::Collective;
 use crate::error::{Error, Result};
-use crate::op::{Combine, own_operation};
-use crate::raw::{self, Access, RawRequest};
-use crate::request::{Buffer, sealed::Held};
+use crate::op::{Combine, owned_operation};
+use crate::raw::{self, RawRequest, Threading};
+use crate::request::{Buffer, sealed::HoldBuffer};
 
 /// A collective that is prepared once and run again and again, always with the same buffers; made
 /// by [`Comm::persistent`].
 ///
 /// [`run`](Persistent::run) runs it to its end; [`Scope::restart`](crate::Scope::restart) starts it
 /// beside other work.
-pub struct Persistent<'comm, B: Buffer, A: Access> {
+pub struct Persistent<'comm, B: Buffer, A: Threading> {
     comm: &'comm Comm<A>,
-    raw: raw::Persistent<'comm, A>,
+    raw: raw::PreparedCollective<'comm, A>,
     held: B::Held,
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Prepares a collective that is run again and again (`MPI_Allreduce_init` and its kin). Ranks
     /// prepare those of one communicator in the same order, and may run them in any, with which all
     /// agree.
@@ -52,27 +52,27 @@ impl<A: Access> Comm<A> {
         B: Buffer,
         C: Combine + Send + 'static,
     {
-        let described = operation.describe(self.place())?;
+        let described = operation.describe(self.call_site())?;
         let (combine, held) = (described.combine, described.held);
-        let operation = combine.map(own_operation);
+        let operation = combine.map(owned_operation);
         let (call, buffers) = (described.call, described.buffers);
         let raw = self.raw.prepare(call, buffers, operation)?;
         Ok(Persistent::new(self, raw, held))
     }
 }
 
-impl<'comm, B: Buffer, A: Access> Persistent<'comm, B, A> {
+impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
     /// What was prepared on `comm`.
     pub(super) const fn new(
         comm: &'comm Comm<A>,
-        raw: raw::Persistent<'comm, A>,
+        raw: raw::PreparedCollective<'comm, A>,
         held: B::Held,
     ) -> Self {
         Self { comm, raw, held }
     }
 }
 
-impl<B: Buffer, A: Access> Persistent<'_, B, A> {
+impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
     /// Runs it once (`MPI_Start` and `MPI_Wait`).
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<B: Buffer, A: Access> Persistent<'_, B, A> {
     }
 }
 
-impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, A> {
+impl<'buf, 'comm, B: Buffer, A: Threading> HoldBuffer for &'buf mut Persistent<'comm, B, A> {
     type Held = *mut Persistent<'comm, B, A>;
 
     type Lent<'a>
@@ -126,7 +126,7 @@ impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, 
     }
 }
 
-impl<B: Buffer, A: Access> fmt::Debug for Persistent<'_, B, A> {
+impl<B: Buffer, A: Threading> fmt::Debug for Persistent<'_, B, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Persistent").finish_non_exhaustive()
     }

@@ -1,14 +1,14 @@
 //! The elements that predefined operations know.
 
 use super::loops::each;
-use super::{Name, Op, Widening, floats};
+use super::{Op, OpCode, Widening, floats};
 use crate::data::Data;
 use crate::error::{Error, Result};
 
 /// `into[i] = into[i] op from[i]` for two slices of the same length.
 pub type Fold<T> = fn(into: &mut [T], from: &[T]);
 
-/// An element that predefined operations know: a number, or a [`Loc`](super::Loc).
+/// An element that predefined operations know: a number, or a [`ValueLoc`](super::ValueLoc).
 pub trait Element: Data {
     /// The loop that applies `op`, chosen once and vectorised by the compiler.
     ///
@@ -44,17 +44,17 @@ macro_rules! integers {
         impl Element for $t {
             fn fold(op: Op) -> Result<Fold<Self>> {
                 Ok(match op.0 {
-                    Name::Sum => each!($t, $t::wrapping_add),
-                    Name::Product => each!($t, $t::wrapping_mul),
-                    Name::Min => each!($t, Ord::min),
-                    Name::Max => each!($t, Ord::max),
-                    Name::And => each!($t, |a, b| a & b),
-                    Name::Or => each!($t, |a, b| a | b),
-                    Name::Xor => each!($t, |a, b| a ^ b),
-                    Name::LogicalAnd => each!($t, |a, b| ((a != 0) & (b != 0)).into()),
-                    Name::LogicalOr => each!($t, |a, b| ((a | b) != 0).into()),
-                    Name::LogicalXor => each!($t, |a, b| ((a != 0) ^ (b != 0)).into()),
-                    Name::MinLoc | Name::MaxLoc => return missing(op, stringify!($t)),
+                    OpCode::Sum => each!($t, $t::wrapping_add),
+                    OpCode::Product => each!($t, $t::wrapping_mul),
+                    OpCode::Min => each!($t, Ord::min),
+                    OpCode::Max => each!($t, Ord::max),
+                    OpCode::And => each!($t, |a, b| a & b),
+                    OpCode::Or => each!($t, |a, b| a | b),
+                    OpCode::Xor => each!($t, |a, b| a ^ b),
+                    OpCode::LogicalAnd => each!($t, |a, b| ((a != 0) & (b != 0)).into()),
+                    OpCode::LogicalOr => each!($t, |a, b| ((a | b) != 0).into()),
+                    OpCode::LogicalXor => each!($t, |a, b| ((a != 0) ^ (b != 0)).into()),
+                    OpCode::MinLoc | OpCode::MaxLoc => return missing(op, stringify!($t)),
                 })
             }
 
@@ -70,20 +70,20 @@ macro_rules! floats {
         impl Element for $t {
             fn fold(op: Op) -> Result<Fold<Self>> {
                 Ok(match op.0 {
-                    Name::Sum => each!($t, |a, b| a + b),
-                    Name::Product => each!($t, |a, b| a * b),
-                    Name::Min => each!($t, floats::$t::min),
-                    Name::Max => each!($t, floats::$t::max),
+                    OpCode::Sum => each!($t, |a, b| a + b),
+                    OpCode::Product => each!($t, |a, b| a * b),
+                    OpCode::Min => each!($t, floats::$t::min),
+                    OpCode::Max => each!($t, floats::$t::max),
                     _ => return missing(op, stringify!($t)),
                 })
             }
 
             fn is_exact(op: Op) -> bool {
-                matches!(op.0, Name::Min | Name::Max)
+                matches!(op.0, OpCode::Min | OpCode::Max)
             }
 
             fn widening(op: Op) -> Option<Widening> {
-                (op.0 == Name::Sum).then(Widening::of::<$t>)
+                (op.0 == OpCode::Sum).then(Widening::of::<$t>)
             }
         }
     )*};

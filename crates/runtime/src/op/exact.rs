@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::element::{Element, Fold, missing};
 use super::loops::each;
-use super::{Name, Op};
+use super::{Op, OpCode};
 use crate::data::Data;
 use crate::error::Result;
 
@@ -294,7 +294,7 @@ impl Summand for f32 {
 impl Element for ExactSum {
     fn fold(op: Op) -> Result<Fold<Self>> {
         match op.0 {
-            Name::Sum => Ok(each!(ExactSum, sum)),
+            OpCode::Sum => Ok(each!(ExactSum, sum)),
             _ => missing(op, "ExactSum"),
         }
     }

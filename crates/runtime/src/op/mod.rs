@@ -3,33 +3,34 @@
 mod element;
 mod exact;
 mod floats;
-mod loc;
 mod loops;
 mod reduction;
 #[cfg(test)]
 mod tests;
+mod value_loc;
 
 use std::fmt;
 
 pub use element::{Element, Fold};
 pub use exact::ExactSum;
-pub use loc::Loc;
 #[cfg(test)]
 pub(crate) use reduction::custom;
 pub(crate) use reduction::{
-    Combine, Kind, Nothing, Reduced, Widening, on_bytes, own_operation, sealed,
+    Combine, NoReduction, OperandOrder, ResolvedReduction, Widening, on_bytes, owned_operation,
+    sealed,
 };
 pub use reduction::{Custom, Reduction};
+pub use value_loc::ValueLoc;
 
 /// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).
 ///
 /// All of them are commutative. [`Op::commutative`] and [`Op::ordered`] make an operation of a
 /// function of your own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Op(Name);
+pub struct Op(OpCode);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Name {
+enum OpCode {
     Sum,
     Product,
     Min,
@@ -46,29 +47,29 @@ enum Name {
 
 impl Op {
     /// `a + b`; integers wrap around.
-    pub const SUM: Self = Self(Name::Sum);
+    pub const SUM: Self = Self(OpCode::Sum);
     /// `a * b`; integers wrap around.
-    pub const PROD: Self = Self(Name::Product);
+    pub const PROD: Self = Self(OpCode::Product);
     /// The smaller one; a NaN loses against a number, and -0 is below 0.
-    pub const MIN: Self = Self(Name::Min);
+    pub const MIN: Self = Self(OpCode::Min);
     /// The larger one; a NaN loses against a number, and -0 is below 0.
-    pub const MAX: Self = Self(Name::Max);
+    pub const MAX: Self = Self(OpCode::Max);
     /// `a & b`; integers only.
-    pub const BAND: Self = Self(Name::And);
+    pub const BAND: Self = Self(OpCode::And);
     /// `a | b`; integers only.
-    pub const BOR: Self = Self(Name::Or);
+    pub const BOR: Self = Self(OpCode::Or);
     /// `a ^ b`; integers only.
-    pub const BXOR: Self = Self(Name::Xor);
+    pub const BXOR: Self = Self(OpCode::Xor);
     /// 1 where both are not 0, else 0; integers only.
-    pub const LAND: Self = Self(Name::LogicalAnd);
+    pub const LAND: Self = Self(OpCode::LogicalAnd);
     /// 1 where one of them is not 0, else 0; integers only.
-    pub const LOR: Self = Self(Name::LogicalOr);
+    pub const LOR: Self = Self(OpCode::LogicalOr);
     /// 1 where exactly one of them is not 0, else 0; integers only.
-    pub const LXOR: Self = Self(Name::LogicalXor);
-    /// The [`Loc`] with the smaller value; of equal ones that with the lower index.
-    pub const MINLOC: Self = Self(Name::MinLoc);
-    /// The [`Loc`] with the larger value; of equal ones that with the lower index.
-    pub const MAXLOC: Self = Self(Name::MaxLoc);
+    pub const LXOR: Self = Self(OpCode::LogicalXor);
+    /// The [`ValueLoc`] with the smaller value; of equal ones that with the lower index.
+    pub const MINLOC: Self = Self(OpCode::MinLoc);
+    /// The [`ValueLoc`] with the larger value; of equal ones that with the lower index.
+    pub const MAXLOC: Self = Self(OpCode::MaxLoc);
 
     /// Every predefined operation.
     pub const ALL: [Self; 12] = [
@@ -90,18 +91,18 @@ impl Op {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
-            Name::Sum => "SUM",
-            Name::Product => "PROD",
-            Name::Min => "MIN",
-            Name::Max => "MAX",
-            Name::And => "BAND",
-            Name::Or => "BOR",
-            Name::Xor => "BXOR",
-            Name::LogicalAnd => "LAND",
-            Name::LogicalOr => "LOR",
-            Name::LogicalXor => "LXOR",
-            Name::MinLoc => "MINLOC",
-            Name::MaxLoc => "MAXLOC",
+            OpCode::Sum => "SUM",
+            OpCode::Product => "PROD",
+            OpCode::Min => "MIN",
+            OpCode::Max => "MAX",
+            OpCode::And => "BAND",
+            OpCode::Or => "BOR",
+            OpCode::Xor => "BXOR",
+            OpCode::LogicalAnd => "LAND",
+            OpCode::LogicalOr => "LOR",
+            OpCode::LogicalXor => "LXOR",
+            OpCode::MinLoc => "MINLOC",
+            OpCode::MaxLoc => "MAXLOC",
         }
     }
 

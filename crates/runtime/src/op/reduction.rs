@@ -13,13 +13,13 @@ use super::exact::Summand;
 use super::{Element, ExactSum, Fold, Op};
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::raw::{OwnOperation, Scratch};
+use crate::raw::{OwnedOperation, Scratch};
 
 /// What combines elements of type `T` in a reduction: an [`Op`], or a function of your own by
 /// [`Op::commutative`] or [`Op::ordered`]. Sealed.
-pub trait Reduction<T: Data>: sealed::Reduces<T> {}
+pub trait Reduction<T: Data>: sealed::ResolveReduction<T> {}
 
-impl<T: Data, R: sealed::Reduces<T>> Reduction<T> for R {}
+impl<T: Data, R: sealed::ResolveReduction<T>> Reduction<T> for R {}
 
 /// An operation of the caller's own, made by [`Op::commutative`] and [`Op::ordered`].
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(crate) mod sealed {
 
     /// What the order of operands means to the result.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Kind {
+    pub enum OperandOrder {
         /// Nothing: it has the same bits in any order and grouping.
         Exact,
         /// At most other rounding.
@@ -62,7 +62,7 @@ pub(crate) mod sealed {
     }
 
     /// What the face makes of an operation.
-    pub trait Reduces<T: Data> {
+    pub trait ResolveReduction<T: Data> {
         /// The operation on bytes.
         type Combine: Combine;
 
@@ -70,14 +70,14 @@ pub(crate) mod sealed {
         ///
         /// # Errors
         /// When the type does not have the operation, or it cannot be so reproducible.
-        fn reduces(self, wish: Reproducible) -> Result<Reduced<Self::Combine>>;
+        fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<Self::Combine>>;
     }
 
     /// An operation as the raw core needs it.
     #[derive(Debug)]
-    pub struct Reduced<C> {
+    pub struct ResolvedReduction<C> {
         /// Its kind.
-        pub kind: Kind,
+        pub kind: OperandOrder,
         /// The operation on bytes.
         pub combine: C,
         /// On which elements it is done, if not on those that are given.
@@ -98,25 +98,25 @@ pub(crate) mod sealed {
 
     /// In place of an operation, where nothing is combined.
     #[derive(Clone, Copy, Debug)]
-    pub enum Nothing {}
+    pub enum NoReduction {}
 
     /// A predefined operation.
     #[derive(Clone, Copy, Debug)]
     pub enum Predefined<T> {
         /// On the elements themselves.
-        Own(Fold<T>),
+        Elementwise(Fold<T>),
         /// The exact sum of floats.
         Exact(Fold<ExactSum>),
     }
 
     /// The caller's own operation.
     #[derive(Clone, Copy, Debug)]
-    pub struct Own<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
+    pub struct CustomCombine<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
 }
 
-pub(crate) use sealed::{Combine, Kind, Nothing, Reduced, Widening};
+pub(crate) use sealed::{Combine, NoReduction, OperandOrder, ResolvedReduction, Widening};
 
-impl Kind {
+impl OperandOrder {
     /// The call of a reduction by such an operation.
     pub(crate) const fn of(self, call: Call) -> Call {
         match self {
@@ -127,7 +127,7 @@ impl Kind {
     }
 }
 
-use sealed::{Own, Predefined, Reduces};
+use sealed::{CustomCombine, Predefined, ResolveReduction};
 
 /// An operation as the raw core calls it.
 pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) {
@@ -135,40 +135,40 @@ pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) 
 }
 
 /// An operation as the raw core keeps it.
-pub(crate) fn own_operation<C: Combine + Send + 'static>(own: C) -> OwnOperation {
+pub(crate) fn owned_operation<C: Combine + Send + 'static>(own: C) -> OwnedOperation {
     Box::new(on_bytes(own))
 }
 
 /// A function of elements as the raw core calls it.
 #[cfg(test)]
 pub(crate) fn custom<T: Data>(combine: impl Fn(T, T) -> T) -> impl Fn(RawBytes, RawBytes, Side) {
-    on_bytes(Own(combine, PhantomData))
+    on_bytes(CustomCombine(combine, PhantomData))
 }
 
-impl Combine for Nothing {
+impl Combine for NoReduction {
     fn combine(&self, _: RawBytes, _: RawBytes, _: Side) {
         match *self {}
     }
 }
 
-impl<T: Element> Reduces<T> for Op {
+impl<T: Element> ResolveReduction<T> for Op {
     type Combine = Predefined<T>;
 
-    fn reduces(self, wish: Reproducible) -> Result<Reduced<Predefined<T>>> {
-        let combine = Predefined::Own(T::fold(self)?);
+    fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<Predefined<T>>> {
+        let combine = Predefined::Elementwise(T::fold(self)?);
         let kind = match T::is_exact(self) {
-            true => Kind::Exact,
-            false => Kind::Commutative,
+            true => OperandOrder::Exact,
+            false => OperandOrder::Commutative,
         };
-        let (combine, widening) = match wish {
-            Reproducible::Ranks if kind != Kind::Exact => match T::widening(self) {
+        let (combine, widening) = match preference {
+            Reproducible::Ranks if kind != OperandOrder::Exact => match T::widening(self) {
                 Some(widening) => (Predefined::Exact(ExactSum::fold(self)?), Some(widening)),
                 None => return Err(Error::Reproducible { op: self.name() }),
             },
             _ => (combine, None),
         };
-        let kind = widening.map_or(kind, |_| Kind::Exact);
-        Ok(Reduced {
+        let kind = widening.map_or(kind, |_| OperandOrder::Exact);
+        Ok(ResolvedReduction {
             kind,
             combine,
             widening,
@@ -179,7 +179,7 @@ impl<T: Element> Reduces<T> for Op {
 impl<T: Data> Combine for Predefined<T> {
     fn combine(&self, from: RawBytes, into: RawBytes, _: Side) {
         match self {
-            Self::Own(fold) => {
+            Self::Elementwise(fold) => {
                 // SAFETY: the raw core calls operations only with parts of the call's own buffers.
                 let (from, into) = unsafe { elements::<T, T>(from, into) };
                 fold(into, from);
@@ -193,26 +193,26 @@ impl<T: Data> Combine for Predefined<T> {
     }
 }
 
-impl<T: Data, F: Fn(T, T) -> T> Reduces<T> for Custom<F> {
-    type Combine = Own<T, F>;
+impl<T: Data, F: Fn(T, T) -> T> ResolveReduction<T> for Custom<F> {
+    type Combine = CustomCombine<T, F>;
 
-    fn reduces(self, wish: Reproducible) -> Result<Reduced<Own<T, F>>> {
-        if wish == Reproducible::Ranks {
+    fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<CustomCombine<T, F>>> {
+        if preference == Reproducible::Ranks {
             let op = "an operation of the program's own";
             return Err(Error::Reproducible { op });
         }
-        Ok(Reduced {
+        Ok(ResolvedReduction {
             kind: match self.commutative {
-                true => Kind::Commutative,
-                false => Kind::Ordered,
+                true => OperandOrder::Commutative,
+                false => OperandOrder::Ordered,
             },
-            combine: Own(self.combine, PhantomData),
+            combine: CustomCombine(self.combine, PhantomData),
             widening: None,
         })
     }
 }
 
-impl<T: Data, F: Fn(T, T) -> T> Combine for Own<T, F> {
+impl<T: Data, F: Fn(T, T) -> T> Combine for CustomCombine<T, F> {
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
         // SAFETY: as in the predefined ones.
         let (from, into) = unsafe { elements::<T, T>(from, into) };

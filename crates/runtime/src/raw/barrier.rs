@@ -1,65 +1,71 @@
-//! Barriers: through gates where the lane has one for the communicator, else by messages.
+//! Barriers: through gates where the endpoint has one for the communicator, else by messages.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
 
-use super::access::Access;
-use super::collective::{self, Area, Buffers, Cause};
+use super::access::Threading;
+use super::collective::{self, Area, Buffers, FailureCause};
 use super::communicator::Communicator;
 use crate::error::{Error, Result};
 
 /// Where a barrier failed.
 enum Stopped {
     Here(Failure),
-    Elsewhere(Cause),
+    Elsewhere(FailureCause),
 }
 
-impl<A: Access> Communicator<A> {
+impl<A: Threading> Communicator<A> {
     /// Returns when every rank has come here.
     ///
     /// # Errors
     /// When a rank that has not come is lost; from then on the communicator's collectives are
     /// refused here.
     pub(crate) fn barrier(&self) -> Result<()> {
-        let entered = self.access().with(|lane| {
-            lane.check()?;
-            let tuning = &lane.policy().tuning;
+        let entered = self.access().with(|endpoint| {
+            endpoint.check()?;
+            let tuning = &endpoint.policy().tuning;
             // Gates are passed without a word, which could be compared.
             let asked = self.checks() || tuning.asks_for(&self.barrier_call());
             let context = self.collective_context();
-            let broken = lane.troubles.of(context).is_some();
-            let gate = lane.gate(self.context());
-            let gate = gate.filter(|_| !asked && !broken && self.group().is_on_one_node());
-            Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
+            let broken = endpoint.failures.of(context).is_some();
+            let slot = endpoint.node_barrier_slot(self.context());
+            let slot = slot.filter(|_| !asked && !broken && self.group().is_on_one_node());
+            Ok(slot.map(|slot| (slot, endpoint.enter_node_barrier(slot, self.others()))))
         })?;
-        let gate = match entered {
-            Some((gate, true)) => gate,
+        let slot = match entered {
+            Some((slot, true)) => slot,
             Some((_, false)) => {
                 return Err(self.refused(&"another thread is in a barrier of this communicator"));
             }
             None => return self.barrier_by_messages(),
         };
-        let stopped = self.access().until(|lane| match lane.passed(gate) {
-            Some(Ok(())) => Some(None),
-            Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
-            None => {
-                let cause = collective::look(lane, self.collective_context(), self.group())?;
-                lane.give_up(gate);
-                Some(Some(Stopped::Elsewhere(cause)))
-            }
-        })?;
+        let stopped = self
+            .access()
+            .until(|endpoint| match endpoint.poll_node_barrier(slot) {
+                Some(Ok(())) => Some(None),
+                Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
+                None => {
+                    let cause = collective::received_notice(
+                        endpoint,
+                        self.collective_context(),
+                        self.group(),
+                    )?;
+                    endpoint.leave_node_barrier(slot);
+                    Some(Some(Stopped::Elsewhere(cause)))
+                }
+            })?;
         match stopped {
             None => Ok(()),
-            Some(stopped) => Err(self.unpassed(stopped)),
+            Some(stopped) => Err(self.barrier_failed(stopped)),
         }
     }
 
     #[cold]
-    fn unpassed(&self, stopped: Stopped) -> Error {
-        let meeting = self.meeting();
-        meeting.end_for(match stopped {
-            Stopped::Here(failure) => meeting.failed(failure),
-            Stopped::Elsewhere(cause) => meeting.error(cause),
+    fn barrier_failed(&self, stopped: Stopped) -> Error {
+        let members = self.members();
+        members.end_for(match stopped {
+            Stopped::Here(failure) => members.failed(failure),
+            Stopped::Elsewhere(cause) => members.error(cause),
         })
     }
 
@@ -72,7 +78,7 @@ impl<A: Access> Communicator<A> {
         Call::barrier(self.group().rank(), self.group().size())
     }
 
-    /// The links of all other members, bit by bit. A lane with gates has no link beyond.
+    /// The links of all other members, bit by bit. An endpoint with gates has no link beyond.
     fn others(&self) -> u64 {
         let group = self.group();
         (0..group.size())

@@ -1,48 +1,49 @@
-//! The lane of one thread, lent to one call at a time.
+//! The endpoint of one thread, lent to one call at a time.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 
 use oxmpi_os::fork::Latch;
 
-use super::lane::Lane;
+use super::endpoint::Endpoint;
 use crate::error::{Error, Result};
 
-/// The lane was left, or this is a fork of its process: what the system writes into a child's latch.
+/// The endpoint was left, or this is a fork of its process: what the system writes into a child's latch.
 const SHUT: u32 = 0;
-/// The lane is free, and may be used.
+/// The endpoint is free, and may be used.
 const FREE: u32 = 1;
 /// A call has it.
 const LENT: u32 = 2;
 
-/// A lane and one word that says whether it may be used: by this process, still, and right now.
+/// An endpoint and one word that says whether it may be used: by this process, still, and right now.
 ///
-/// As a [`RefCell`](std::cell::RefCell), whose flag also tells of forks and of the lane's end.
-pub(crate) struct LaneCell {
+/// As a [`RefCell`](std::cell::RefCell), whose flag also tells of forks and of the endpoint's end.
+pub(crate) struct EndpointCell {
     latch: Latch,
-    lane: UnsafeCell<Lane>,
+    endpoint: UnsafeCell<Endpoint>,
 }
 
-impl LaneCell {
-    pub(crate) fn new(lane: Lane) -> Result<Self> {
+impl EndpointCell {
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Self> {
         let latch = Latch::new().map_err(|why| Error::start("guarding against forks", why))?;
-        latch.set(lane.is_usable().into());
+        latch.set(endpoint.is_usable().into());
         Ok(Self {
             latch,
-            lane: UnsafeCell::new(lane),
+            endpoint: UnsafeCell::new(endpoint),
         })
     }
 
-    /// Borrows the lane, whatever its state.
+    /// Borrows the endpoint, whatever its state.
     ///
     /// # Panics
     /// If it is lent: the raw core calls no code of its caller's meanwhile.
     #[inline]
     pub(super) fn borrow(&self) -> Borrowed<'_> {
-        self.try_borrow().expect("a lane serves one call at a time")
+        self.try_borrow()
+            .expect("an endpoint serves one call at a time")
     }
 
-    /// Borrows the lane, whatever its state, if it is not lent.
+    /// Borrows the endpoint, whatever its state, if it is not lent.
     #[inline]
     pub(super) fn try_borrow(&self) -> Option<Borrowed<'_>> {
         if self.latch.get() == LENT {
@@ -52,28 +53,28 @@ impl LaneCell {
         Some(Borrowed(self))
     }
 
-    /// The lane, if it may be used.
+    /// The endpoint, if it may be used.
     ///
     /// # Safety
-    /// Until the last use of what this gives, nothing else borrows the lane: what is done with it calls
+    /// Until the last use of what this gives, nothing else borrows the endpoint: what is done with it calls
     /// no code of the face's user, not even that user's allocator or panic hook, which could.
     ///
     /// # Cost
     /// A pointer and one word loaded, and a compare.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "a cell: see its contract")]
-    pub(super) unsafe fn usable(&self) -> Option<&mut Lane> {
+    pub(super) unsafe fn usable(&self) -> Option<&mut Endpoint> {
         if self.latch.get() != FREE {
             return None;
         }
-        // SAFETY: the latch says that the lane is not lent, and it is not until this borrow ends, by
+        // SAFETY: the latch says that the endpoint is not lent, and it is not until this borrow ends, by
         // the caller's word.
-        Some(unsafe { &mut *self.lane.get() })
+        Some(unsafe { &mut *self.endpoint.get() })
     }
 }
 
-/// A lane while it is lent.
-pub(super) struct Borrowed<'a>(&'a LaneCell);
+/// An endpoint while it is lent.
+pub(super) struct Borrowed<'a>(&'a EndpointCell);
 
 impl Drop for Borrowed<'_> {
     #[inline]
@@ -84,20 +85,20 @@ impl Drop for Borrowed<'_> {
 }
 
 impl Deref for Borrowed<'_> {
-    type Target = Lane;
+    type Target = Endpoint;
 
     #[inline]
-    fn deref(&self) -> &Lane {
-        // SAFETY: the latch says that the lane is lent, which is done once at a time, and the cell is
+    fn deref(&self) -> &Endpoint {
+        // SAFETY: the latch says that the endpoint is lent, which is done once at a time, and the cell is
         // one thread's: a latch is not `Sync`.
-        unsafe { &*self.0.lane.get() }
+        unsafe { &*self.0.endpoint.get() }
     }
 }
 
 impl DerefMut for Borrowed<'_> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Lane {
+    fn deref_mut(&mut self) -> &mut Endpoint {
         // SAFETY: as above.
-        unsafe { &mut *self.0.lane.get() }
+        unsafe { &mut *self.0.endpoint.get() }
     }
 }

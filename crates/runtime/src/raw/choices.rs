@@ -1,4 +1,4 @@
-//! What serves the collectives of a lane's communicators.
+//! What serves the collectives of an endpoint's communicators.
 
 use oxmpi_coll::catalog::{Call, Unsuited};
 use oxmpi_coll::choice::{Choice, Tables, Tuning};

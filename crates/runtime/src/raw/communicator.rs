@@ -9,18 +9,18 @@ use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
 use oxmpi_wire::{Bytes, Envelope, Peer, Wanted};
 
-use super::access::Access;
-use super::collective::{self, Numbering};
+use super::access::Threading;
+use super::collective::{self, CollectiveNumbers};
+use super::endpoint::Endpoint;
 use super::group::Group;
-use super::lane::Lane;
-use super::siblings;
+use super::thread_endpoints;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
 
-/// Names one operation that the engine knows.
+/// LinkRanks one operation that the engine knows.
 pub(crate) type OpenRequest = engine::Request;
 
-/// Names one operation of a lane until it has ended.
+/// LinkRanks one operation of an endpoint until it has ended.
 ///
 /// No enum: its variants would lie over each other, and words of one size be read as those of another.
 #[derive(Clone, Copy, Debug)]
@@ -59,35 +59,40 @@ impl RawRequest {
 }
 
 /// Looks at the start of a wait that do not ask whether what it waits for can still come.
-const HOPEFUL: u32 = 8;
+const POLLS_BEFORE_CHECK: u32 = 8;
 
 /// A message that a matched probe has taken out of the queue.
 pub(crate) type Claimed = engine::Message;
 
-/// An ordered group of ranks, with two contexts on one lane: the even one for messages, the next
+/// An ordered group of ranks, with two contexts on one endpoint: the even one for messages, the next
 /// for collectives.
 ///
 /// The fields keep this order: a message reads the first three, from the start of one line.
 #[repr(C)]
-pub(crate) struct Communicator<A: Access> {
+pub(crate) struct Communicator<A: Threading> {
     access: A,
     /// The context as it stands in packed envelopes.
     context: u64,
     group: Group,
-    numbering: Numbering,
+    numbers: CollectiveNumbers,
     reproducible: Reproducible,
     checks: bool,
 }
 
-impl<A: Access> Communicator<A> {
+impl<A: Threading> Communicator<A> {
     pub(crate) fn new(access: A, context: u32, group: Group) -> Self {
-        let wishes = access.with(|lane| (lane.policy().tuning.reproducible, lane.policy().checks));
+        let wishes = access.with(|endpoint| {
+            (
+                endpoint.policy().tuning.reproducible,
+                endpoint.policy().checks,
+            )
+        });
         let (reproducible, checks) = wishes;
         Self {
             access,
             context: Envelope { context, tag: 0 }.packed(),
             group,
-            numbering: Numbering::new(),
+            numbers: CollectiveNumbers::new(),
             reproducible,
             checks,
         }
@@ -117,9 +122,9 @@ impl<A: Access> Communicator<A> {
 
     /// The memory that ranks allocate, if there is any.
     pub(crate) fn heap(&self) -> Result<Option<Arc<Heap>>> {
-        self.access.with(|lane| {
-            lane.check()?;
-            Ok(lane.heap().cloned())
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.heap().cloned())
         })
     }
 
@@ -141,13 +146,14 @@ impl<A: Access> Communicator<A> {
 
     /// The numbers of its collectives. Ranks start them in the same order, so they agree.
     #[inline]
-    pub(super) const fn numbering(&self) -> &Numbering {
-        &self.numbering
+    pub(super) const fn numbers(&self) -> &CollectiveNumbers {
+        &self.numbers
     }
 
     /// Whether this process is a fork of the one that joined the job.
     pub(crate) fn forked(&self) -> bool {
-        self.access.with(|lane| lane.check_process().is_err())
+        self.access
+            .with(|endpoint| endpoint.check_process().is_err())
     }
 
     /// Connects to every rank, and waits until that is done.
@@ -155,17 +161,19 @@ impl<A: Access> Communicator<A> {
     /// # Errors
     /// When one is lost, or no network reaches it.
     pub(crate) fn connect(&self) -> Result<()> {
-        self.access().with(Lane::connect);
+        self.access().with(Endpoint::connect);
         let mut first = 0;
-        let done = self.access().until(|lane| lane.connected(&mut first))?;
-        done.map_err(|failure| self.meeting().failed(failure))
+        let done = self
+            .access()
+            .until(|endpoint| endpoint.connected(&mut first))?;
+        done.map_err(|failure| self.members().failed(failure))
     }
 
-    /// Leaves the other ranks in order, on this lane and on all that threads share; later calls
-    /// give [`Error::Ended`].
+    /// Leaves the other ranks in order, on this endpoint and on all that threads share; later calls
+    /// give [`Error::Finalized`].
     pub(crate) fn leave(&self) {
         self.access.leave();
-        siblings::leave();
+        thread_endpoints::leave();
     }
 
     /// Sends a short message in standard mode, if it finds room. False too where the arguments are
@@ -182,28 +190,28 @@ impl<A: Access> Communicator<A> {
     #[inline(never)]
     pub(crate) fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
         let (peer, envelope) = self.address(to, tag)?;
-        let sent = self.access.with(|lane| {
-            lane.check()?;
-            Ok(lane.send_now(peer, envelope, mode, bytes))
+        let sent = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.send_now(peer, envelope, mode, bytes))
         })?;
         match sent {
             None => Ok(()),
-            Some(request) if A::ALONE && to == self.group.rank() as usize => {
-                self.wait_for_own(request, peer, envelope)
+            Some(request) if A::SINGLE && to == self.group.rank() as usize => {
+                self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
         }
     }
 
-    /// Waits for a send of this rank to itself, on a lane of its own. Only this thread could post
+    /// Waits for a send of this rank to itself, on an endpoint of its own. Only this thread could post
     /// the receive, and it is here: without one the wait would never end.
     #[cold]
-    fn wait_for_own(&self, request: OpenRequest, peer: Peer, envelope: Envelope) -> Result<()> {
+    fn wait_for_self(&self, request: OpenRequest, peer: Peer, envelope: Envelope) -> Result<()> {
         let source = engine::Source::Peer(peer);
         let tag = engine::Tag::Exact(envelope.tag);
-        let outcome = self.access.until(|lane| match lane.test(request) {
+        let outcome = self.access.until(|endpoint| match endpoint.test(request) {
             Some(outcome) => Some(Some(outcome)),
-            None => lane.probe(source, envelope.context, tag).map(|_| None),
+            None => endpoint.probe(source, envelope.context, tag).map(|_| None),
         })?;
         match outcome {
             Some(outcome) => self.status(outcome).map(drop),
@@ -252,9 +260,9 @@ impl<A: Access> Communicator<A> {
     #[inline(never)]
     pub(crate) fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
-        let first = self.access.with(|lane| {
-            lane.check()?;
-            Ok(lane.recv_now(source, self.context(), tag, bytes))
+        let first = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.recv_now(source, self.context(), tag, bytes))
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
@@ -267,24 +275,28 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Waits until `ready` gives something. `None`: what it waits for is hopeless, as the first
-    /// function says. That can only be known where the lane is this thread's own, which itself
+    /// function says. That can only be known where the endpoint is this thread's own, which itself
     /// waits here.
-    fn until_hopeless<R>(
+    fn until_or_hopeless<R>(
         &self,
-        hopeless: impl Fn(&Lane) -> bool,
-        mut ready: impl FnMut(&mut Lane) -> Option<R>,
+        hopeless: impl Fn(&Endpoint) -> bool,
+        mut ready: impl FnMut(&mut Endpoint) -> Option<R>,
     ) -> Result<Option<R>> {
         // What most waits bring comes sooner than it is worth while to look whether it can.
-        let mut looks = 0;
-        self.access.until(|lane| match ready(lane) {
+        let mut polls = 0;
+        self.access.until(|endpoint| match ready(endpoint) {
             Some(result) => Some(Some(result)),
-            None if looks < HOPEFUL => {
-                looks += 1;
+            None if polls < POLLS_BEFORE_CHECK => {
+                polls += 1;
                 None
             }
             // What this rank has sent to itself comes first.
-            None if A::ALONE && hopeless(lane) && lane.progress() == 0 && !lane.has_waiting() => {
-                Some(ready(lane))
+            None if A::SINGLE
+                && hopeless(endpoint)
+                && endpoint.progress() == 0
+                && !endpoint.has_waiting() =>
+            {
+                Some(ready(endpoint))
             }
             None => None,
         })
@@ -292,15 +304,16 @@ impl<A: Access> Communicator<A> {
 
     /// Whether nobody is there to send a message of `source`, while this thread waits for it: it is
     /// to come from this rank itself, or from any and all others have left.
-    fn nobody_sends(&self, lane: &Lane, source: engine::Source) -> bool {
+    fn has_no_sender(&self, endpoint: &Endpoint, source: engine::Source) -> bool {
         self.is_from_itself(source)
-            || source == engine::Source::Any && lane.is_deserted(&self.group)
+            || source == engine::Source::Any && endpoint.all_others_gone(&self.group)
     }
 
     /// Whether the operation is a receive that nobody can answer any more.
-    fn is_unanswerable(&self, lane: &Lane, request: OpenRequest) -> bool {
-        lane.awaited(request)
-            .is_some_and(|source| self.nobody_sends(lane, source))
+    fn has_no_answer(&self, endpoint: &Endpoint, request: OpenRequest) -> bool {
+        endpoint
+            .awaited_source(request)
+            .is_some_and(|source| self.has_no_sender(endpoint, source))
     }
 
     /// Whether only this rank itself could send it.
@@ -309,13 +322,13 @@ impl<A: Access> Communicator<A> {
         own.is_some_and(|peer| source == engine::Source::Peer(peer))
     }
 
-    fn deserted(&self) -> Error {
-        Error::Deserted {
+    fn no_sender(&self) -> Error {
+        Error::NoSender {
             rank: self.group.rank() as usize,
         }
     }
 
-    /// Goes on where nothing has come on the direct road yet.
+    /// Goes on where nothing has come on the fast path yet.
     #[inline(never)]
     fn keep_receiving(
         &self,
@@ -324,15 +337,15 @@ impl<A: Access> Communicator<A> {
         bytes: RawBytes,
     ) -> Result<Status> {
         let mut posted = None;
-        let outcome = self.access.until(|lane| match posted {
-            Some(request) => lane.test(request),
+        let outcome = self.access.until(|endpoint| match posted {
+            Some(request) => endpoint.test(request),
             // Ended by another thread: nothing is posted any more.
-            None if lane.check().is_err() => None,
-            None => match lane.recv_now(source, self.context(), tag, bytes) {
+            None if endpoint.check().is_err() => None,
+            None => match endpoint.recv_now(source, self.context(), tag, bytes) {
                 Ok(received) => received.map(Ok),
                 Err(request) => {
                     posted = Some(request);
-                    lane.test(request)
+                    endpoint.test(request)
                 }
             },
         })?;
@@ -382,9 +395,9 @@ impl<A: Access> Communicator<A> {
     #[inline(never)]
     fn isend_any(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<RawRequest> {
         let (peer, envelope) = self.address(to, tag)?;
-        self.access.with(|lane| {
-            lane.check()?;
-            Ok(match lane.send_now(peer, envelope, mode, bytes) {
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(match endpoint.send_now(peer, envelope, mode, bytes) {
                 None => RawRequest::sent(bytes.len(), to, tag),
                 Some(request) => RawRequest::of(request),
             })
@@ -423,7 +436,7 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn wait_for_all(&self, requests: &mut Vec<OpenRequest>) -> Result<()> {
         let mut result = Ok(());
         loop {
-            self.access.with(|lane| lane.drop_ended(requests));
+            self.access.with(|endpoint| endpoint.drop_ended(requests));
             let Some(request) = requests.pop() else {
                 return result;
             };
@@ -438,7 +451,7 @@ impl<A: Access> Communicator<A> {
     /// Leaves those of `requests` that are not stale.
     pub(crate) fn retain_open(&self, requests: &mut Vec<OpenRequest>) {
         self.access
-            .with(|lane| requests.retain(|&request| lane.is_known(request)));
+            .with(|endpoint| requests.retain(|&request| endpoint.is_known(request)));
     }
 
     #[inline(always)]
@@ -454,35 +467,35 @@ impl<A: Access> Communicator<A> {
 
     #[inline(never)]
     fn wait_long(&self, request: OpenRequest) -> Result<Status> {
-        self.access.with(|lane| lane.check_process())?;
-        let outcome = self.until_hopeless(
-            |lane| self.is_unanswerable(lane, request),
-            |lane| lane.test(request),
+        self.access.with(|endpoint| endpoint.check_process())?;
+        let outcome = self.until_or_hopeless(
+            |endpoint| self.has_no_answer(endpoint, request),
+            |endpoint| endpoint.test(request),
         )?;
         match outcome {
             Some(outcome) => self.status(outcome),
-            None => self.take_back(request)?.ok_or_else(|| self.deserted()),
+            None => self.take_back(request)?.ok_or_else(|| self.no_sender()),
         }
     }
 
-    /// Makes some progress, then looks whether the operation has ended; if so its handle is stale
+    /// Makes some progress, then polls whether the operation has ended; if so its handle is stale
     /// afterwards.
     pub(crate) fn test(&self, request: RawRequest) -> Option<Result<Status>> {
         let Some(request) = request.open else {
             return Some(Ok(request.sent));
         };
-        let tested = self.access.with(|lane| {
-            lane.check_process()?;
-            let tested = lane.test(request).or_else(|| {
-                lane.progress();
-                lane.test(request)
+        let tested = self.access.with(|endpoint| {
+            endpoint.check_process()?;
+            let tested = endpoint.test(request).or_else(|| {
+                endpoint.progress();
+                endpoint.test(request)
             });
-            Ok((tested, lane.collectives.are_open()))
+            Ok((tested, endpoint.collectives.are_open()))
         });
         let tested = tested.map(|(tested, collectives)| match tested {
             None if collectives => {
                 collective::drive(&self.access);
-                self.access.with(|lane| lane.test(request))
+                self.access.with(|endpoint| endpoint.test(request))
             }
             tested => tested,
         });
@@ -503,15 +516,15 @@ impl<A: Access> Communicator<A> {
     /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
     /// take place.
     pub(crate) fn take_back(&self, request: OpenRequest) -> Result<Option<Status>> {
-        let collectives = self.access.with(|lane| {
-            lane.check_process()?;
-            lane.take_back(request);
-            Ok(lane.collectives.are_under_way())
+        let collectives = self.access.with(|endpoint| {
+            endpoint.check_process()?;
+            endpoint.take_back(request);
+            Ok(endpoint.collectives.are_under_way())
         })?;
         if collectives {
             collective::take_back(&self.access, request);
         }
-        let outcome = self.access.until(|lane| lane.test(request))?;
+        let outcome = self.access.until(|endpoint| endpoint.test(request))?;
         match outcome {
             Ok(status) if status.cancelled => Ok(None),
             outcome => self.status(outcome).map(Some),
@@ -521,18 +534,18 @@ impl<A: Access> Communicator<A> {
     /// A list for a scope's requests, kept from scope to scope.
     #[inline(always)]
     pub(crate) fn lend_list(&self) -> Vec<OpenRequest> {
-        self.access.with(|lane| lane.lend_list())
+        self.access.with(|endpoint| endpoint.lend_list())
     }
 
     #[inline(always)]
     pub(crate) fn return_list(&self, list: Vec<OpenRequest>) {
-        self.access.with(|lane| lane.return_list(list));
+        self.access.with(|endpoint| endpoint.return_list(list));
     }
 
-    /// Leaves the operation to the lane, which keeps `owner` alive until it has ended.
+    /// Leaves the operation to the endpoint, which keeps `owner` alive until it has ended.
     pub(crate) fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
         if let Some(open) = request.open {
-            self.access.with(|lane| lane.detach(open, owner));
+            self.access.with(|endpoint| endpoint.detach(open, owner));
         }
     }
 
@@ -541,21 +554,21 @@ impl<A: Access> Communicator<A> {
         &self,
         requests: impl Iterator<Item = RawRequest> + Clone,
     ) -> Result<usize> {
-        self.access.with(Lane::check)?;
-        let place = self.until_hopeless(
-            |lane| {
+        self.access.with(Endpoint::check)?;
+        let place = self.until_or_hopeless(
+            |endpoint| {
                 requests
                     .clone()
                     .filter_map(|request| request.open)
-                    .all(|request| self.is_unanswerable(lane, request))
+                    .all(|request| self.has_no_answer(endpoint, request))
             },
-            |lane| {
+            |endpoint| {
                 requests
                     .clone()
-                    .position(|request| lane.has_ended(request.open))
+                    .position(|request| endpoint.has_ended(request.open))
             },
         )?;
-        place.ok_or_else(|| self.deserted())
+        place.ok_or_else(|| self.no_sender())
     }
 
     /// Looks for something by `found`, which is told how to see whether a request has ended, and
@@ -564,11 +577,11 @@ impl<A: Access> Communicator<A> {
         &self,
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
     ) -> Result<Option<R>> {
-        let now = self.access.with(|lane| {
-            lane.check()?;
-            let now = found(&|request| lane.has_ended(request.open));
+        let now = self.access.with(|endpoint| {
+            endpoint.check()?;
+            let now = found(&|request| endpoint.has_ended(request.open));
             if now.is_none() {
-                lane.progress();
+                endpoint.progress();
             }
             Ok(now)
         })?;
@@ -576,63 +589,63 @@ impl<A: Access> Communicator<A> {
             return Ok(now);
         }
         self.advance_collectives();
-        let ended = |lane: &mut Lane| found(&|request| lane.has_ended(request.open));
+        let ended = |endpoint: &mut Endpoint| found(&|request| endpoint.has_ended(request.open));
         Ok(self.access.with(ended))
     }
 
-    /// Advances the collectives that are under way on the lane.
+    /// Advances the collectives that are under way on the endpoint.
     fn advance_collectives(&self) {
-        if self.access.with(|lane| lane.collectives.are_open()) {
+        if self.access.with(|endpoint| endpoint.collectives.are_open()) {
             collective::drive(&self.access);
         }
     }
 
     pub(crate) fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
-        self.access.with(Lane::check)?;
-        let outcome = self.until_hopeless(
-            |lane| self.nobody_sends(lane, source),
-            |lane| lane.probe(source, self.context(), tag),
+        self.access.with(Endpoint::check)?;
+        let outcome = self.until_or_hopeless(
+            |endpoint| self.has_no_sender(endpoint, source),
+            |endpoint| endpoint.probe(source, self.context(), tag),
         )?;
-        self.status(outcome.ok_or_else(|| self.deserted())?)
+        self.status(outcome.ok_or_else(|| self.no_sender())?)
     }
 
     pub(crate) fn iprobe(&self, source: Source, tag: Tag) -> Result<Option<Status>> {
         let (source, tag) = self.pattern(source, tag)?;
         self.advance_collectives();
-        let outcome = self.access.with(|lane| {
-            lane.check()?;
-            lane.progress();
-            Ok(lane.probe(source, self.context(), tag))
+        let outcome = self.access.with(|endpoint| {
+            endpoint.check()?;
+            endpoint.progress();
+            Ok(endpoint.probe(source, self.context(), tag))
         })?;
         outcome.map(|outcome| self.status(outcome)).transpose()
     }
 
     pub(crate) fn mprobe(&self, source: Source, tag: Tag) -> Result<(Claimed, Status)> {
         let (source, tag) = self.pattern(source, tag)?;
-        self.access.with(Lane::check)?;
-        let outcome = self.until_hopeless(
-            |lane| self.nobody_sends(lane, source),
-            |lane| lane.claim(source, self.context(), tag),
+        self.access.with(Endpoint::check)?;
+        let outcome = self.until_or_hopeless(
+            |endpoint| self.has_no_sender(endpoint, source),
+            |endpoint| endpoint.claim(source, self.context(), tag),
         )?;
-        self.claimed(outcome.ok_or_else(|| self.deserted())?)
+        self.claimed(outcome.ok_or_else(|| self.no_sender())?)
     }
 
     pub(crate) fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Claimed, Status)>> {
         let (source, tag) = self.pattern(source, tag)?;
         self.advance_collectives();
-        let outcome = self.access.with(|lane| {
-            lane.check()?;
-            lane.progress();
-            Ok(lane.claim(source, self.context(), tag))
+        let outcome = self.access.with(|endpoint| {
+            endpoint.check()?;
+            endpoint.progress();
+            Ok(endpoint.claim(source, self.context(), tag))
         })?;
         outcome.map(|outcome| self.claimed(outcome)).transpose()
     }
 
     pub(crate) fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
-        let request = self.access.with(|lane| {
-            lane.check()?;
-            Ok(lane.recv_claimed(claimed, bytes))
+        let request = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.recv_claimed(claimed, bytes))
         })?;
         self.wait_open(request.map_err(|failure| self.failed(failure))?)
     }
@@ -672,7 +685,7 @@ impl<A: Access> Communicator<A> {
     /// The error of naming `rank`, which the communicator does not have.
     #[cold]
     pub(crate) fn rank_error(&self, rank: usize) -> Error {
-        self.meeting().no_rank(rank)
+        self.members().no_rank(rank)
     }
 
     #[cold]
@@ -696,8 +709,8 @@ impl<A: Access> Communicator<A> {
     #[inline]
     fn status(&self, outcome: Outcome) -> Result<Status> {
         match outcome {
-            // Nobody took it back but the lane, when the world ended.
-            Ok(status) if status.cancelled => Err(Error::Ended),
+            // Nobody took it back but the endpoint, when the world ended.
+            Ok(status) if status.cancelled => Err(Error::Finalized),
             Ok(status) => Ok(Status {
                 source: self.rank_of(status.source).unwrap_or_default(),
                 tag: status.tag,
@@ -714,6 +727,6 @@ impl<A: Access> Communicator<A> {
     /// The failure in terms of this communicator's ranks.
     #[cold]
     pub(super) fn failed(&self, failure: Failure) -> Error {
-        self.meeting().failed(failure)
+        self.members().failed(failure)
     }
 }

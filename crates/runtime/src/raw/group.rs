@@ -24,7 +24,7 @@ enum Subset {
     Listed {
         /// The link of each rank.
         links: Vec<u32>,
-        /// The rank of each link of the lane, [`NOT_A_MEMBER`] where it has none.
+        /// The rank of each link of the endpoint, [`NOT_A_MEMBER`] where it has none.
         ranks: Vec<u32>,
     },
     /// Ranks of another group.
@@ -50,7 +50,7 @@ pub(super) fn apart(size: u32) -> Placement {
 }
 
 impl Group {
-    /// All `size` links of a lane, which are on one node; this process is link `rank`.
+    /// All `size` links of an endpoint, which are on one node; this process is link `rank`.
     pub(crate) fn all(size: u32, rank: u32) -> Self {
         Self {
             size,
@@ -61,10 +61,10 @@ impl Group {
         }
     }
 
-    /// The group of `links`, given in rank order, in a lane of `lane_size` links; this process is
+    /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
     /// `rank` in it. The ranks are placed so.
-    pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32, place: Placement) -> Self {
-        let mut ranks = vec![NOT_A_MEMBER; lane_size as usize];
+    pub(crate) fn subset(links: Vec<u32>, endpoint_size: u32, rank: u32, place: Placement) -> Self {
+        let mut ranks = vec![NOT_A_MEMBER; endpoint_size as usize];
         for (rank, &link) in links.iter().enumerate() {
             ranks[link as usize] = rank as u32;
         }

@@ -7,30 +7,30 @@
 
 mod access;
 mod barrier;
-mod bridge;
 mod cell;
 mod choices;
 mod collective;
 mod communicator;
+mod endpoint;
 mod group;
-mod lane;
+mod intercomm;
 mod links;
 mod nodes;
 mod policy;
 mod scratch;
-mod siblings;
 mod split;
+mod thread_endpoints;
 
-pub use access::{Access, Own, Shared};
-pub(crate) use bridge::Leaders;
-pub(crate) use cell::LaneCell;
+pub use access::{Multi, Single, Threading};
+pub(crate) use cell::EndpointCell;
 pub(crate) use collective::{
-    Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent, Stage, Stages, Wide,
-    serves_in_node, serves_on_nodes,
+    Area, BlockRanges, Buffers, Neighbors, Operation, OwnedOperation, PreparedCollective, Stage,
+    Stages, WidenedBuffers, serves_in_node, serves_on_nodes,
 };
 pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
+pub(crate) use endpoint::Endpoint;
 pub(crate) use group::Group;
-pub(crate) use lane::Lane;
+pub(crate) use intercomm::GroupLeaders;
 pub(crate) use oxmpi_wire::engine::Mode;
 pub(crate) use policy::Policy;
 pub(crate) use scratch::Scratch;

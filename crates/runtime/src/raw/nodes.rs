@@ -1,4 +1,4 @@
-//! The nodes of a lane's ranks.
+//! The nodes of an endpoint's ranks.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use oxmpi_coll::placement::Placement;
 
 use super::group::apart;
 
-/// The node of each rank of a lane, by name. Every rank has the same list.
+/// The node of each rank of an endpoint, by name. Every rank has the same list.
 #[derive(Clone, Debug)]
-pub(super) struct Nodes(Arc<[u32]>);
+pub(super) struct NodeMap(Arc<[u32]>);
 
-impl Nodes {
+impl NodeMap {
     /// Ranks on these nodes.
     pub(super) fn new(nodes: Vec<u32>) -> Self {
         Self(nodes.into())
@@ -37,13 +37,13 @@ impl Nodes {
 mod tests {
     use oxmpi_coll::placement::{Order, Placement};
 
-    use super::Nodes;
+    use super::NodeMap;
     use crate::raw::group::{apart, on_one_node};
 
     /// Two ranks on each of four nodes, in any order, and what that is.
     #[test]
     fn parts_have_placements_of_their_own() {
-        let nodes = Nodes::new((0..8).map(|rank| rank / 2).collect());
+        let nodes = NodeMap::new((0..8).map(|rank| rank / 2).collect());
         let new = Placement::new;
         for (names, place) in [
             (&[0, 1, 2, 3, 4, 5, 6, 7][..], new(Order::Block, 8, 2)),

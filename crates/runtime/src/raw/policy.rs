@@ -1,4 +1,4 @@
-//! Choices made once, when a lane is set up.
+//! Choices made once, when an endpoint is set up.
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::Layout;
@@ -6,12 +6,12 @@ use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
-use crate::boot::{Far, NetworkWish, Told};
+use crate::boot::{AgreedSettings, NetworkPreference, RemoteRanks};
 use crate::error::{Error, Result};
-use crate::settings::{self, Sources, Wait};
+use crate::settings::{self, Sources, WaitMode};
 use crate::transports;
 
-/// What the settings and the machine say about a lane.
+/// What the settings and the machine say about an endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
     /// Switch points between the paths of a message that somebody has set.
@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     /// The memory that ranks allocate.
     pub(crate) heap: Wish,
     /// Which transports are taken, and how the ranks of other nodes are reached.
-    pub(crate) network: NetworkWish,
+    pub(crate) network: NetworkPreference,
     /// How large messages go between the ranks of a node.
     pub(crate) roads: oxmpi_shm::RoadWish,
     /// Which algorithm a collective takes.
@@ -31,10 +31,10 @@ pub(crate) struct Policy {
     /// Whether ranks compare what they call.
     pub(super) checks: bool,
     /// What all ranks of a job must have been told alike.
-    pub(crate) told: Told,
+    pub(crate) told: AgreedSettings,
     /// Whether this rank says what it took to find the others.
     pub(crate) start_report: bool,
-    wait: Wait,
+    wait: WaitMode,
     spin: u32,
 }
 
@@ -53,19 +53,19 @@ impl Policy {
             ..values.tuning()
         };
         let policy = Self {
-            switches: values.switches(),
+            switches: values.switch_points(),
             layout: values.layout(1),
             heap: values.heap(),
-            network: NetworkWish {
+            network: NetworkPreference {
                 filter: values.tcp_filter().among(selection.interfaces.clone()),
                 options: values.tcp_options(),
                 selection,
                 at_start: values.parse("connect_at_start", oxmpi_text::switch),
             },
-            roads: values.roads(),
+            roads: values.bulk_protocols(),
             node_collectives: values.node_collectives(),
             checks: values.checks_collectives(),
-            told: Told::of(&values, &tuning),
+            told: AgreedSettings::of(&values, &tuning),
             tuning,
             start_report: values.parse("start_report", oxmpi_text::switch),
             wait: values.parse("wait", str::parse),
@@ -90,7 +90,7 @@ impl Policy {
 
     /// How to wait among the processes `pids` of this node, of which this one is one, where `far` are the
     /// ranks of other nodes, of which some may run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], far: Option<&Far>) -> Patience {
+    pub(super) fn patience(&self, pids: &[u32], far: Option<&RemoteRanks>) -> Patience {
         let node = (pids.len(), pids);
         let (machine, seen) = far.map_or(node, |far| (far.machine as usize, &far.seen[..]));
         let strangers = machine > pids.len();
@@ -100,11 +100,11 @@ impl Policy {
             false => machine > oxmpi_os::cpu::granted(),
         };
         match self.wait {
-            Wait::Auto if strangers && crowd() => Patience::beside_strangers(),
-            Wait::Active => Patience::endless(),
-            Wait::Passive => Patience::passive(self.spin, crowded(pids)),
-            Wait::Auto if crowded(pids) => Patience::crowded(),
-            Wait::Auto => Patience::active(),
+            WaitMode::Auto if strangers && crowd() => Patience::beside_strangers(),
+            WaitMode::Active => Patience::endless(),
+            WaitMode::Passive => Patience::passive(self.spin, crowded(pids)),
+            WaitMode::Auto if crowded(pids) => Patience::crowded(),
+            WaitMode::Auto => Patience::active(),
         }
     }
 }

@@ -44,9 +44,9 @@ impl Scratch {
     }
 }
 
-/// What one collective at a time borrows of a lane.
+/// What one collective at a time borrows of an endpoint.
 #[derive(Debug, Default)]
-pub(crate) struct Rooms {
+pub(crate) struct RunMemory {
     pub(super) scratch: Scratch,
     /// For messages of parts that lie in several pieces. Boxed, so that what is kept of each message
     /// under way stays small.
@@ -54,18 +54,18 @@ pub(crate) struct Rooms {
         clippy::vec_box,
         reason = "they are moved to messages and back as they are"
     )]
-    pub(super) packed: Vec<Box<Packed>>,
+    pub(super) packed: Vec<Box<PackedMessage>>,
 }
 
 /// A message of a part that lies in several pieces: its bytes side by side.
 #[derive(Debug)]
-pub(super) struct Packed {
+pub(super) struct PackedMessage {
     pub(super) room: Scratch,
     /// Where they are to go in the end; those that are sent go nowhere else.
     pub(super) part: Part,
 }
 
-impl Default for Packed {
+impl Default for PackedMessage {
     fn default() -> Self {
         Self {
             room: Scratch::default(),

@@ -3,8 +3,8 @@
 use oxmpi_text::{EnvName, Product, Setting, Table};
 
 use super::sources::FILE_VARIABLE;
-use super::value::Refused;
-use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
+use super::value::RefusedValue;
+use super::{Assignment, BadSetting, File, Origin, SettingValue, Sources, Values, entries};
 
 /// The variable that holds the key of a job in every rank that `oxmpi run` starts.
 pub const JOB_VARIABLE: &str = "OXMPI_JOB";
@@ -21,7 +21,7 @@ const MPIRUNS_OWN: &[&str] = &["PREFIXES", "num_procs", "initial_wdir", "cpu_typ
 /// The first value of ours (in a file, a variable with our prefix, or on the command line) that its
 /// grammar refuses, and a line of a file that is none.
 pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
-    let defaults = table.iter().map(|setting| Value {
+    let defaults = table.iter().map(|setting| SettingValue {
         setting,
         text: setting.default.into(),
         origin: Origin::Default,
@@ -82,7 +82,7 @@ impl Values {
                 product: Some(alias.product),
             };
             if let Err(why) = self.set(setting, alias.translate(value), origin) {
-                self.refused.push(Refused {
+                self.refused.push(RefusedValue {
                     name: alias.name,
                     text: value.into(),
                     why,

@@ -6,7 +6,7 @@ use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
 /// How a rank waits for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitMode {
     /// Looks for about a millisecond where every rank has a processor of its own, else lets others
     /// run while they need it; then sleeps.
     #[default]
@@ -19,7 +19,7 @@ pub enum Wait {
 
 const WAITS: Words = Words(&["auto", "active", "passive"]);
 
-impl FromStr for Wait {
+impl FromStr for WaitMode {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -71,7 +71,7 @@ pub(super) const ROWS: &[Setting] = &[
                for about a millisecond before it lets others run and then sleeps; where ranks \
                share processors, it lets others run as long as one is awake on its own, and sleeps \
                after a millisecond.",
-        check: |text| text.parse::<Wait>().map(drop),
+        check: |text| text.parse::<WaitMode>().map(drop),
     },
     Setting {
         name: "spin",

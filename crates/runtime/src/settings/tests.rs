@@ -317,9 +317,12 @@ fn defaults_are_those_of_the_crates_that_own_the_rows() {
         oxmpi_wire::paths::network::Wanted::default()
     );
     assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
-    assert_eq!(values.parse::<Wait>("wait", str::parse), Wait::default());
     assert_eq!(
-        values.switches(),
+        values.parse::<WaitMode>("wait", str::parse),
+        WaitMode::default()
+    );
+    assert_eq!(
+        values.switch_points(),
         oxmpi_wire::engine::Rules::default().switches
     );
 }

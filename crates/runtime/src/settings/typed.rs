@@ -12,7 +12,7 @@ use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{Switches, network, settings as paths};
 
-use super::value::Refused;
+use super::value::RefusedValue;
 use super::{BadSetting, Origin, Values};
 use crate::raw::{serves_in_node, serves_on_nodes};
 
@@ -63,7 +63,7 @@ impl Values {
     /// Says of each refused value what became of it.
     pub(super) fn warn_of_refused(&mut self) {
         let is_read = self.reads_as_launcher();
-        for Refused { name, why, .. } in &self.refused {
+        for RefusedValue { name, why, .. } in &self.refused {
             let how = match is_read && VARIABLES.contains(name) {
                 true => "read as the launcher of Intel MPI reads it",
                 false => "ignored, this value is not known here",
@@ -145,7 +145,7 @@ impl Values {
     }
 
     /// The switch points between the paths of a message that somebody has set.
-    pub fn switches(&self) -> Switches {
+    pub fn switch_points(&self) -> Switches {
         Switches {
             short: self.parse("short_limit", paths::short_limit),
             eager: self.parse("eager_limit", paths::eager_limit),
@@ -171,7 +171,7 @@ impl Values {
     }
 
     /// How large messages go between the ranks of a node.
-    pub fn roads(&self) -> oxmpi_shm::RoadWish {
+    pub fn bulk_protocols(&self) -> oxmpi_shm::RoadWish {
         oxmpi_shm::RoadWish {
             road: self.parse("shm_road", oxmpi_shm::settings::road),
             chunk: self.parse("shm_chunk", oxmpi_shm::settings::chunk),
@@ -190,7 +190,7 @@ impl Values {
 
     /// Which ranks may act together in a blocking call, being placed so, if algorithms are asked for as
     /// `tuning` says.
-    pub fn teams(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
+    pub fn node_groups(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
         let size = place.per_node().min(call.size);
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&size);
         let serves = fits && self.node_collectives() && !tuning.reproducible.binds(call);
@@ -203,7 +203,7 @@ impl Values {
 
     /// Whether a barrier of so many ranks that share a node goes by a gate there, without messages, if
     /// algorithms are asked for as `tuning` says.
-    pub fn has_gate(&self, call: &Call, tuning: &Tuning) -> bool {
+    pub fn has_node_barrier(&self, call: &Call, tuning: &Tuning) -> bool {
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&call.size);
         call.collective == Collective::Barrier && fits && !tuning.asks_for(call)
     }

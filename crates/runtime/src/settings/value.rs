@@ -56,7 +56,7 @@ impl fmt::Display for Origin {
 
 /// One setting with its value.
 #[derive(Clone, Debug)]
-pub struct Value {
+pub struct SettingValue {
     /// The row of the table.
     pub setting: &'static Setting,
     /// The value in our spelling; the row's grammar has accepted it.
@@ -67,7 +67,7 @@ pub struct Value {
 
 /// A variable of another product whose value its setting does not accept.
 #[derive(Clone, Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusedValue {
     /// The variable, without a prefix of the environment.
     pub(super) name: &'static str,
     /// Its value.
@@ -80,9 +80,9 @@ pub(super) struct Refused {
 #[derive(Clone, Debug)]
 pub struct Values {
     /// One for each row of the table.
-    pub all: Vec<Value>,
+    pub all: Vec<SettingValue>,
     /// What other products' variables say that their settings do not accept.
-    pub(super) refused: Vec<Refused>,
+    pub(super) refused: Vec<RefusedValue>,
     /// What was ignored and why, a sentence each; for people, printed once in a job.
     pub warnings: Vec<String>,
 }
@@ -92,7 +92,7 @@ impl Values {
     ///
     /// # Panics
     /// When the table has no such row, which is a mistake in the program.
-    pub fn get(&self, name: &str) -> &Value {
+    pub fn get(&self, name: &str) -> &SettingValue {
         let found = self.all.iter().find(|value| value.setting.name == name);
         found.unwrap_or_else(|| panic!("no setting is called {name}"))
     }
@@ -100,8 +100,8 @@ impl Values {
     /// Variables that give another process the values made on the command line: for a launcher's
     /// ranks, which inherit all other sources themselves.
     pub fn exports(&self) -> impl Iterator<Item = (String, &str)> {
-        let typed = |value: &&Value| matches!(value.origin, Origin::CommandLine { .. });
-        let variable = |value: &Value| value.setting.env().to_string();
+        let typed = |value: &&SettingValue| matches!(value.origin, Origin::CommandLine { .. });
+        let variable = |value: &SettingValue| value.setting.env().to_string();
         let all = self.all.iter().filter(typed);
         all.map(move |value| (variable(value), value.text.as_str()))
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Conversation, Stream};
+use super::{ManagerStream, PmiClient};
 use crate::error::Result;
 
 /// After this time a conversation that hangs has failed its test.
@@ -46,7 +46,7 @@ fn talk<R: Send + 'static>(
     answers: &[&str],
     hangs_up: bool,
     patience: Duration,
-    rank: impl FnOnce(Stream) -> Result<R> + Send + 'static,
+    rank: impl FnOnce(ManagerStream) -> Result<R> + Send + 'static,
 ) -> (Result<R>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine");
     let address = listener.local_addr().expect("it has an address");
@@ -55,14 +55,14 @@ fn talk<R: Send + 'static>(
     let server = thread::spawn(move || manager(&listener, &answers, hangs_up));
     thread::spawn(move || {
         let stream = TcpStream::connect(address).expect("it listens");
-        let _ = done.send(rank(Stream::new(stream.into(), patience)));
+        let _ = done.send(rank(ManagerStream::new(stream.into(), patience)));
     });
     let outcome = outcome.recv_timeout(WATCHDOG).expect("no hang");
     (outcome, server.join().expect("the script has an end"))
 }
 
-fn join(stream: Stream) -> Result<()> {
-    Conversation::connected(stream, 5).map(drop)
+fn join(stream: ManagerStream) -> Result<()> {
+    PmiClient::connected(stream, 5).map(drop)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_rank_joins_and_leaves_at_a_port() {
         "cmd=finalize_ack\n",
     ];
     let (outcome, heard) = talk(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
-        let (mut talk, place) = Conversation::connected(stream, 5)?;
+        let (mut talk, place) = PmiClient::connected(stream, 5)?;
         talk.put("k", "w")?;
         talk.barrier()?;
         let values = (talk.get("k")?, talk.get("q")?);
@@ -103,7 +103,7 @@ fn a_rank_joins_and_leaves_at_a_port() {
 #[test]
 fn an_abort_reaches_the_manager() {
     let (outcome, heard) = talk(&GOOD, false, WATCHDOG, |stream| {
-        Conversation::connected(stream, 5).map(|(mut talk, _)| talk.abort(7))
+        PmiClient::connected(stream, 5).map(|(mut talk, _)| talk.abort(7))
     });
     outcome.expect("it joins");
     assert_eq!(
@@ -147,7 +147,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
 fn a_manager_that_is_not_there_is_an_error() {
     // At port 1, which the system hands to nobody, and whose service is gone.
     for address in ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:99999", "", "::"] {
-        let error = Conversation::at_port(address, 0).expect_err("nobody is there");
+        let error = PmiClient::at_port(address, 0).expect_err("nobody is there");
         let error = error.to_string();
         assert!(error.contains(&format!("PMI_PORT={address}: ")), "{error}");
     }

@@ -113,7 +113,7 @@ pub(super) struct Library {
 
 /// What went wrong.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum PmixError {
     /// The library is missing, or lacks a call.
     Load(libloading::Error),
     /// A call failed.
@@ -145,18 +145,18 @@ impl Proc {
 }
 
 impl Library {
-    pub(super) fn load() -> Result<Self, Trouble> {
+    pub(super) fn load() -> Result<Self, PmixError> {
         // SAFETY: the library's initialisers are those of the system's PMIx, the one that the
         // manager which started this process told it to use.
         let handle = unsafe { Handle::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) };
-        let handle = handle.map_err(Trouble::Load)?;
+        let handle = handle.map_err(PmixError::Load)?;
         /// The function `name`, whose type the caller knows from the header.
         macro_rules! call {
             ($name:literal) => {{
                 // SAFETY: the type that this is assigned to is that of the header, for every
                 // version by this file name; the handle is never closed.
                 let symbol = unsafe { handle.get($name) };
-                *symbol.map_err(Trouble::Load)?
+                *symbol.map_err(PmixError::Load)?
             }};
         }
         let library = Self {
@@ -175,7 +175,7 @@ impl Library {
         Ok(library)
     }
 
-    pub(super) fn init(&self) -> Result<Proc, Trouble> {
+    pub(super) fn init(&self) -> Result<Proc, PmixError> {
         let mut me = Proc::NOBODY;
         // SAFETY: `me` is a process name that the call fills; no infos.
         let code = unsafe { (self.init)(&raw mut me, ptr::null(), 0) };
@@ -183,18 +183,18 @@ impl Library {
     }
 
     /// The number that the manager holds for `of` as `key`.
-    pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, Trouble> {
+    pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, PmixError> {
         let number = |kind, data: &Data| match kind {
             // SAFETY: `kind` says that this is the member that was written.
             UINT32 => Some(unsafe { data.uint32 }),
             _ => None,
         };
         self.get(of, key, number)?
-            .ok_or_else(|| self.trouble("PMIx_Get", NOT_FOUND))
+            .ok_or_else(|| self.error("PMIx_Get", NOT_FOUND))
     }
 
     /// The text that `of` has put as `key`.
-    pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, Trouble> {
+    pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, PmixError> {
         self.get(of, key, |kind, data| match kind {
             STRING => {
                 // SAFETY: `kind` says that this is the member that was written.
@@ -216,8 +216,8 @@ impl Library {
         of: &Proc,
         key: &str,
         read: impl FnOnce(u16, &Data) -> Option<R>,
-    ) -> Result<Option<R>, Trouble> {
-        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
+    ) -> Result<Option<R>, PmixError> {
+        let name = CString::new(key).map_err(|_| PmixError::Zero)?;
         let mut value = ptr::null_mut();
         // SAFETY: a process name, a text with its zero, no infos, and room for the answer's address.
         let code = unsafe { (self.get)(of, name.as_ptr(), ptr::null(), 0, &raw mut value) };
@@ -237,12 +237,12 @@ impl Library {
         // SAFETY: the value is ours, and nobody looks at it any more.
         unsafe { (self.free)(value.cast()) };
         let key = key.to_owned();
-        found.map(Some).ok_or(Trouble::Kind { key, kind })
+        found.map(Some).ok_or(PmixError::Kind { key, kind })
     }
 
-    pub(super) fn put(&self, key: &str, text: &str) -> Result<(), Trouble> {
-        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
-        let text = CString::new(text).map_err(|_| Trouble::Zero)?;
+    pub(super) fn put(&self, key: &str, text: &str) -> Result<(), PmixError> {
+        let name = CString::new(key).map_err(|_| PmixError::Zero)?;
+        let text = CString::new(text).map_err(|_| PmixError::Zero)?;
         let mut data = Data { room: [0; 3] };
         // The call copies the text and does not write to it.
         data.string = text.as_ptr().cast_mut();
@@ -252,7 +252,7 @@ impl Library {
         self.check("PMIx_Put", code)
     }
 
-    pub(super) fn commit(&self) -> Result<(), Trouble> {
+    pub(super) fn commit(&self) -> Result<(), PmixError> {
         // SAFETY: takes nothing; `init` has succeeded, or there was nothing to put.
         let code = unsafe { (self.commit)() };
         self.check("PMIx_Commit", code)
@@ -260,34 +260,34 @@ impl Library {
 
     /// Waits until all ranks of the job are here, and what they have put is everywhere. Else a node asks
     /// another for a rank's values once, and never sees what the rank puts later.
-    pub(super) fn fence(&self) -> Result<(), Trouble> {
+    pub(super) fn fence(&self) -> Result<(), PmixError> {
         let how = Info::of(COLLECT);
         // SAFETY: no processes means those of this job; one whole info, which the call only reads.
         let code = unsafe { (self.fence)(ptr::null(), 0, &raw const how, 1) };
         self.check("PMIx_Fence", code)
     }
 
-    pub(super) fn finalize(&self) -> Result<(), Trouble> {
+    pub(super) fn finalize(&self) -> Result<(), PmixError> {
         // SAFETY: no infos.
         let code = unsafe { (self.finalize)(ptr::null(), 0) };
         self.check("PMIx_Finalize", code)
     }
 
-    pub(super) fn abort(&self, code: i32) -> Result<(), Trouble> {
+    pub(super) fn abort(&self, code: i32) -> Result<(), PmixError> {
         // SAFETY: a text with its zero; no processes means those of this job.
         let code = unsafe { (self.abort)(code, c"aborted by a rank".as_ptr(), ptr::null(), 0) };
         self.check("PMIx_Abort", code)
     }
 
-    fn check(&self, name: &'static str, code: c_int) -> Result<(), Trouble> {
+    fn check(&self, name: &'static str, code: c_int) -> Result<(), PmixError> {
         match code {
             SUCCESS => Ok(()),
-            code => Err(self.trouble(name, code)),
+            code => Err(self.error(name, code)),
         }
     }
 
     /// Why the call `name` gave `code`.
-    fn trouble(&self, name: &'static str, code: c_int) -> Trouble {
+    fn error(&self, name: &'static str, code: c_int) -> PmixError {
         // SAFETY: takes any number.
         let text = unsafe { (self.error_string)(code) };
         let means = if text.is_null() {
@@ -297,7 +297,7 @@ impl Library {
             let text = unsafe { CStr::from_ptr(text) };
             text.to_string_lossy().into_owned()
         };
-        Trouble::Call { name, code, means }
+        PmixError::Call { name, code, means }
     }
 }
 
@@ -313,7 +313,7 @@ impl fmt::Debug for Proc {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for PmixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Load(why) => write!(

@@ -4,14 +4,14 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
-use super::{Collective, Described, Nothing, Place};
+use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
+use crate::raw::{self, Area, Threading};
 use crate::request::Buffer;
 
 /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks, and
@@ -20,18 +20,18 @@ pub fn alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
+    move |site: CallSite| {
         let (values, result) = (values.lend(), result.lend());
-        place.count_each(
+        site.count_each(
             "the values",
             values.count,
-            values.count / place.size as usize,
+            values.count / site.size as usize,
         )?;
-        place.count("the result", result.count, values.count)?;
-        let each = values.bytes.len() / u64::from(place.size);
-        let call = Call::alltoall(place.rank, place.size, each);
+        site.count("the result", result.count, values.count)?;
+        let each = values.bytes.len() / u64::from(site.size);
+        let call = Call::alltoall(site.rank, site.size, each);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        Ok(Described::new(
+        Ok(DescribedCall::new(
             call,
             input,
             output,
@@ -42,17 +42,17 @@ pub fn alltoall<T: Data, I: Slice<T>>(
 
 /// As [`alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
 pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]> {
-    move |place: Place| {
+    move |site: CallSite| {
         let values = values.lend();
-        place.count_each(
+        site.count_each(
             "the values",
             values.count,
-            values.count / place.size as usize,
+            values.count / site.size as usize,
         )?;
-        let each = values.bytes.len() / u64::from(place.size);
-        let call = Call::alltoall(place.rank, place.size, each).with_in_place(true);
+        let each = values.bytes.len() / u64::from(site.size);
+        let call = Call::alltoall(site.rank, site.size, each).with_in_place(true);
         let output = Area::Whole(values.bytes);
-        Ok(Described::new(call, Area::empty(), output, values.held))
+        Ok(DescribedCall::new(call, Area::empty(), output, values.held))
     }
 }
 
@@ -62,12 +62,12 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let size = place.size as usize;
-        let values = values.cut(&place, "the values", size, Use::Read)?;
-        let result = result.cut(&place, "the result", size, Use::Written)?;
+    move |site: CallSite| {
+        let size = site.size as usize;
+        let values = values.cut(&site, "the values", size, BlockUse::Read)?;
+        let result = result.cut(&site, "the result", size, BlockUse::Written)?;
         let held = (values.held, result.held);
-        Ok(exchange(&place, values.places, result.places, held))
+        Ok(exchange(&site, values.places, result.places, held))
     }
 }
 
@@ -76,10 +76,11 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
 pub fn alltoallv_in_place<'buf, T: Data>(
     values: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
-    move |place: Place| {
-        let size = place.size as usize;
-        let Cut { places, held } = values.cut(&place, "the values", size, Use::Written)?;
-        Ok(exchange_in_place(&place, places, held))
+    move |site: CallSite| {
+        let size = site.size as usize;
+        let CutBlocks { places, held } =
+            values.cut(&site, "the values", size, BlockUse::Written)?;
+        Ok(exchange_in_place(&site, places, held))
     }
 }
 
@@ -89,12 +90,12 @@ pub fn alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        let size = place.size as usize;
-        place.count("the list of values", values.len(), size)?;
-        place.count("the list of results", result.len(), size)?;
+    move |site: CallSite| {
+        let size = site.size as usize;
+        site.count("the list of values", values.len(), size)?;
+        site.count("the list of results", result.len(), size)?;
         let (values, result) = (sources(values), targets(result));
-        Ok(exchange(&place, values, result, ()))
+        Ok(exchange(&site, values, result, ()))
     }
 }
 
@@ -103,37 +104,37 @@ pub fn alltoallw<'buf>(
 pub fn alltoallw_in_place<'buf>(
     values: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        place.count("the list of values", values.len(), place.size as usize)?;
-        Ok(exchange_in_place(&place, targets(values), ()))
+    move |site: CallSite| {
+        site.count("the list of values", values.len(), site.size as usize)?;
+        Ok(exchange_in_place(&site, targets(values), ()))
     }
 }
 
 /// An alltoallv between these blocks.
 fn exchange<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     values: Vec<RawBytes>,
     result: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let call = Call::alltoallv(place.rank, place.size);
-    let input = Area::Blocks(raw::Blocks::new(values, 1));
-    let output = Area::Blocks(raw::Blocks::new(result, 1));
-    Described::new(call, input, output, held)
+) -> DescribedCall<B, NoReduction> {
+    let call = Call::alltoallv(site.rank, site.size);
+    let input = Area::Blocks(raw::BlockRanges::new(values, 1));
+    let output = Area::Blocks(raw::BlockRanges::new(result, 1));
+    DescribedCall::new(call, input, output, held)
 }
 
 /// The same with blocks that are both given and got.
 fn exchange_in_place<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     blocks: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let call = Call::alltoallv(place.rank, place.size).with_in_place(true);
-    let output = Area::Blocks(raw::Blocks::new(blocks, 1));
-    Described::new(call, Area::empty(), output, held)
+) -> DescribedCall<B, NoReduction> {
+    let call = Call::alltoallv(site.rank, site.size).with_in_place(true);
+    let output = Area::Blocks(raw::BlockRanges::new(blocks, 1));
+    DescribedCall::new(call, Area::empty(), output, held)
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks,
     /// and gets one of each (`MPI_Alltoall`).
     ///

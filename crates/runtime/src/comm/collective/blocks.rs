@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use oxmpi_os::RawBytes;
 
-use super::Place;
-use super::slice::{Held, Slice};
+use super::CallSite;
+use super::slice::{LentSlice, Slice};
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::request::Buffer;
@@ -54,7 +54,7 @@ impl<'a, S> Blocks<'a, S> {
 
 /// What may be done to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::comm) enum Use {
+pub(in crate::comm) enum BlockUse {
     /// They are only read, and may overlap.
     Read,
     /// They are written, and may not.
@@ -62,7 +62,7 @@ pub(in crate::comm) enum Use {
 }
 
 /// The places of blocks.
-pub(in crate::comm) struct Cut<B: Buffer> {
+pub(in crate::comm) struct CutBlocks<B: Buffer> {
     pub(in crate::comm) places: Vec<RawBytes>,
     pub(in crate::comm) held: B::Held,
 }
@@ -74,28 +74,28 @@ impl<S> Blocks<'_, S> {
     /// When there are more or fewer, one reaches beyond the slice, or two that are written overlap.
     pub(in crate::comm) fn cut<T: Data>(
         self,
-        place: &Place,
+        site: &CallSite,
         what: &'static str,
         number: usize,
-        use_: Use,
-    ) -> Result<Cut<S::Buffer>>
+        use_: BlockUse,
+    ) -> Result<CutBlocks<S::Buffer>>
     where
         S: Slice<T>,
     {
-        let Held { bytes, count, held } = self.values.lend();
+        let LentSlice { bytes, count, held } = self.values.lend();
         let wrong = |why: String| Error::Blocks {
-            rank: place.rank as usize,
+            rank: site.rank as usize,
             what,
             why,
         };
         let ranges = ranges(self.counts, self.starts, number, count).map_err(wrong)?;
-        if use_ == Use::Written {
-            apart(&ranges).map_err(wrong)?;
+        if use_ == BlockUse::Written {
+            disjoint(&ranges).map_err(wrong)?;
         }
         let places = ranges
             .iter()
             .map(|range| part(&bytes, range, size_of::<T>()));
-        Ok(Cut {
+        Ok(CutBlocks {
             places: places.collect(),
             held,
         })
@@ -151,7 +151,7 @@ fn ranges(
 }
 
 /// That no two blocks have an element in common.
-fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
+fn disjoint(ranges: &[Range<usize>]) -> Result<(), String> {
     let filled = |n: &usize| !ranges[*n].is_empty();
     let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
     order.sort_by_key(|&n| ranges[n].start);
@@ -169,7 +169,7 @@ fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, part, ranges};
+    use super::{disjoint, part, ranges};
     use oxmpi_os::RawBytes;
     use oxmpi_wire::Bytes;
     use proptest::prelude::*;
@@ -200,7 +200,7 @@ mod tests {
         assert!(why(&most, Some(&[1, 1, 1])).contains("block 0 has"));
         let shared = ranges(&[2, 3, 1], Some(&[6, 4, 0]), 3, 8).expect("within bounds");
         assert_eq!(
-            apart(&shared),
+            disjoint(&shared),
             Err("blocks 0 and 1 both have the element at index 6".to_owned())
         );
     }
@@ -215,7 +215,7 @@ mod tests {
             let ranges = ranges(&counts, Some(&starts), counts.len(), 24).expect("within bounds");
             let holders = |i| ranges.iter().filter(|range| range.contains(&i)).count();
             let overlap = (0..24).any(|i| holders(i) > 1);
-            prop_assert_eq!(apart(&ranges).is_err(), overlap);
+            prop_assert_eq!(disjoint(&ranges).is_err(), overlap);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use oxmpi_coll::catalog::Call;
 
-use super::slice::{Held, Lend, Slice};
-use super::{Collective, Place};
+use super::slice::{Lend, LentSlice, Slice};
+use super::{CallSite, Collective};
 use crate::data::Data;
 use crate::op::Reduction;
 use crate::raw::Area;
@@ -12,23 +12,18 @@ use crate::raw::Area;
 type Of = fn(u32, u32, u64, u64) -> Call;
 
 /// One whose `result` is apart from the `values`.
-pub(super) fn apart<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub(super) fn out_of_place<T: Data, I: Slice<T>, R: Reduction<T>>(
     of: Of,
     values: I,
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    move |place: Place| {
+    move |site: CallSite| {
         let (values, result) = (values.lend(), result.lend());
-        place.count("the result", result.count, values.count)?;
+        site.count("the result", result.count, values.count)?;
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let reducing = place.reducing::<T, R>(op, input, output)?;
-        let call = of(
-            place.rank,
-            place.size,
-            values.count as u64,
-            reducing.element,
-        );
+        let reducing = site.reducing::<T, R>(op, input, output)?;
+        let call = of(site.rank, site.size, values.count as u64, reducing.element);
         Ok(reducing.described(call, (values.held, result.held)))
     }
 }
@@ -39,10 +34,10 @@ pub(super) fn in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let Held { bytes, count, held } = values.lend();
-        let reducing = place.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
-        let call = of(place.rank, place.size, count as u64, reducing.element).with_in_place(true);
+    move |site: CallSite| {
+        let LentSlice { bytes, count, held } = values.lend();
+        let reducing = site.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
+        let call = of(site.rank, site.size, count as u64, reducing.element).with_in_place(true);
         Ok(reducing.described::<&mut [T]>(call, held))
     }
 }

@@ -56,13 +56,15 @@ use super::Comm;
 use super::topology::Topology;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::op::{Combine, Kind, Nothing, Reduced, Reduction, Widening, on_bytes};
-use crate::raw::{Access, Area, Buffers, Operation, Wide};
+use crate::op::{
+    Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, Widening, on_bytes,
+};
+use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers};
 use crate::request::Buffer;
 
 /// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
 #[must_use = "it is only described: start it in a scope"]
-pub trait Collective<B: Buffer, C = Nothing>: sealed::Describe<B, C> {}
+pub trait Collective<B: Buffer, C = NoReduction>: sealed::Describe<B, C> {}
 
 impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
 
@@ -79,12 +81,12 @@ pub(crate) mod sealed {
         ///
         /// # Errors
         /// The first that is wrong.
-        fn describe(self, place: Place) -> Result<Described<B, C>>;
+        fn describe(self, site: CallSite) -> Result<DescribedCall<B, C>>;
     }
 
     /// The rank that calls, and its communicator.
     #[derive(Clone, Debug)]
-    pub struct Place {
+    pub struct CallSite {
         pub(in crate::comm) rank: u32,
         pub(in crate::comm) size: u32,
         pub(super) topology: Option<Arc<Topology>>,
@@ -92,7 +94,7 @@ pub(crate) mod sealed {
     }
 
     /// An operation of which all is known.
-    pub struct Described<B: Buffer, C> {
+    pub struct DescribedCall<B: Buffer, C> {
         pub(crate) call: Call,
         /// The bytes of what is held.
         pub(crate) buffers: Buffers,
@@ -101,19 +103,19 @@ pub(crate) mod sealed {
     }
 }
 
-use sealed::{Described, Place};
+use sealed::{CallSite, DescribedCall};
 
 impl<B: Buffer, C, F> sealed::Describe<B, C> for F
 where
-    F: FnOnce(Place) -> Result<Described<B, C>>,
+    F: FnOnce(CallSite) -> Result<DescribedCall<B, C>>,
 {
     #[inline]
-    fn describe(self, place: Place) -> Result<Described<B, C>> {
-        self(place)
+    fn describe(self, site: CallSite) -> Result<DescribedCall<B, C>> {
+        self(site)
     }
 }
 
-impl<B: Buffer> Described<B, Nothing> {
+impl<B: Buffer> DescribedCall<B, NoReduction> {
     fn new(call: Call, input: Area, output: Area, held: B::Held) -> Self {
         Self {
             call,
@@ -125,8 +127,8 @@ impl<B: Buffer> Described<B, Nothing> {
 }
 
 /// A reduction's operation, and the elements that it is done on.
-pub(in crate::comm) struct Reducing<C> {
-    pub(in crate::comm) kind: Kind,
+pub(in crate::comm) struct ReductionCall<C> {
+    pub(in crate::comm) kind: OperandOrder,
     pub(in crate::comm) combine: C,
     /// Bytes of one element.
     pub(in crate::comm) element: u64,
@@ -134,11 +136,11 @@ pub(in crate::comm) struct Reducing<C> {
     pub(in crate::comm) buffers: Buffers,
 }
 
-impl<C> Reducing<C> {
+impl<C> ReductionCall<C> {
     /// The operation, with its call.
     #[inline(always)]
-    fn described<B: Buffer>(self, call: Call, held: B::Held) -> Described<B, C> {
-        Described {
+    fn described<B: Buffer>(self, call: Call, held: B::Held) -> DescribedCall<B, C> {
+        DescribedCall {
             call: self.kind.of(call),
             buffers: self.buffers,
             held,
@@ -147,7 +149,7 @@ impl<C> Reducing<C> {
     }
 }
 
-impl Place {
+impl CallSite {
     /// The root as a peer.
     fn root(&self, root: usize) -> Result<u32> {
         match u32::try_from(root) {
@@ -182,14 +184,14 @@ impl Place {
         op: R,
         input: Area,
         output: Area,
-    ) -> Result<Reducing<R::Combine>> {
-        let Reduced {
+    ) -> Result<ReductionCall<R::Combine>> {
+        let ResolvedReduction {
             kind,
             combine,
             widening,
-        } = op.reduces(self.reproducible)?;
+        } = op.resolve(self.reproducible)?;
         let element = size_of::<T>() as u64;
-        Ok(Reducing {
+        Ok(ReductionCall {
             kind,
             combine,
             element: widening.map_or(element, |widening| widening.element),
@@ -209,7 +211,7 @@ impl Place {
         input: &Area,
         output: &Area,
     ) -> Result<Buffers> {
-        let (wide, [input, output]) = Wide::new(widening, element, input, output)
+        let (wide, [input, output]) = WidenedBuffers::new(widening, element, input, output)
             .ok_or_else(|| self.refused("no memory for exact sums"))?;
         let mut buffers = Buffers::new(input, output);
         buffers.wide = Some(Box::new(wide));
@@ -250,9 +252,9 @@ impl Place {
     }
 }
 
-impl<A: Access> Comm<A> {
-    pub(crate) fn place(&self) -> Place {
-        Place {
+impl<A: Threading> Comm<A> {
+    pub(crate) fn call_site(&self) -> CallSite {
+        CallSite {
             rank: self.raw.group().rank(),
             size: self.raw.group().size(),
             topology: self.topology.clone(),
@@ -263,8 +265,8 @@ impl<A: Access> Comm<A> {
     /// Runs the operation to its end.
     fn run<B: Buffer, C: Combine>(&self, operation: impl Collective<B, C>) -> Result<()> {
         // What is known of a call stays where it is made: moved, an allreduce of 8 B of two ranks took 4% longer.
-        match operation.describe(self.place()) {
-            Ok(Described {
+        match operation.describe(self.call_site()) {
+            Ok(DescribedCall {
                 ref call,
                 ref buffers,
                 combine,

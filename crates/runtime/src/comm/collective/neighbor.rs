@@ -8,15 +8,15 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Use};
+use super::blocks::{BlockUse, Blocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
-use super::{Collective, Described, Nothing, Place};
+use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
+use crate::raw::{self, Area, Threading};
 use crate::request::Buffer;
 
 /// Gives each neighbour this rank's values, and gets as many of each (`MPI_Ineighbor_allgather`).
@@ -24,13 +24,13 @@ pub fn neighbor_allgather<T: Data, I: Slice<T>>(
     values: I,
     all: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (values, all) = (values.lend(), all.lend());
         let needs = values.count.saturating_mul(topology.sources());
-        place.count("the result", all.count, needs)?;
+        site.count("the result", all.count, needs)?;
         let of =
-            |degrees| Call::neighbor_allgather(place.rank, place.size, degrees, values.bytes.len());
+            |degrees| Call::neighbor_allgather(site.rank, site.size, degrees, values.bytes.len());
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
         Ok(among(&topology, of, input, output, (values.held, all.held)))
     }
@@ -42,15 +42,14 @@ pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
-        let all = all.cut(&place, "the result", topology.sources(), Use::Written)?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
+        let all = all.cut(&site, "the result", topology.sources(), BlockUse::Written)?;
         let values = values.lend();
-        let of = |degrees| {
-            Call::neighbor_allgatherv(place.rank, place.size, degrees, values.bytes.len())
-        };
+        let of =
+            |degrees| Call::neighbor_allgatherv(site.rank, site.size, degrees, values.bytes.len());
         let input = Area::Whole(values.bytes);
-        let output = Area::Blocks(raw::Blocks::new(all.places, 1));
+        let output = Area::Blocks(raw::BlockRanges::new(all.places, 1));
         Ok(among(&topology, of, input, output, (values.held, all.held)))
     }
 }
@@ -61,8 +60,8 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (values, result) = (values.lend(), result.lend());
         let (to, from) = (topology.destinations(), topology.sources());
         // Who sends nothing knows the length by what comes.
@@ -70,10 +69,10 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
             0 => result.count.checked_div(from).unwrap_or(0),
             _ => values.count / to,
         };
-        place.count("the values", values.count, each.saturating_mul(to))?;
-        place.count("the result", result.count, each.saturating_mul(from))?;
+        site.count("the values", values.count, each.saturating_mul(to))?;
+        site.count("the result", result.count, each.saturating_mul(from))?;
         let bytes = each as u64 * size_of::<T>() as u64;
-        let of = |degrees| Call::neighbor_alltoall(place.rank, place.size, degrees, bytes);
+        let of = |degrees| Call::neighbor_alltoall(site.rank, site.size, degrees, bytes);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
         Ok(among(
             &topology,
@@ -91,14 +90,14 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (to, from) = (topology.destinations(), topology.sources());
-        let values = values.cut(&place, "the values", to, Use::Read)?;
-        let result = result.cut(&place, "the result", from, Use::Written)?;
+        let values = values.cut(&site, "the values", to, BlockUse::Read)?;
+        let result = result.cut(&site, "the result", from, BlockUse::Written)?;
         let held = (values.held, result.held);
         Ok(exchange(
-            &place,
+            &site,
             &topology,
             values.places,
             result.places,
@@ -113,26 +112,26 @@ pub fn neighbor_alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        let topology = place.topology()?;
-        place.count("the list of values", values.len(), topology.destinations())?;
-        place.count("the list of results", result.len(), topology.sources())?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
+        site.count("the list of values", values.len(), topology.destinations())?;
+        site.count("the list of results", result.len(), topology.sources())?;
         let (values, result) = (sources(values), targets(result));
-        Ok(exchange(&place, &topology, values, result, ()))
+        Ok(exchange(&site, &topology, values, result, ()))
     }
 }
 
 /// A neighbor_alltoallv of these blocks.
 fn exchange<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     topology: &Topology,
     values: Vec<RawBytes>,
     result: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let of = |degrees| Call::neighbor_alltoallv(place.rank, place.size, degrees);
-    let input = Area::Blocks(raw::Blocks::new(values, 1));
-    let output = Area::Blocks(raw::Blocks::new(result, 1));
+) -> DescribedCall<B, NoReduction> {
+    let of = |degrees| Call::neighbor_alltoallv(site.rank, site.size, degrees);
+    let input = Area::Blocks(raw::BlockRanges::new(values, 1));
+    let output = Area::Blocks(raw::BlockRanges::new(result, 1));
     among(topology, of, input, output, held)
 }
 
@@ -143,18 +142,18 @@ fn among<B: Buffer>(
     input: Area,
     output: Area,
     held: B::Held,
-) -> Described<B, Nothing> {
+) -> DescribedCall<B, NoReduction> {
     let call = of([topology.sources() as u32, topology.destinations() as u32]);
     let call = match topology.cartesian {
         true => call.on_grid(),
         false => call,
     };
-    let mut described = Described::new(call, input, output, held);
+    let mut described = DescribedCall::new(call, input, output, held);
     described.buffers.neighbors = Some(topology.neighbors.clone());
     described
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Gives each neighbour this rank's values, and gets as many of each
     /// (`MPI_Neighbor_allgather`).
     ///

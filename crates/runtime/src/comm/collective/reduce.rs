@@ -2,14 +2,14 @@
 
 use oxmpi_coll::catalog::Call;
 
-use super::elementwise::{apart, in_place};
-use super::slice::{Held, Lend, Slice};
-use super::{Collective, Place};
+use super::elementwise::{in_place, out_of_place};
+use super::slice::{Lend, LentSlice, Slice};
+use super::{CallSite, Collective};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::{Access, Area};
+use crate::raw::{Area, Threading};
 use crate::value::Value;
 
 /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Ireduce`). Only the
@@ -20,20 +20,20 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     op: R,
     root: usize,
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>), R::Combine> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let result = place.of_root(root, "room for the result", result)?;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let result = site.of_root(root, "room for the result", result)?;
         let values = values.lend();
         if let Some(result) = &result {
-            place.count("the result", result.len(), values.count)?;
+            site.count("the result", result.len(), values.count)?;
         }
         let (output, result) = match result.map(Lend::lend) {
-            Some(Held { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
+            Some(LentSlice { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
             None => (Area::empty(), None),
         };
-        let reducing = place.reducing::<T, R>(op, Area::Whole(values.bytes), output)?;
+        let reducing = site.reducing::<T, R>(op, Area::Whole(values.bytes), output)?;
         let (count, element) = (values.count as u64, reducing.element);
-        let call = Call::reduce(place.rank, place.size, root, count, element);
+        let call = Call::reduce(site.rank, site.size, root, count, element);
         Ok(reducing.described(call, (values.held, result)))
     }
 }
@@ -45,17 +45,17 @@ pub fn reduce_in_place<T: Data, R: Reduction<T>>(
     op: R,
     root: usize,
 ) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let Held { bytes, count, held } = values.lend();
-        let is_root = place.rank == root;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let LentSlice { bytes, count, held } = values.lend();
+        let is_root = site.rank == root;
         let (input, output) = match is_root {
             true => (Area::empty(), Area::Whole(bytes)),
             false => (Area::Whole(bytes), Area::empty()),
         };
-        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (count as u64, reducing.element);
-        let call = Call::reduce(place.rank, place.size, root, count, element);
+        let call = Call::reduce(site.rank, site.size, root, count, element);
         Ok(reducing.described::<&mut [T]>(call.with_in_place(is_root), held))
     }
 }
@@ -67,7 +67,7 @@ pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::allreduce, values, result, op)
+    out_of_place(Call::allreduce, values, result, op)
 }
 
 /// As [`allreduce`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -78,7 +78,7 @@ pub fn allreduce_in_place<T: Data, R: Reduction<T>>(
     in_place(Call::allreduce, values, op)
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Reduces a value or a small array over all ranks; rank `root` gets the result, the others
     /// `None` (`MPI_Reduce`).
     ///

@@ -3,13 +3,13 @@
 use oxmpi_coll::catalog::Call;
 
 use super::Collective;
-use super::elementwise::{apart, in_place};
+use super::elementwise::{in_place, out_of_place};
 use super::slice::Slice;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::Access;
+use crate::raw::Threading;
 use crate::value::Value;
 
 /// Reduces the values of this rank and all below it, element by element, into `result`
@@ -19,7 +19,7 @@ pub fn scan<T: Data, I: Slice<T>, R: Reduction<T>>(
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::scan, values, result, op)
+    out_of_place(Call::scan, values, result, op)
 }
 
 /// As [`scan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -37,7 +37,7 @@ pub fn exscan<T: Data, I: Slice<T>, R: Reduction<T>>(
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::exscan, values, result, op)
+    out_of_place(Call::exscan, values, result, op)
 }
 
 /// As [`exscan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -48,7 +48,7 @@ pub fn exscan_in_place<T: Data, R: Reduction<T>>(
     in_place(Call::exscan, values, op)
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Reduces a value or a small array over this rank and all below it (`MPI_Scan`).
     ///
     /// # Errors

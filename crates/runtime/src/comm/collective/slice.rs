@@ -24,11 +24,11 @@ pub(crate) mod sealed {
         type Buffer: Buffer;
 
         /// Lends it.
-        fn lend(self) -> Held<Self::Buffer>;
+        fn lend(self) -> LentSlice<Self::Buffer>;
     }
 
     /// Elements as a collective holds them.
-    pub struct Held<B: Buffer> {
+    pub struct LentSlice<B: Buffer> {
         pub(in crate::comm) bytes: RawBytes,
         /// Number of elements.
         pub(in crate::comm) count: usize,
@@ -36,13 +36,13 @@ pub(crate) mod sealed {
     }
 }
 
-pub(in crate::comm) use sealed::{Held, Lend};
+pub(in crate::comm) use sealed::{Lend, LentSlice};
 
 impl<'buf, T: Data> Lend<T> for &'buf [T] {
     type Buffer = &'buf [T];
 
-    fn lend(self) -> Held<Self> {
-        Held {
+    fn lend(self) -> LentSlice<Self> {
+        LentSlice {
             bytes: source(self),
             count: self.len(),
             held: self,
@@ -53,9 +53,9 @@ impl<'buf, T: Data> Lend<T> for &'buf [T] {
 impl<'buf, T: Data> Lend<T> for &'buf mut [T] {
     type Buffer = &'buf mut [T];
 
-    fn lend(self) -> Held<Self> {
+    fn lend(self) -> LentSlice<Self> {
         let held: *mut [T] = self;
-        Held {
+        LentSlice {
             bytes: place(held),
             count: held.len(),
             held,
@@ -69,7 +69,7 @@ macro_rules! as_slices {
         impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf $t {
             type Buffer = &'buf [T];
 
-            fn lend(self) -> Held<&'buf [T]> {
+            fn lend(self) -> LentSlice<&'buf [T]> {
                 self.as_slice().lend()
             }
         }
@@ -77,7 +77,7 @@ macro_rules! as_slices {
         impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf mut $t {
             type Buffer = &'buf mut [T];
 
-            fn lend(self) -> Held<&'buf mut [T]> {
+            fn lend(self) -> LentSlice<&'buf mut [T]> {
                 self.as_mut_slice().lend()
             }
         }

@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use oxmpi_os::RawBytes;
 
 use crate::data::{source, target};
-use crate::request::sealed::Held;
+use crate::request::sealed::HoldBuffer;
 
 /// The slices that an alltoallw has borrowed. They are not given back one by one: what has kept
 /// their places must not see them exchanged.
 #[derive(Debug)]
 pub struct Slices<'buf>(PhantomData<&'buf mut [u8]>);
 
-impl<'buf> Held for Slices<'buf> {
+impl<'buf> HoldBuffer for Slices<'buf> {
     type Held = ();
 
     type Lent<'a>

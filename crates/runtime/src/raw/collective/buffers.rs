@@ -6,7 +6,7 @@ use oxmpi_coll::plan::{Given, Side};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::wide::Wide;
+use super::widened::WidenedBuffers;
 use crate::data::source;
 
 /// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
@@ -24,7 +24,7 @@ pub(crate) struct Buffers {
     /// With whom a neighbourhood collective talks.
     pub(crate) neighbors: Option<Arc<Neighbors>>,
     /// Of a reduction whose elements stand for narrower ones of the caller's.
-    pub(crate) wide: Option<Box<Wide>>,
+    pub(crate) wide: Option<Box<WidenedBuffers>>,
 }
 
 /// The bytes of one direction.
@@ -35,12 +35,12 @@ pub(crate) enum Area {
     Whole(RawBytes),
     /// One block for each rank or neighbour, each of its own length and in its own place: the
     /// collectives whose names end in v or w, and reduce_scatter's input.
-    Blocks(Blocks),
+    Blocks(BlockRanges),
 }
 
 /// Blocks, and how long they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks {
+pub(crate) struct BlockRanges {
     /// Elements of each block.
     lengths: Vec<u64>,
     /// Where each block is; none where the blocks are only counted.
@@ -141,7 +141,7 @@ impl Area {
     }
 }
 
-impl Blocks {
+impl BlockRanges {
     /// Where block `n` is, if it has at most `limit` elements.
     pub(super) fn place(&self, n: u32, limit: u64) -> Option<RawBytes> {
         let at = n as usize;

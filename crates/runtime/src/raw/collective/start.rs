@@ -2,17 +2,17 @@
 
 use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
 
-use super::super::access::Access;
+use super::super::access::Threading;
 use super::super::communicator::{Communicator, RawRequest};
-use super::super::lane::Lane;
-use super::super::scratch::Rooms;
+use super::super::endpoint::Endpoint;
+use super::super::scratch::RunMemory;
 use super::buffers::Buffers;
-use super::open::{self, Open, OwnOperation};
-use super::run::Run;
-use super::stages::{Prepared, Way};
+use super::plan_run::PlanRun;
+use super::stages::{PreparedStage, StageSequence};
+use super::started::{self, OwnedOperation, StartedCollective};
 use crate::error::Result;
 
-impl<A: Access> Communicator<A> {
+impl<A: Threading> Communicator<A> {
     /// Starts a collective (MPI 5.0, section 6.12). Ranks start those of one communicator, and call
     /// those that block, in the same order.
     ///
@@ -25,7 +25,7 @@ impl<A: Access> Communicator<A> {
         &self,
         call: Call,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
+        operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
         let call = alone(call);
         let plan = self.plan(&call, self.group())?;
@@ -38,12 +38,12 @@ impl<A: Access> Communicator<A> {
         call: &Call,
         plan: AnyPlan,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
+        operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
-        let way = self.way_of(call, plan, self.numbering().once(), buffers)?;
-        let rooms = self.access().with(|lane| lane.lend_rooms());
-        let open = self.open(way, rooms, operation)?;
-        Ok(RawRequest::of(open::begin(self.access(), open)))
+        let sequence = self.sequence_of(call, plan, self.numbers().once(), buffers)?;
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        let open = self.open(sequence, memory, operation)?;
+        Ok(RawRequest::of(started::begin(self.access(), open)))
     }
 
     /// Prepares a collective that can be started again and again (MPI 5.0, section 6.13). Ranks
@@ -55,28 +55,34 @@ impl<A: Access> Communicator<A> {
         &self,
         call: Call,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
-    ) -> Result<Persistent<'_, A>> {
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
         let call = alone(call);
         let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
-        let way = self.way_of(&call, plan, number, buffers)?;
-        self.keep(way, number, operation)
+        let sequence = self.sequence_of(&call, plan, number, buffers)?;
+        self.keep(sequence, number, operation)
     }
 
     /// A collective with this number, of all ranks.
-    fn way_of(&self, call: &Call, plan: AnyPlan, number: u32, buffers: Buffers) -> Result<Way> {
-        let only = Prepared {
-            run: Run::new(plan, call, number, false),
+    fn sequence_of(
+        &self,
+        call: &Call,
+        plan: AnyPlan,
+        number: u32,
+        buffers: Buffers,
+    ) -> Result<StageSequence> {
+        let only = PreparedStage {
+            run: PlanRun::new(plan, call, number, false),
             buffers,
             ranks: None,
         };
-        Ok(Way::of(only, self.agreement(call, number)?))
+        Ok(StageSequence::of(only, self.agreement(call, number)?))
     }
 
     /// The number of the next persistent collective.
     pub(super) fn persistent_number(&self) -> Result<u32> {
-        self.numbering().persistent().ok_or_else(|| {
+        self.numbers().persistent().ok_or_else(|| {
             self.refused(&"the communicator has no number left for a persistent collective")
         })
     }
@@ -84,14 +90,15 @@ impl<A: Access> Communicator<A> {
     /// Keeps a persistent collective until it is started.
     pub(super) fn keep(
         &self,
-        way: Way,
+        sequence: StageSequence,
         number: u32,
-        operation: Option<OwnOperation>,
-    ) -> Result<Persistent<'_, A>> {
-        let mut open = self.open(way, Rooms::default(), operation)?;
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
+        let mut open = self.open(sequence, RunMemory::default(), operation)?;
         open.kept = Some(number);
-        self.access().with(|lane| lane.collectives.keep(open));
-        Ok(Persistent {
+        self.access()
+            .with(|endpoint| endpoint.collectives.keep(open));
+        Ok(PreparedCollective {
             communicator: self,
             number,
         })
@@ -100,16 +107,17 @@ impl<A: Access> Communicator<A> {
     /// One that is not under way yet.
     pub(super) fn open(
         &self,
-        mut way: Way,
-        rooms: Rooms,
-        operation: Option<OwnOperation>,
-    ) -> Result<Box<Open>> {
+        mut sequence: StageSequence,
+        memory: RunMemory,
+        operation: Option<OwnedOperation>,
+    ) -> Result<Box<StartedCollective>> {
         // It has its number, so the other ranks go on to wait for this one.
-        way.furnish(self.meeting(), rooms)
-            .map_err(|error| self.meeting().end_for(error))?;
-        Ok(Box::new(Open {
+        sequence
+            .give_memory(self.members(), memory)
+            .map_err(|error| self.members().end_for(error))?;
+        Ok(Box::new(StartedCollective {
             request: None,
-            way,
+            sequence,
             operation,
             group: self.group().clone(),
             context: self.collective_context(),
@@ -126,12 +134,12 @@ const fn alone(call: Call) -> Call {
 /// A collective that can be started again and again: its plan and its memory are made once.
 ///
 /// Dropping it frees both; under way, it is taken back first.
-pub(crate) struct Persistent<'a, A: Access> {
+pub(crate) struct PreparedCollective<'a, A: Threading> {
     communicator: &'a Communicator<A>,
     number: u32,
 }
 
-impl<A: Access> Persistent<'_, A> {
+impl<A: Threading> PreparedCollective<'_, A> {
     /// Starts it once more (`MPI_Start`).
     ///
     /// # Errors
@@ -141,32 +149,34 @@ impl<A: Access> Persistent<'_, A> {
     /// Allocates nothing.
     pub(crate) fn start(&self) -> Result<RawRequest> {
         let communicator = self.communicator;
-        communicator.meeting().if_sound(|_| ())?;
+        communicator.members().if_sound(|_| ())?;
         match self.take() {
             Some(mut open) => {
-                open.way.restart();
-                Ok(RawRequest::of(open::begin(communicator.access(), open)))
+                open.sequence.restart();
+                Ok(RawRequest::of(started::begin(communicator.access(), open)))
             }
             None => Err(communicator.refused(&"it was started before and has not ended")),
         }
     }
 
-    fn take(&self) -> Option<Box<Open>> {
+    fn take(&self) -> Option<Box<StartedCollective>> {
         let context = self.communicator.collective_context();
         let access = self.communicator.access();
-        access.with(|lane| lane.collectives.take_kept(context, self.number))
+        access.with(|endpoint| endpoint.collectives.take_kept(context, self.number))
     }
 }
 
-impl<A: Access> Drop for Persistent<'_, A> {
+impl<A: Threading> Drop for PreparedCollective<'_, A> {
     fn drop(&mut self) {
         let access = self.communicator.access();
         let context = self.communicator.collective_context();
-        if let Some(request) = access.with(|lane| lane.collectives.request(context, self.number)) {
-            open::take_back(access, request);
+        if let Some(request) =
+            access.with(|endpoint| endpoint.collectives.request(context, self.number))
+        {
+            started::take_back(access, request);
             // One that another thread advances is given up when that comes back.
-            let over = |lane: &mut Lane| {
-                let over = lane.collectives.request(context, self.number).is_none();
+            let over = |endpoint: &mut Endpoint| {
+                let over = endpoint.collectives.request(context, self.number).is_none();
                 over.then_some(())
             };
             if access.until(over).is_err() {

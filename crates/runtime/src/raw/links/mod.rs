@@ -1,12 +1,12 @@
-//! The transports of a lane as one: shared memory to the ranks of this node, a network to the others.
+//! The transports of an endpoint as one: shared memory to the ranks of this node, a network to the others.
 //!
-//! Each rank numbers its links in its own way: first the ranks of its node, in order, then the others.
+//! Each rank numbers its links in its own sequence: first the ranks of its node, in order, then the others.
 //! So the transport of the node is spoken to by links without a table, and one compare tells which
 //! transport a link belongs to; what takes a short message needs not even that, for a link that the
 //! node's transport does not have is one that its own bounds refuse. What a link is called on all ranks
-//! is its *name*: the place of the rank in the lane.
+//! is its *name*: the place of the rank in the endpoint.
 //!
-//! There is one network or none, chosen when the lane is made. Its peers are names.
+//! There is one network or none, chosen when the endpoint is made. Its peers are ranks.
 
 mod rx;
 mod tx;
@@ -18,35 +18,35 @@ use std::sync::Arc;
 
 /// What links are called.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(super) struct LinkRanks {
     /// By link.
-    names: Arc<[u32]>,
+    ranks: Arc<[u32]>,
     /// By name.
     links: Arc<[u32]>,
 }
 
-impl Names {
-    /// Of links with these names, each once.
-    pub(super) fn new(names: Vec<u32>) -> Self {
-        let mut links = vec![0; names.len()];
-        for (link, &name) in (0..).zip(&names) {
+impl LinkRanks {
+    /// Of links with these ranks, each once.
+    pub(super) fn new(ranks: Vec<u32>) -> Self {
+        let mut links = vec![0; ranks.len()];
+        for (link, &name) in (0..).zip(&ranks) {
             links[name as usize] = link;
         }
         Self {
-            names: names.into(),
+            ranks: ranks.into(),
             links: links.into(),
         }
     }
 
-    pub(super) fn name(&self, link: u32) -> u32 {
-        self.names[link as usize]
+    pub(super) fn rank(&self, link: u32) -> u32 {
+        self.ranks[link as usize]
     }
 
     pub(super) fn link(&self, name: u32) -> u32 {
         self.links[name as usize]
     }
 
-    /// The links in the order of their names.
+    /// The links in the order of their ranks.
     pub(super) fn links(&self) -> &[u32] {
         &self.links
     }
@@ -54,14 +54,14 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::LinkRanks;
 
     #[test]
     fn names_and_links_are_inverse() {
-        let names = Names::new(vec![2, 3, 0, 1, 4]);
+        let ranks = LinkRanks::new(vec![2, 3, 0, 1, 4]);
         for link in 0..5 {
-            assert_eq!(names.link(names.name(link)), link);
+            assert_eq!(ranks.link(ranks.rank(link)), link);
         }
-        assert_eq!(names.links(), [2, 3, 0, 1, 4]);
+        assert_eq!(ranks.links(), [2, 3, 0, 1, 4]);
     }
 }

@@ -1,4 +1,4 @@
-//! The receiving half, and rests between two looks.
+//! The receiving half, and rests between two polls.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use oxmpi_wire::{
     Bytes, Envelope, Fault, Header, Peer, Rx, Short, Sink, Sleeper, Take, Token, Tx, Wanted, direct,
 };
 
-use super::{LinksTx, Names};
+use super::{LinkRanks, LinksTx};
 
 /// Polls of the node between two of the network while the rank spins, where others are on the node: a poll
 /// of the network is a system call, which they are not to wait for.
@@ -20,7 +20,7 @@ const SKIPPED: u32 = 7;
 /// A power of two.
 const TURN: u32 = 64;
 
-/// The receiving halves of a lane's transports.
+/// The receiving halves of an endpoint's transports.
 pub(in crate::raw) struct LinksRx {
     pub(in crate::raw) node: ShmRx,
     network: Network,
@@ -28,13 +28,13 @@ pub(in crate::raw) struct LinksRx {
 
 /// The transport from the ranks of other nodes.
 enum Network {
-    /// There are none, or the lane has left them.
+    /// There are none, or the endpoint has left them.
     None,
-    Tcp(Box<TcpRx>, Names, Pace),
+    Tcp(Box<TcpRx>, LinkRanks, PollPace),
 }
 
 /// When the network is polled.
-struct Pace {
+struct PollPace {
     /// Polls of the node until then.
     left: u32,
     /// What `left` begins with after a poll of the network that brought nothing.
@@ -59,19 +59,19 @@ impl LinksRx {
     pub(in crate::raw) fn with_tcp(
         mut self,
         mut tcp: TcpRx,
-        names: Names,
+        ranks: LinkRanks,
         near: u32,
     ) -> io::Result<Self> {
         if let Some(doorbell) = self.node.doorbell() {
             tcp.watch(doorbell)?;
         }
         let skipped = if near > 1 { SKIPPED } else { 0 };
-        let pace = Pace {
+        let pace = PollPace {
             left: 0,
             skipped,
             rests: 0,
         };
-        self.network = Network::Tcp(tcp.into(), names, pace);
+        self.network = Network::Tcp(tcp.into(), ranks, pace);
         Ok(self)
     }
 
@@ -81,13 +81,13 @@ impl LinksRx {
     }
 
     /// A short nap was taken between two polls.
-    pub(in crate::raw) fn napped(&mut self) {
+    pub(in crate::raw) fn after_nap(&mut self) {
         self.node.napped();
-        self.attend();
+        self.poll_network_next();
     }
 
-    /// The next poll looks at the network.
-    pub(in crate::raw) fn attend(&mut self) {
+    /// The next poll polls at the network.
+    pub(in crate::raw) fn poll_network_next(&mut self) {
         if let Network::Tcp(_, _, pace) = &mut self.network {
             pace.left = 0;
         }
@@ -111,7 +111,7 @@ impl LinksRx {
             Rest::Spin if !turn => std::hint::spin_loop(),
             Rest::Spin | Rest::Yield => {
                 std::thread::yield_now();
-                self.attend();
+                self.poll_network_next();
             }
             Rest::Sleep => {
                 tx.watch_all();
@@ -126,7 +126,7 @@ impl LinksRx {
                         node.disarm();
                     });
                 }
-                self.attend();
+                self.poll_network_next();
             }
         }
     }
@@ -148,14 +148,14 @@ impl LinksRx {
         budget: u32,
         sink: &mut S,
     ) -> u32 {
-        let Network::Tcp(tcp, names, pace) = &mut self.network else {
+        let Network::Tcp(tcp, ranks, pace) = &mut self.network else {
             return 0;
         };
         if let Some(left) = pace.left.checked_sub(1) {
             pace.left = left;
             return 0;
         }
-        let moved = tcp.poll(tx, budget, &mut Named { sink, names });
+        let moved = tcp.poll(tx, budget, &mut RankedSink { sink, ranks });
         pace.left = if moved == 0 { pace.skipped } else { 0 };
         moved
     }
@@ -177,15 +177,15 @@ impl Rx<LinksTx> for LinksRx {
 
     #[inline]
     fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
-        if !tx.is_far(from) {
+        if !tx.is_remote(from) {
             return self.node.poll_from(tx, from, sink);
         }
         tx.watch(from);
         match &mut self.network {
             Network::None => 0,
-            Network::Tcp(tcp, names, _) => {
-                let from = Peer(names.name(from.0));
-                tcp.poll_from(tx, from, &mut Named { sink, names })
+            Network::Tcp(tcp, ranks, _) => {
+                let from = Peer(ranks.rank(from.0));
+                tcp.poll_from(tx, from, &mut RankedSink { sink, ranks })
             }
         }
     }
@@ -200,7 +200,9 @@ impl Rx<LinksTx> for LinksRx {
         sink: &mut S,
     ) -> Option<Short> {
         match from {
-            Some(from) if tx.is_far(from) => self.far_short(tx, from, wanted, body.clone(), sink),
+            Some(from) if tx.is_remote(from) => {
+                self.remote_short(tx, from, wanted, body.clone(), sink)
+            }
             _ => self.node.poll_short(tx, from, wanted, body, sink),
         }
     }
@@ -221,7 +223,7 @@ impl Rx<LinksTx> for LinksRx {
 impl LinksRx {
     /// [`Rx::poll_short`] of a rank on another node.
     #[inline(never)]
-    fn far_short<C: Bytes, S: Sink<LinksTx>>(
+    fn remote_short<C: Bytes, S: Sink<LinksTx>>(
         &mut self,
         tx: &mut LinksTx,
         from: Peer,
@@ -234,18 +236,18 @@ impl LinksRx {
 }
 
 /// A sink that knows a network's peers by their links.
-struct Named<'a, S> {
+struct RankedSink<'a, S> {
     sink: &'a mut S,
-    names: &'a Names,
+    ranks: &'a LinkRanks,
 }
 
-impl<S> Named<'_, S> {
+impl<S> RankedSink<'_, S> {
     fn link(&self, peer: Peer) -> Peer {
-        Peer(self.names.link(peer.0))
+        Peer(self.ranks.link(peer.0))
     }
 }
 
-impl<S: Sink<LinksTx>> Sink<LinksTx> for Named<'_, S> {
+impl<S: Sink<LinksTx>> Sink<LinksTx> for RankedSink<'_, S> {
     fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
         self.sink.expected(self.link(from), envelope, body)
     }

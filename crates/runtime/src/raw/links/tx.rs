@@ -11,9 +11,9 @@ use oxmpi_wire::{
     Slot, Token, Tx,
 };
 
-use super::Names;
+use super::LinkRanks;
 
-/// The sending halves of a lane's transports.
+/// The sending halves of an endpoint's transports.
 pub(in crate::raw) struct LinksTx {
     /// To the first links.
     pub(in crate::raw) node: ShmTx,
@@ -24,9 +24,9 @@ pub(in crate::raw) struct LinksTx {
 
 /// The transport to the ranks of other nodes.
 enum Network {
-    /// There are none, or the lane has left them.
+    /// There are none, or the endpoint has left them.
     None,
-    Tcp(Box<TcpTx>, Names),
+    Tcp(Box<TcpTx>, LinkRanks),
 }
 
 /// A frame under construction.
@@ -52,14 +52,14 @@ impl LinksTx {
     }
 
     /// And to the ranks of other nodes by tcp.
-    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, names: Names) -> Self {
-        self.network = Network::Tcp(tcp.into(), names);
+    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
+        self.network = Network::Tcp(tcp.into(), ranks);
         self
     }
 
     /// Whether `peer` is on another node.
     #[inline(always)]
-    pub(super) const fn is_far(&self, peer: Peer) -> bool {
+    pub(super) const fn is_remote(&self, peer: Peer) -> bool {
         peer.0 >= self.near
     }
 
@@ -75,8 +75,8 @@ impl LinksTx {
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
-        if let Network::Tcp(_, names) = &self.network
-            && names.links().len() as u32 - self.near <= FEW
+        if let Network::Tcp(_, ranks) = &self.network
+            && ranks.links().len() as u32 - self.near <= FEW
         {
             self.connect();
         }
@@ -84,17 +84,17 @@ impl LinksTx {
 
     /// Connects to all ranks of other nodes. The polls that follow do it.
     pub(in crate::raw) fn connect(&mut self) {
-        if let Network::Tcp(tcp, names) = &mut self.network {
-            let far = self.near..names.links().len() as u32;
-            far.for_each(|link| tcp.connect(Peer(names.name(link))));
+        if let Network::Tcp(tcp, ranks) = &mut self.network {
+            let far = self.near..ranks.links().len() as u32;
+            far.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
         }
     }
 
     /// Whether there is a connection to `peer`: to a rank of this node always.
     pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(peer) => {
-                tcp.is_connected(Peer(names.name(peer.0)))
+            Network::Tcp(tcp, ranks) if self.is_remote(peer) => {
+                tcp.is_connected(Peer(ranks.rank(peer.0)))
             }
             _ => true,
         }
@@ -103,11 +103,11 @@ impl LinksTx {
     /// A receive has been posted: what it answers goes out, and its source is watched.
     #[inline]
     pub(in crate::raw) fn await_from(&mut self, source: Source) {
-        if let Network::Tcp(tcp, names) = &mut self.network {
+        if let Network::Tcp(tcp, ranks) = &mut self.network {
             if let Source::Peer(peer) = source
                 && peer.0 >= self.near
             {
-                tcp.connect(Peer(names.name(peer.0)));
+                tcp.connect(Peer(ranks.rank(peer.0)));
             }
             tcp.flush();
         }
@@ -116,8 +116,8 @@ impl LinksTx {
     /// The host of `peer`, if that is on another node.
     pub(in crate::raw) fn host(&self, peer: Peer) -> Option<&str> {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(peer) => {
-                Some(tcp.host(Peer(names.name(peer.0))))
+            Network::Tcp(tcp, ranks) if self.is_remote(peer) => {
+                Some(tcp.host(Peer(ranks.rank(peer.0))))
             }
             _ => None,
         }
@@ -162,7 +162,7 @@ impl LinksTx {
     fn far(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
         match &mut self.network {
             Network::None => None,
-            Network::Tcp(tcp, names) => Some((tcp, Peer(names.name(peer.0)))),
+            Network::Tcp(tcp, ranks) => Some((tcp, Peer(ranks.rank(peer.0)))),
         }
     }
 }
@@ -178,7 +178,7 @@ impl Holds<TcpTx> for LinksTx {
     fn part(&mut self) -> &mut TcpTx {
         match &mut self.network {
             Network::Tcp(tcp, _) => tcp,
-            Network::None => unreachable!("only a lane with this network polls it"),
+            Network::None => unreachable!("only an endpoint with this network polls it"),
         }
     }
 }
@@ -188,14 +188,14 @@ impl Tx for LinksTx {
 
     fn limits(&self, to: Peer) -> &Limits {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(to) => tcp.limits(Peer(names.name(to.0))),
+            Network::Tcp(tcp, ranks) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
             _ => self.node.limits(to),
         }
     }
 
     #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if self.is_far(to) {
+        if self.is_remote(to) {
             let (tcp, to) = self.far(to).ok_or(Busy)?;
             return tcp.short(to, head, body);
         }
@@ -204,7 +204,7 @@ impl Tx for LinksTx {
 
     #[inline]
     fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if self.is_far(to) {
+        if self.is_remote(to) {
             let (tcp, to) = self.far(to).ok_or(Busy)?;
             return tcp.whole(to, head, body);
         }
@@ -219,14 +219,14 @@ impl Tx for LinksTx {
 
     #[inline]
     fn let_short(&mut self, to: Peer, below: u32) {
-        if !self.is_far(to) {
+        if !self.is_remote(to) {
             self.node.let_short(to, below);
         }
     }
 
     #[inline]
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<LinkSlot<'_>, Busy> {
-        if self.is_far(to) {
+        if self.is_remote(to) {
             let (tcp, to) = self.far(to).ok_or(Busy)?;
             return tcp.frame(to, head, len).map(LinkSlot::Tcp);
         }
@@ -243,7 +243,7 @@ impl Tx for LinksTx {
     }
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
-        if !self.is_far(peer) {
+        if !self.is_remote(peer) {
             self.node.give_up(peer, why);
         } else if let Some((tcp, peer)) = self.far(peer) {
             tcp.give_up(peer, why);
@@ -287,7 +287,7 @@ impl Slot for LinkSlot<'_> {
     }
 }
 
-/// What a lane says that has left its network.
+/// What an endpoint says that has left its network.
 const LEFT: Fault = Fault::Unreachable("this rank has left the job");
 
 impl Memory for LinksTx {
@@ -300,7 +300,7 @@ impl Memory for LinksTx {
         access: Access,
         with: Peer,
     ) -> Result<LinkRegion, Fault> {
-        if self.is_far(with) {
+        if self.is_remote(with) {
             let (tcp, with) = self.far(with).ok_or(LEFT)?;
             return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
         }

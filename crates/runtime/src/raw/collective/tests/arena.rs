@@ -5,7 +5,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Layout, Put};
 
 use crate::data::target;
-use crate::raw::collective::{Area, Blocks, Buffers, Neighbors};
+use crate::raw::collective::{Area, BlockRanges, Buffers, Neighbors};
 use crate::raw::scratch::Scratch;
 
 /// What is reduced: a map of numbers, `x` to `a x + b`.
@@ -199,9 +199,9 @@ fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) ->
         Cut::Equal(_) => Area::Whole(places[0]),
         // In place there is no input, but its blocks are counted.
         Cut::Given(_) if count == 0 && places.iter().any(|place| place.len() > 0) => {
-            Area::Blocks(Blocks::counted(lengths))
+            Area::Blocks(BlockRanges::counted(lengths))
         }
-        Cut::Given(_) => Area::Blocks(Blocks::new(places, element)),
+        Cut::Given(_) => Area::Blocks(BlockRanges::new(places, element)),
     }
 }
 

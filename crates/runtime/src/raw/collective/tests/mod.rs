@@ -1,10 +1,10 @@
-//! Every algorithm of the catalog over real lanes, against what its contract promises.
+//! Every algorithm of the catalog over real endpoints, against what its contract promises.
 
 mod arena;
+mod failure_notices;
 mod job;
 mod started;
 mod threads;
-mod troubles;
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Teams};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
@@ -12,9 +12,9 @@ use oxmpi_coll::placement::{Order, Placement};
 
 use self::arena::{Arena, Element, combine};
 use self::job::{job, job_placed};
-use super::{Buffers, Communicator, Run};
+use super::{Buffers, Communicator, PlanRun};
 use crate::op::{Op, custom};
-use crate::raw::Own;
+use crate::raw::Single;
 use crate::raw::group::on_one_node;
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
@@ -63,12 +63,12 @@ fn calls(case: &Case) -> (Vec<Call>, Contract) {
     (calls, contract)
 }
 
-/// Runs one case on this rank, and looks at what it brought.
+/// Runs one case on this rank, and polls at what it brought.
 fn run_case(
-    comm: &Communicator<Own>,
+    comm: &Communicator<Single>,
     algorithm: Algorithm,
     case: &Case,
-    mut carry_out: impl FnMut(&Communicator<Own>, &Call, Algorithm, &Case, &Buffers),
+    mut carry_out: impl FnMut(&Communicator<Single>, &Call, Algorithm, &Case, &Buffers),
 ) {
     let rank = comm.group().rank();
     let (calls, contract) = calls(case);
@@ -81,7 +81,7 @@ fn run_case(
 }
 
 fn blocking(
-    comm: &Communicator<Own>,
+    comm: &Communicator<Single>,
     call: &Call,
     algorithm: Algorithm,
     case: &Case,
@@ -90,7 +90,7 @@ fn blocking(
     let plan = algorithm.plan(call, &case.parameters).expect("it suits");
     let commutative = case.commutative || case.exact;
     let operation = custom(move |left, right| combine(commutative, left, right));
-    let run = Run::new(plan, call, comm.numbering().once(), true);
+    let run = PlanRun::new(plan, call, comm.numbers().once(), true);
     comm.carry_out(run, comm.group(), buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{algorithm} of {case:?}: {error}"));
 }
@@ -134,7 +134,7 @@ fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
 }
 
 /// As the caller of the collective does it, whatever the algorithm.
-fn by_call(comm: &Communicator<Own>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
+fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
     let commutative = case.commutative;
     let operation = custom(move |left, right| combine(commutative, left, right));
     comm.collective(call, buffers, Some(&operation))

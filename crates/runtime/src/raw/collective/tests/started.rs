@@ -10,9 +10,9 @@ use super::{calls, sample};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::op::custom;
-use crate::raw::collective::{Area, Buffers, OwnOperation};
+use crate::raw::collective::{Area, Buffers, OwnedOperation};
 use crate::raw::group::on_one_node;
-use crate::raw::{Communicator, Mode, Own, RawRequest};
+use crate::raw::{Communicator, Mode, RawRequest, Single};
 
 /// Collectives that are under way at once.
 const AT_ONCE: usize = 5;
@@ -39,7 +39,7 @@ impl Share {
         }
     }
 
-    fn operation(&self) -> Option<OwnOperation> {
+    fn operation(&self) -> Option<OwnedOperation> {
         let commutative = self.case.commutative || self.case.exact;
         let combine = custom(move |left, right| combine(commutative, left, right));
         Some(Box::new(combine))
@@ -58,7 +58,7 @@ fn shuffled(len: usize, rank: u32, seed: u64) -> Vec<usize> {
     places
 }
 
-fn barrier(comm: &Communicator<Own>) -> RawRequest {
+fn barrier(comm: &Communicator<Single>) -> RawRequest {
     let call = Call::barrier(comm.group().rank(), comm.group().size());
     let buffers = Buffers::new(Area::empty(), Area::empty());
     comm.start(call, buffers, None).expect("it starts")

@@ -1,4 +1,4 @@
-//! Collectives of a lane that threads share: one thread waits or takes back what another advances.
+//! Collectives of an endpoint that threads share: one thread waits or takes back what another advances.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -13,15 +13,15 @@ use crate::data::target;
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
 use crate::op::custom;
-use crate::raw::access::sealed::Reach;
+use crate::raw::access::sealed::EndpointAccess;
 use crate::raw::collective::{Area, Buffers};
-use crate::raw::{Communicator, Mode, Shared, siblings};
+use crate::raw::{Communicator, Mode, Multi, thread_endpoints};
 
 /// Times a persistent collective is run.
 const RUNS: usize = 500;
 
-/// Does the work while another thread drives the communicator's lane.
-fn beside_a_driver(shared: &Communicator<Shared>, work: impl FnOnce()) {
+/// Does the work while another thread drives the communicator's endpoint.
+fn beside_a_driver(shared: &Communicator<Multi>, work: impl FnOnce()) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -78,7 +78,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
                     comm.send(RawBytes::empty(), 1, 2, Mode::Standard)
                         .expect("rank 1 receives");
                     is_out.recv().expect("the driver advances it");
-                    let taken_back = shared.cancel(request).expect("it is under way");
+                    let taken_back = shared.cancel(request).expect("it is under sequence");
                     assert!(taken_back.is_none());
                 });
                 return;
@@ -151,7 +151,7 @@ fn who_waits_for_a_meeting_still_delivers() {
         }
         let send = |tag| comm.isend(RawBytes::empty(), 1, tag, Mode::Standard);
         let sent: Result<Vec<_>> = (0..MESSAGES).map(send).collect();
-        siblings::beside(|| {
+        thread_endpoints::while_driving(|| {
             met.wait();
             Ok(())
         })

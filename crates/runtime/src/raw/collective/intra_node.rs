@@ -1,0 +1,398 @@
+//! Collectives of ranks that share a node: by their team's flags and buffers, without messages.
+//!
+//! A communicator's team is made at its first collective, by all ranks at once: either all have one
+//! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
+//! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
+//! the same wherever the ranks are.
+//!
+//! Where ranks are on several nodes, those of each node have a team, or none has one on any node. What a plan lets them do
+//! [together](Together) goes by that.
+
+use oxmpi_coll::catalog::{Call, Collective, Teams};
+use oxmpi_coll::plan::{self, Side, Together};
+use oxmpi_os::RawBytes;
+use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
+use oxmpi_wire::Bytes;
+
+use super::super::access::Threading;
+use super::super::communicator::Communicator;
+use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup, WaitFailure};
+use super::failure_notice::{FailureCause, received_notice};
+use super::part_memory::pairs;
+use super::{Area, Buffers, Members, Operation};
+use crate::error::{Error, Result};
+
+impl<A: Threading> Communicator<A> {
+    /// Runs the call, if a team does; all ranks find the same. See [`Communicator::collective`].
+    pub(super) fn in_node(
+        &self,
+        call: &Call,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<bool> {
+        let (Area::Whole(input), Area::Whole(output)) = (&buffers.input, &buffers.output) else {
+            return Ok(false);
+        };
+        let is_bound = self.reproducible().binds(call);
+        if call.size < 2 || call.remote > 0 || !serves_in_node(call) || is_bound {
+            return Ok(false);
+        }
+        let (team, polls) = match self.lend_own_group(call)? {
+            LentNodeGroup::Team(team, polls) => (team, polls),
+            LentNodeGroup::None | LentNodeGroup::Unmade => return Ok(false),
+            LentNodeGroup::Away => return Err(self.refused(&UNDER_WAY)),
+        };
+        let mut run = IntraNodeRun {
+            team: Some(team),
+            caller: IntraNodeCaller {
+                members: self.members(),
+                operation,
+                polls,
+            },
+            done: false,
+        };
+        let ended = run.go(call, input, output);
+        run.done = ended.is_ok();
+        ended.map_err(|error| self.members().end_for(error))
+    }
+
+    /// Which ranks can act together in a call that goes by a plan, and for which all wait; all ranks find the
+    /// same.
+    #[inline]
+    pub(super) fn teams(&self, call: &Call) -> Result<Teams> {
+        let place = self.group().place();
+        let (nodes, per_node) = (place.nodes(), place.per_node());
+        let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
+        if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
+            return Ok(Teams::None);
+        }
+        let have = || (self.access()).with(|endpoint| endpoint.groups_on_nodes(self.context()));
+        let have = match have() {
+            GroupsOnNodes::Unmade => self.make_node_group_of_ranks().map(|()| have())?,
+            known => known,
+        };
+        match have {
+            GroupsOnNodes::Made => Ok(Teams::OnNodes),
+            GroupsOnNodes::None | GroupsOnNodes::Unmade => Ok(Teams::None),
+            GroupsOnNodes::Away => Err(self.refused(&UNDER_WAY)),
+        }
+    }
+
+    /// Lends the communicator's team, which is made at first.
+    #[inline]
+    fn lend_own_group(&self, call: &Call) -> Result<LentNodeGroup> {
+        let lend = || {
+            let (context, ours) = (self.context(), self.collective_context());
+            self.access()
+                .with(|endpoint| match endpoint.failures.of(ours) {
+                    None if self.group().is_on_one_node() => {
+                        endpoint.lend_node_group(context, call)
+                    }
+                    _ => Ok(LentNodeGroup::None),
+                })
+        };
+        match lend()? {
+            LentNodeGroup::Unmade => self.make_node_group_of_ranks().and_then(|()| lend()),
+            lent => Ok(lent),
+        }
+    }
+}
+
+/// Why a communicator's team is away.
+const UNDER_WAY: &str = "one is under sequence on this communicator, in another thread or in whose operation this one is called";
+
+/// Why a collective ends early.
+enum WaitStop {
+    /// What it waits for never comes.
+    Here(WaitFailure),
+    /// Another rank tells of it.
+    AgreedSettings(FailureCause),
+}
+
+/// Whether plans of such a call may let ranks act together, so many being on each of several nodes.
+pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
+    match call.collective {
+        Collective::Bcast | Collective::Gather | Collective::Scatter => true,
+        Collective::Reduce | Collective::Allreduce => {
+            let has_size = call.element_bytes > 0 && call.element_bytes <= Team::ELEMENT;
+            has_size && Team::is_worth_reducing(per_node as usize, call.bytes())
+        }
+        _ => false,
+    }
+}
+
+/// Whether ranks that share a node are served by a team in such a call.
+pub(crate) const fn serves_in_node(call: &Call) -> bool {
+    let (size, reduces) = (call.size as usize, call.collective.reduces());
+    Together::is_done(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
+}
+
+impl<A: Threading> Members<'_, A> {
+    /// Does what the ranks of this node do together, of elements of so many bytes: this rank reads and writes these.
+    ///
+    /// # Errors
+    /// When a rank that this one waits for is lost or does something else, or there is no team.
+    pub(super) fn run_intra_node(
+        self,
+        act: &Together,
+        (element, [input, output]): (u64, [RawBytes; 2]),
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
+        let (team, polls) =
+            match (self.access).with(|endpoint| endpoint.lend_group_on_node(self.context)) {
+                LentNodeGroup::Team(team, polls) => (team, polls),
+                LentNodeGroup::Away => return Err(self.refused(&UNDER_WAY)),
+                LentNodeGroup::None | LentNodeGroup::Unmade => {
+                    return Err(self.refused(&"its plan lets ranks act together that have no team"));
+                }
+            };
+        let (place, rank) = (self.group.place(), self.group.rank());
+        let is_ours = act.team == plan::Team::on(place, place.node(rank));
+        let number = act.number(rank).filter(|_| is_ours);
+        let mut run = IntraNodeRun {
+            team: Some(team),
+            caller: IntraNodeCaller {
+                members: self,
+                operation,
+                polls,
+            },
+            // Who runs the plan tells all of an error.
+            done: true,
+        };
+        let done = match number {
+            Some(number) => run.go(&act.call(number, element), &input, &output)?,
+            None => false,
+        };
+        match done {
+            true => Ok(()),
+            false => Err(self.refused(&"its plan lets ranks do together what they do not")),
+        }
+    }
+
+    /// Why a collective ends that waits for what never comes.
+    #[cold]
+    fn stopped(self, stop: WaitStop) -> Error {
+        match stop {
+            WaitStop::AgreedSettings(cause) => self.error(cause),
+            WaitStop::Here(WaitFailure::Lost(failure)) => self.failed(failure),
+            WaitStop::Here(WaitFailure::Differs(peer)) => {
+                let rank = self.group.rank_of(peer.0).unwrap_or_default();
+                self.refused(&format_args!(
+                    "rank {rank} calls another one, or with another root or count: the ranks do not \
+                     agree on the call"
+                ))
+            }
+        }
+    }
+}
+
+/// One collective under way. Dropping it gives the team back; if the collective has not ended, all
+/// ranks learn of it.
+struct IntraNodeRun<'a, A: Threading> {
+    /// `None` after the drop.
+    team: Option<Box<Team>>,
+    caller: IntraNodeCaller<'a, A>,
+    done: bool,
+}
+
+impl<A: Threading> IntraNodeRun<'_, A> {
+    /// Runs the call. False: it is none for a team.
+    // Inlined, as all around it: each call of a function on this path takes as long as what a short collective does.
+    #[inline(always)]
+    fn go(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
+        let Self { team, caller, .. } = self;
+        let Some(team) = team.as_deref_mut() else {
+            return Ok(false);
+        };
+        let (root, bytes) = (call.root as usize, call.bytes());
+        let (is_root, mine) = (call.rank == call.root, u64::from(call.rank) * bytes);
+        let given = if call.in_place { output } else { input };
+        match call.collective {
+            Collective::Bcast => {
+                let given = if is_root { input } else { output };
+                team.bcast(caller, root, (given, bytes))?;
+            }
+            Collective::Scatter => {
+                team.scatter(caller, root, (input, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, mine), (output, 0), bytes),
+                    }
+                })?;
+            }
+            Collective::Gather => {
+                team.gather(caller, root, (input, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, 0), (output, mine), bytes),
+                    }
+                })?;
+            }
+            Collective::Allgather => {
+                if call.in_place {
+                    team.allgather(caller, (output, mine, bytes), output, |_| Ok(()))?;
+                } else {
+                    team.allgather(caller, (input, 0, bytes), output, |caller| {
+                        caller.copy((input, 0), (output, mine), bytes)
+                    })?;
+                }
+            }
+            Collective::Alltoall => {
+                team.alltoall(caller, (given, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, mine), (output, mine), bytes),
+                    }
+                })?;
+            }
+            Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
+                if !team.reduces(call.element_bytes) || caller.operation.is_none() {
+                    return Ok(false);
+                }
+                let given = match call.collective {
+                    Collective::Reduce if !is_root => input,
+                    _ => given,
+                };
+                let operands = Operands {
+                    input: given,
+                    output,
+                    len: bytes,
+                    element: call.element_bytes as usize,
+                    commutes: call.commutative,
+                };
+                match call.collective {
+                    Collective::Reduce => team.reduce(caller, root, operands)?,
+                    Collective::Allreduce => team.allreduce(caller, operands)?,
+                    _ => team.reduce_scatter(caller, operands)?,
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl<A: Threading> Drop for IntraNodeRun<'_, A> {
+    #[inline]
+    fn drop(&mut self) {
+        let Some(team) = self.team.take() else {
+            return;
+        };
+        let members = self.caller.members;
+        if !self.done {
+            members.end_all(None);
+        }
+        (members.access).with(|endpoint| endpoint.keep_node_group(members.context, team));
+    }
+}
+
+/// What a team's collective needs of the communicator.
+struct IntraNodeCaller<'a, A: Threading> {
+    members: Members<'a, A>,
+    operation: Option<Operation<'a>>,
+    polls: u32,
+}
+
+impl<A: Threading> IntraNodeCaller<'_, A> {
+    /// Copies this rank's own block.
+    fn copy(
+        &self,
+        (from, at): (&RawBytes, u64),
+        (into, place): (&RawBytes, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        match (from.range(at, bytes), into.range(place, bytes)) {
+            (Some(from), Some(into)) => {
+                into.copy_from(&from);
+                Ok(())
+            }
+            _ => self.copy_runs((from, at), (into, place), bytes),
+        }
+    }
+
+    /// The same where either has gaps.
+    #[cold]
+    fn copy_runs(
+        &self,
+        (from, at): (&RawBytes, u64),
+        (into, place): (&RawBytes, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        let ends_within = |whole: &RawBytes, end: u64| end <= whole.len();
+        let holds = |whole, at: u64| {
+            at.checked_add(bytes)
+                .is_some_and(|end| ends_within(whole, end))
+        };
+        if !holds(from, at) || !holds(into, place) {
+            return Err((self.members).refused(&"a buffer is shorter than the call says"));
+        }
+        let runs = |whole: &RawBytes, at| whole.pieces(at, bytes).map(Ok);
+        for [from, into] in pairs(runs(from, at), runs(into, place)).flatten() {
+            into.copy_from(&from);
+        }
+        Ok(())
+    }
+}
+
+impl<A: Threading> Driver for IntraNodeCaller<'_, A> {
+    type Error = Error;
+
+    #[inline]
+    fn looks(&self) -> u32 {
+        self.polls
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, mut awaited: Awaited) -> Result<()> {
+        let Members {
+            access,
+            group,
+            context,
+        } = self.members;
+        let come = access.until(|endpoint| match endpoint.poll_awaited(&mut awaited) {
+            Some(come) => Some(come.map_err(WaitStop::Here)),
+            None => received_notice(endpoint, context, group)
+                .map(|cause| Err(WaitStop::AgreedSettings(cause))),
+        })?;
+        self.polls = access.with(|endpoint| {
+            endpoint.end_wait();
+            endpoint.polls
+        });
+        come.map_err(|stop| self.members.stopped(stop))
+    }
+
+    fn make_way(&mut self) {
+        // A yield that holds the endpoint would keep other threads from it.
+        if A::SINGLE {
+            self.members.access.with(Endpoint::make_way);
+        }
+    }
+
+    #[cold]
+    fn unreadable(&mut self, rank: u32) -> Error {
+        let rank = self.members.group.rank_of(rank).unwrap_or_default();
+        self.members.refused(&format_args!(
+            "the system does not let this rank and rank {rank} reach each other's memory any more"
+        ))
+    }
+
+    #[inline]
+    fn wake(&mut self, ranks: u64) {
+        self.members.access.with(|endpoint| endpoint.wake(ranks));
+    }
+
+    #[inline]
+    fn fold(&mut self, from: RawBytes, into: RawBytes) {
+        if let Some(operation) = self.operation {
+            operation(from, into, Side::Right);
+        }
+    }
+
+    #[inline]
+    fn fold_left(&mut self, from: RawBytes, into: RawBytes) {
+        if let Some(operation) = self.operation {
+            operation(from, into, Side::Left);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The ranks that meet in a collective.
+
+use oxmpi_wire::engine::{Failure, Outcome};
+use oxmpi_wire::{Fault, Peer};
+
+use super::super::access::Threading;
+use super::super::group::Group;
+use crate::error::{Error, Result};
+
+/// The ranks that meet in a collective, and how this one reaches them.
+#[derive(Debug)]
+pub(crate) struct Members<'a, A: Threading> {
+    pub(crate) access: &'a A,
+    pub(crate) group: &'a Group,
+    /// The context of the communicator's collectives.
+    pub(crate) context: u32,
+}
+
+impl<A: Threading> Clone for Members<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Threading> Copy for Members<'_, A> {}
+
+impl<A: Threading> Members<'_, A> {
+    /// Judges a message that has ended and should have had so many bytes.
+    pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
+        match outcome {
+            // Nobody took it back but the endpoint, when the world ended.
+            Ok(status) if status.cancelled => Err(Error::Finalized),
+            Ok(status) if status.len == bytes => Ok(()),
+            Ok(status) => Err(self.disagree(status.source, status.len, bytes)),
+            Err(Failure::Truncated { peer, sent, .. }) => Err(self.disagree(peer, sent, bytes)),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    /// The error of a message that is longer or shorter than its receiver expects.
+    #[cold]
+    fn disagree(&self, peer: Peer, sent: u64, expected: u64) -> Error {
+        match self.group.rank_of(peer.0) {
+            Some(peer) => self.refused(&format_args!(
+                "rank {peer} sent {sent} B where this rank expected {expected} B: they do not \
+                 agree on the count"
+            )),
+            None => self.refused(&"a rank that there is not sent a message"),
+        }
+    }
+
+    /// The error of naming `rank`, which the communicator does not have.
+    #[cold]
+    pub(crate) fn no_rank(&self, rank: usize) -> Error {
+        Error::Rank {
+            rank: self.group.rank() as usize,
+            named: rank,
+            size: self.group.size() as usize,
+        }
+    }
+
+    /// The error of a collective that cannot go on.
+    #[cold]
+    pub(crate) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Collective {
+            rank: self.group.rank() as usize,
+            why: why.to_string(),
+        }
+    }
+
+    /// The failure in terms of the communicator's ranks.
+    #[cold]
+    pub(crate) fn failed(&self, failure: Failure) -> Error {
+        let rank = self.group.rank() as usize;
+        match failure {
+            Failure::Truncated {
+                peer,
+                tag,
+                sent,
+                room,
+            } => Error::Truncated {
+                rank,
+                source: self.rank_of(peer).unwrap_or_default(),
+                tag,
+                sent,
+                room,
+            },
+            Failure::Fault { peer, fault } => self.lost(peer, fault),
+            Failure::Own(number) => self
+                .access
+                .with(|endpoint| endpoint.collectives.error(number))
+                .unwrap_or(Error::Finalized),
+            Failure::Stale => Error::Transport {
+                rank,
+                fault: Fault::Protocol("a request was completed twice"),
+            },
+        }
+    }
+
+    /// The error of a peer's loss.
+    #[cold]
+    pub(crate) fn lost(&self, peer: Peer, fault: Fault) -> Error {
+        let rank = self.group.rank() as usize;
+        match self.rank_of(peer) {
+            Some(lost) => Error::Peer {
+                rank,
+                peer: lost,
+                pid: self.access.with(|endpoint| endpoint.pid(peer)),
+                host: self.access.with(|endpoint| endpoint.host(peer)),
+                fault,
+            },
+            None => Error::Transport { rank, fault },
+        }
+    }
+
+    fn rank_of(&self, peer: Peer) -> Option<usize> {
+        self.group.rank_of(peer.0).map(|rank| rank as usize)
+    }
+}

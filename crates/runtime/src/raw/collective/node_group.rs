@@ -1,0 +1,93 @@
+//! How the ranks of a node become a team, for what they do without messages.
+
+use std::sync::LazyLock;
+
+use oxmpi_os::cache::{self, Cache};
+use oxmpi_os::{affinity, cpu};
+use oxmpi_shm::node::collective::Team;
+
+use super::super::access::Threading;
+use super::super::communicator::Communicator;
+use crate::error::Result;
+use crate::op::Op;
+
+impl<A: Threading> Communicator<A> {
+    /// Makes a team with all others of its node, or agrees with all ranks that there is none. Meanwhile there
+    /// is none.
+    #[cold]
+    pub(super) fn make_node_group_of_ranks(&self) -> Result<()> {
+        let (context, group) = (self.context(), self.group());
+        let place = group.place();
+        let (node, me) = (place.node(group.rank()), place.local(group.rank()));
+        let ranks = (0..place.ranks_on(node)).map(|local| place.rank(node, local));
+        let ranks: Vec<u32> = ranks.collect();
+        let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
+        let is_alone = ranks.len() == 1;
+        let mut team = match is_alone {
+            true => None,
+            false => (self.access())
+                .with(|endpoint| endpoint.make_node_group(context, links, me as usize)),
+        };
+        if !self.all_agree(is_alone || team.is_some())? {
+            return Ok(());
+        }
+        let all = self.exchange_node_facts(team.as_mut().is_none_or(Team::can_read))?;
+        let Some(mut team) = team.map(Box::new) else {
+            self.access()
+                .with(|endpoint| endpoint.set_alone_on_node(context));
+            return Ok(());
+        };
+        let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
+        if !of_node().all(|(can_read, _)| can_read) {
+            team.read_no_memory();
+        }
+        let processors: Option<Vec<u32>> = of_node().map(|(_, processor)| processor).collect();
+        let processors = processors.unwrap_or_default();
+        team.know_processors(&processors);
+        if let Some(cache) = &*LAST_CACHE {
+            let known = processors.iter().map(|processor| processor - 1);
+            team.know_cache(cache.bytes, cache.sharers(team.ranks_on_node(), known));
+        }
+        self.access()
+            .with(|endpoint| endpoint.keep_node_group(context, team));
+        Ok(())
+    }
+
+    /// Of each rank, whether it can read the memory of the others of its node, which this one can or not; and its
+    /// processor, counted from 1, if it has one, maybe with others.
+    fn exchange_node_facts(&self, can_read: bool) -> Result<Vec<(bool, Option<u32>)>> {
+        let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
+        let mut all = vec![0_u32; size];
+        let processor = own_processor().map_or(0, |own| own + 1);
+        all[me] = processor << 1 | u32::from(can_read);
+        self.allreduce_in_place(&mut all, Op::MAX)?;
+        let told = |one: u32| {
+            (
+                one & 1 == 1,
+                Some(one >> 1).filter(|&processor| processor > 0),
+            )
+        };
+        Ok(all.into_iter().map(told).collect())
+    }
+
+    /// Whether all ranks do, of which this one does or not.
+    fn all_agree(&self, does: bool) -> Result<bool> {
+        let mut all = [u8::from(does)];
+        self.allreduce_in_place(&mut all, Op::MIN)?;
+        Ok(all == [1])
+    }
+}
+
+/// The last cache of the processor on which this process first asked; all are taken to be alike.
+static LAST_CACHE: LazyLock<Option<Cache>> = LazyLock::new(|| cache::last(cpu::current()));
+
+/// The only processor on which this rank may run.
+fn own_processor() -> Option<u32> {
+    let mask = affinity::current().ok()?;
+    let mut processors = affinity::cpus(&mask);
+    let first = processors.next()?;
+    match processors.next() {
+        None => u32::try_from(first).ok(),
+        Some(_) => None,
+    }
+}

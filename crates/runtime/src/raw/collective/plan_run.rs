@@ -1,0 +1,140 @@
+//! One collective under way.
+
+use oxmpi_coll::catalog::{AnyPlan, Call};
+use oxmpi_coll::exec::{Execution, Failure, Progress};
+
+use super::super::access::Threading;
+use super::super::communicator::OpenRequest;
+use super::super::group::Group;
+use super::super::scratch::RunMemory;
+use super::buffers::{Buffers, Operation};
+use super::members::Members;
+use super::plan_driver::{PendingMessage, PlanDriver, RunState};
+use crate::error::Result;
+
+/// One collective under way.
+#[derive(Debug)]
+pub(super) struct PlanRun {
+    execution: Execution<AnyPlan, PendingMessage>,
+    state: RunState,
+}
+
+impl PlanRun {
+    /// Prepares the call's plan, as the collective with this number.
+    #[inline(always)]
+    pub(super) fn new(plan: AnyPlan, call: &Call, number: u32, alone: bool) -> Self {
+        Self {
+            execution: Execution::new(plan),
+            state: RunState {
+                memory: RunMemory::default(),
+                element: call.element_bytes,
+                block: call.bytes(),
+                number,
+                alone,
+                fast_receive: None,
+                unpolled: false,
+            },
+        }
+    }
+
+    /// Gives it memory, before it starts.
+    ///
+    /// # Errors
+    /// When there is not enough.
+    #[inline(always)]
+    pub(super) fn give_memory<A: Threading>(
+        &mut self,
+        members: Members<'_, A>,
+        buffers: &Buffers,
+        memory: RunMemory,
+    ) -> Result<()> {
+        self.take_memory(memory);
+        let elements = self.execution.scratch(buffers.given());
+        let bytes = elements.saturating_mul(self.state.element);
+        if !self.state.memory.scratch.grow(bytes) {
+            return Err(members.refused(&format_args!("no memory for {bytes} B of scratch")));
+        }
+        Ok(())
+    }
+
+    /// Gives it memory that is enough.
+    #[inline(always)]
+    pub(super) fn take_memory(&mut self, memory: RunMemory) {
+        self.state.memory = memory;
+    }
+
+    /// Goes on as far as it can; its plan names these ranks. Whether it is done.
+    ///
+    /// # Errors
+    /// When a message or the operation fails; then [`PlanRun::abandon`] is what is left to do.
+    #[inline]
+    pub(super) fn advance<A: Threading>(
+        &mut self,
+        members: Members<'_, A>,
+        ranks: &Group,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<bool> {
+        let mut binding = PlanDriver {
+            members,
+            ranks,
+            buffers,
+            operation,
+            state: &mut self.state,
+        };
+        match self.execution.advance(buffers.given(), &mut binding) {
+            Ok(Progress::Done) => Ok(true),
+            Ok(Progress::Pending) => Ok(false),
+            Err(Failure::Driver(error)) => Err(error),
+            Err(broken) => Err(members.refused(&broken)),
+        }
+    }
+
+    /// Whether something may come sooner on the fast path than by a turn of the endpoint. Once for
+    /// each receive: a turn would take it the longer way.
+    #[inline]
+    pub(super) const fn take_unpolled(&mut self) -> bool {
+        std::mem::replace(&mut self.state.unpolled, false)
+    }
+
+    /// Prepares it to run once more. Nothing is under way.
+    pub(super) fn restart(&mut self) {
+        self.execution.restart();
+    }
+
+    /// Gives up: takes every message back and waits until none touches a buffer any more.
+    pub(super) fn abandon<A: Threading>(&mut self, members: Members<'_, A>) {
+        while let Some(ticket) = self.execution.abandon() {
+            let posted = match ticket.request {
+                Some(request) => Some(request),
+                None => self
+                    .state
+                    .fast_receive
+                    .take()
+                    .and_then(|fast_receive| fast_receive.posted),
+            };
+            if let Some(request) = posted {
+                take_back(members, request);
+            }
+        }
+    }
+
+    /// The memory, for the next collective. Nothing is under way.
+    pub(super) fn return_memory_of_run(&mut self) -> RunMemory {
+        std::mem::take(&mut self.state.memory)
+    }
+}
+
+/// Takes a message back. How it ends is the collective's failure, which is told already.
+fn take_back<A: Threading>(members: Members<'_, A>, request: OpenRequest) {
+    let mine = members.access.with(|endpoint| {
+        let mine = endpoint.check_process().is_ok();
+        if mine {
+            endpoint.take_back(request);
+        }
+        mine
+    });
+    if mine {
+        let _ended = members.access.until(|endpoint| endpoint.test(request));
+    }
+}
