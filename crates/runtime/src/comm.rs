@@ -7,9 +7,12 @@ mod graph;
 mod grid;
 pub mod intercomm;
 mod message;
+mod open_requests;
 mod owned_request;
 mod persistent;
 mod point_to_point;
+mod request;
+mod scope;
 mod topology;
 
 use std::fmt;
@@ -23,6 +26,8 @@ pub use intercomm::InterComm;
 pub use message::Message;
 pub use owned_request::OwnedRequest;
 pub use persistent::Persistent;
+pub use request::{AllCompleted, AnyRequest, Completed, Request, Test};
+pub use scope::Scope;
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Choice;
@@ -32,7 +37,6 @@ use topology::Topology;
 
 use crate::error::Result;
 use crate::raw::{Communicator, Multi, Single, Threading};
-use crate::scope::Scope;
 
 /// A communicator: an ordered group of ranks with a context of its own, so that its messages never
 /// meet those of another one (MPI 5.0, chapter 7).
@@ -127,7 +131,7 @@ impl<A: Threading> Comm<A> {
     /// node of its own.
     #[must_use]
     pub fn placement(&self) -> Placement {
-        self.raw.group().place()
+        self.raw.group().placement()
     }
 
     /// A communicator of the same ranks on a new endpoint, for several threads at once. Collective.

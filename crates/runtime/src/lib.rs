@@ -52,24 +52,25 @@
 //! or process creation.
 
 mod boot;
+mod buffer;
 mod comm;
 mod data;
 mod envelope;
 mod error;
+mod job_policy;
 mod memory;
 mod op;
 mod raw;
-mod request;
-mod scope;
 pub mod settings;
 pub mod threads;
 pub mod transports;
 mod value;
 mod world;
 
+pub use buffer::Buffer;
 pub use comm::{
-    Cart, Comm, Endpoint, Graph, Grid, InterComm, Message, OwnedRequest, Persistent, SharedComm,
-    collective, intercomm,
+    AllCompleted, AnyRequest, Cart, Comm, Completed, Endpoint, Graph, Grid, InterComm, Message,
+    OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective, intercomm,
 };
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
@@ -77,8 +78,6 @@ pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use raw::{Multi, Single, Threading};
-pub use request::{AllCompleted, AnyRequest, Buffer, Completed, Request, Test};
-pub use scope::Scope;
 pub use value::Value;
 pub use world::World;
 

@@ -18,9 +18,10 @@ mod tests;
 mod typed;
 mod value;
 
+pub use crate::raw::WaitMode;
 pub use file::{FileEntry, entries};
 pub use resolve::{JOB_VARIABLE, resolve};
-pub use rows::{WaitMode, spin};
+pub use rows::spin;
 pub use sources::{Assignment, File, Sources};
 pub use value::{BadSetting, Origin, SettingValue, Values};
 

@@ -9,8 +9,9 @@ use crate::boot::{self, ProcessManager};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::job_policy::JobPolicy;
 use crate::memory::Memory;
-use crate::raw::{Communicator, Endpoint, EndpointCell, Policy, Single};
+use crate::raw::{self, Communicator, Endpoint, EndpointCell, Single};
 use crate::settings::JOB_VARIABLE;
 
 /// Whether this process has joined its job, or tried to. Never reset: a process joins once.
@@ -41,7 +42,7 @@ impl World {
         if JOINED.swap(true, Ordering::Relaxed) {
             return Err(Error::SecondInit);
         }
-        let (mut policy, warnings) = Policy::of_process()?;
+        let (mut policy, warnings) = JobPolicy::of_process()?;
         let began = Instant::now();
         let mut manager = ProcessManager::find()?;
         if manager.rank() == 0 {
@@ -49,29 +50,30 @@ impl World {
             // another host than the ranks, with other devices.
             let told = std::env::var_os(JOB_VARIABLE).is_some();
             let of_settings = warnings.iter().filter(|_| !told);
-            for warning in of_settings.chain(&policy.network.selection.warnings) {
+            for warning in of_settings.chain(&policy.endpoint.start.network.selection.warnings) {
                 eprintln!("oxmpi: {warning}");
             }
         }
-        let failure = (manager.size() > 1).then(|| policy.open()).flatten();
-        let met = boot::meet(&mut manager, &policy, policy.heap)?;
-        if let Some(warning) = failure.filter(|_| met.speaks_for_host()) {
+        let failure = (manager.size() > 1)
+            .then(|| policy.open_transports())
+            .flatten();
+        let ranks = boot::meet(&mut manager, &policy.endpoint.start, &policy.agreed)?;
+        if let Some(warning) = failure.filter(|_| ranks.speaks_for_host()) {
             eprintln!("oxmpi: {warning}");
         }
         if policy.start_report {
-            let report = met.report(&manager);
+            let report = ranks.report(&manager);
             eprintln!(
                 "oxmpi: {report}, {:.1} ms",
                 began.elapsed().as_secs_f64() * 1e3
             );
         }
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let at_start = policy.network.at_start;
-        let endpoint = Endpoint::new(met, policy, fork)?;
+        let endpoint = Endpoint::new(ranks, policy.endpoint, fork)?;
         let group = endpoint.all_ranks(manager.rank());
         let endpoint = Single::new(EndpointCell::new(endpoint)?);
         let comm = Communicator::new(endpoint, Endpoint::FIRST_CONTEXT, group);
-        if at_start {
+        if policy.connect_at_start {
             comm.connect()?;
         }
         Ok(Self {
@@ -136,6 +138,7 @@ impl World {
             return Ok(());
         }
         self.comm.raw.leave();
+        raw::leave_shared();
         self.manager.finalize()
     }
 }

@@ -5,12 +5,8 @@
 
 use std::fmt;
 
-use oxmpi_coll::choice::Tuning;
-use oxmpi_coll::settings::SETTINGS;
-
 use super::{ProcessManager, asked};
 use crate::error::{Error, Result};
-use crate::settings::{Origin, SettingValue, Values};
 
 /// The key under which two ranks say what they were told, with a rank's number.
 const TOLD: &str = "oxmpi-told";
@@ -22,42 +18,31 @@ const LONGEST: usize = 480;
 /// together, and ranks that find otherwise would wait for each other.
 #[derive(Clone, Debug)]
 pub(crate) struct AgreedSettings {
-    pub(super) fingerprint: Fingerprint,
+    pub(crate) fingerprint: Fingerprint,
     /// The version, and what somebody has set, for people.
-    text: String,
+    pub(crate) text: String,
 }
 
 /// Stands for all that a rank was told. Those of different things differ, but for one pair in 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fingerprint(u64);
+pub(crate) struct Fingerprint(u64);
 
 impl AgreedSettings {
-    /// What these values say, of which `tuning` is made.
-    pub(crate) fn of(values: &Values, tuning: &Tuning) -> Self {
+    /// `values` is what they say in any form that differs where they do; `set` are those that somebody has set,
+    /// for people, and `rules` the contents of a file of rules.
+    pub(crate) fn new(values: &str, set: Vec<String>, rules: &str) -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        let is_of_all = |value: &&SettingValue| {
-            let name = value.setting.name;
-            name == "shm_collectives" || SETTINGS.iter().any(|row| row.name == name)
-        };
-        let set = (values.all.iter().filter(is_of_all))
-            .filter(|value| value.origin != Origin::Default)
-            .map(|value| format!("{} = {} ({})", value.setting.name, value.text, value.origin));
-        let mut set: Vec<_> = set.collect();
-        if !tuning.rules.is_empty() {
+        let mut set = set;
+        if !rules.is_empty() {
             // Files of one name may differ.
-            set.push(format!(
-                "rules {}",
-                Fingerprint::of(&format!("{:?}", tuning.rules))
-            ));
+            set.push(format!("rules {}", Fingerprint::of(rules)));
         }
         let set = match set.is_empty() {
             true => "the defaults".into(),
             false => set.join(", "),
         };
-        let (in_node, checks) = (values.node_collectives(), values.checks_collectives());
         Self {
-            // By their values, as one value can be told in several ways.
-            fingerprint: Fingerprint::of(&format!("{version} {tuning:?} {in_node} {checks}")),
+            fingerprint: Fingerprint::of(&format!("{version} {values}")),
             text: format!("oxmpi {version} and {set}"),
         }
     }
@@ -126,80 +111,7 @@ impl fmt::Display for Fingerprint {
 
 #[cfg(test)]
 mod tests {
-    use oxmpi_coll::catalog::Algorithm;
-    use oxmpi_coll::choice::{Tuning, read_rules};
-    use oxmpi_coll::settings::SETTINGS;
-
-    use super::{AgreedSettings, Fingerprint, LONGEST, decode, encode};
-    use crate::settings::{Sources, TABLE, Values, resolve};
-
-    fn values(name: &str, value: &str) -> Values {
-        let sources = Sources {
-            environment: vec![(format!("OXMPI_{}", name.to_uppercase()), value.into())],
-            ..Sources::default()
-        };
-        resolve(TABLE, &sources).expect("they read")
-    }
-
-    fn told(name: &str, value: &str) -> AgreedSettings {
-        let values = values(name, value);
-        AgreedSettings::of(&values, &values.tuning())
-    }
-
-    /// But for rules, whose file is read apart.
-    #[test]
-    fn every_setting_of_collectives_counts() {
-        let plain = told("wait", "passive");
-        assert!(plain.text.ends_with("the defaults"), "{}", plain.text);
-        let rows = TABLE.iter().filter(|row| {
-            let is_of_all =
-                row.name == "shm_collectives" || SETTINGS.iter().any(|one| one.name == row.name);
-            is_of_all && row.name != "coll_rules"
-        });
-        let mut count = 0;
-        for row in rows {
-            let algorithms = Algorithm::ALL.into_iter().map(Algorithm::name);
-            let others = ["off", "on", "7ns", "12345678", "gemini", "all", "ranks"];
-            let mut values = algorithms.chain(others);
-            let value = values.find(|value| *value != row.default && (row.check)(value).is_ok());
-            let value = value.expect("the row takes one of them");
-            let other = told(row.name, value);
-            assert_ne!(
-                plain.fingerprint, other.fingerprint,
-                "{} = {value}",
-                row.name
-            );
-            let said = format!("{} = {value} (OXMPI_", row.name);
-            assert!(other.text.contains(&said), "{}", other.text);
-            count += 1;
-        }
-        assert_eq!(count, SETTINGS.len());
-    }
-
-    #[test]
-    fn values_count_and_not_how_they_are_told() {
-        let prints = ["64KiB", "65536"].map(|value| told("gatherv_short", value).fingerprint);
-        assert_eq!(prints[0], prints[1]);
-    }
-
-    #[test]
-    fn what_stands_in_a_file_of_rules_counts() {
-        let values = values("wait", "passive");
-        let of = |algorithm: &str| {
-            let text = format!(
-                r#"{{"version": 1, "rules": [{{"collective": "bcast", "algorithm": "{algorithm}"}}]}}"#
-            );
-            let rules = read_rules(&text).expect("they read");
-            let tuning = Tuning {
-                rules,
-                ..values.tuning()
-            };
-            AgreedSettings::of(&values, &tuning)
-        };
-        let [one, other] = ["binomial", "chain"].map(of);
-        assert_ne!(one.fingerprint, other.fingerprint);
-        assert_ne!(one.text, other.text);
-    }
+    use super::{Fingerprint, LONGEST, decode, encode};
 
     #[test]
     fn decode_reads_what_the_other_side_writes() {

@@ -20,8 +20,6 @@ pub(crate) struct NetworkPreference {
     /// The interfaces, those of the selection alone.
     pub(crate) filter: Filter,
     pub(crate) options: Options,
-    /// Whether all ranks of other nodes are connected to at the start.
-    pub(crate) at_start: bool,
 }
 
 impl NetworkPreference {
@@ -128,24 +126,24 @@ impl NetworkListener {
             return Ok(node.into());
         }
         let nodes = addresses.iter().map(|address| &*address.node);
-        let (machine, seen) =
+        let (ranks_on_machine, visible_pids) =
             co_located(&self.address.node, nodes.clone().zip(pids.iter().copied()));
         let speaks_for_host = is_first_alone(&self.address.node, nodes.clone());
         let (tx, rx) = self.site.join(rank, cards).map_err(not_watched)?;
-        let far = RemoteRanks {
+        let remote = RemoteRanks {
             speaks_for_host,
             tx,
             rx,
             pids,
             order: [here, there].concat(),
             nodes: JobNodes::named(nodes).numbers(),
-            machine,
-            seen,
+            ranks_on_machine,
+            visible_pids,
             traffic: ExchangeTraffic::default(),
         };
         Ok(WiredRanks {
             node,
-            far: Some(far.into()),
+            remote: Some(remote.into()),
         })
     }
 }

@@ -15,7 +15,6 @@ use std::fmt::Display;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::Gathered;
-use oxmpi_shm::heap::Wish;
 use oxmpi_tcp::{Card, TcpTx};
 use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
@@ -25,9 +24,8 @@ use super::endpoint_address::is_first_alone;
 use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress};
 use super::node::{gather, gather_at_node, release};
 use super::nodes::PublishedNodes;
-use super::{NetworkListener, ProcessManager, RemoteRanks, WiredRanks, address};
+use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};
 use crate::error::{Error, Result};
-use crate::raw::Policy;
 
 /// The key under which the leader of a node says how long what it writes is and where it listens, `LENGTHS/CARD`, with
 /// the node's number.
@@ -41,8 +39,7 @@ pub(super) fn meet(
     manager: &mut ProcessManager,
     listening: NetworkListener,
     mut published: PublishedNodes,
-    policy: &Policy,
-    heap: Wish,
+    options: &StartOptions,
 ) -> Result<WiredRanks> {
     let (rank, size, nodes) = (manager.rank(), manager.size(), published.nodes);
     let place = published.node_rank(manager, rank)?;
@@ -62,10 +59,10 @@ pub(super) fn meet(
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
     let (node, sheets) = if place.place == 0 {
-        let gathered = gather(acceptor, policy.layout(place.ranks), heap, note)?;
+        let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
         let common = format!("{}/{lengths}/{card}", own.node);
         let mut exchange = Exchange::new(place.node, nodes, &sheet(common, &gathered));
-        let patience = policy.network.options.patience;
+        let patience = options.network.options.patience;
         (ends, traffic) =
             leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
                 let leader = published.leader(manager, node)?;
@@ -91,22 +88,22 @@ pub(super) fn meet(
     let (tx, rx) = ends;
     let places = || (0..size).filter_map(|rank| all.place(rank));
     let nodes = places().map(|place| (node_of(place.common), place.pid));
-    let (machine, seen) = co_located(&own.node, nodes);
+    let (ranks_on_machine, visible_pids) = co_located(&own.node, nodes);
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
-    let far = RemoteRanks {
+    let remote = RemoteRanks {
         speaks_for_host,
         tx,
         rx,
         order,
         nodes: places().map(|place| place.node).collect(),
         pids: places().map(|place| place.pid).collect(),
-        machine,
-        seen,
+        ranks_on_machine,
+        visible_pids,
         traffic,
     };
     Ok(WiredRanks {
         node,
-        far: Some(far.into()),
+        remote: Some(remote.into()),
     })
 }
 

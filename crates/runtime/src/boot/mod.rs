@@ -21,9 +21,8 @@ mod pmi;
 mod pmix;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::Node;
-use oxmpi_shm::heap::Reach;
-use oxmpi_shm::heap::Wish;
+use oxmpi_shm::heap::{Reach, Wish};
+use oxmpi_shm::{Layout, Node};
 
 pub(crate) use agreed_settings::AgreedSettings;
 pub(crate) use business_card::{NetworkListener, NetworkPreference};
@@ -37,17 +36,37 @@ use manager::ManagerCalls;
 use nodes::{JobNodes, PublishedNodes};
 
 use crate::error::{Error, Result};
-use crate::raw::Policy;
 
 /// The key under which a rank makes itself known, `PRINT/INVITATION`, with its number.
 const NODE: &str = "oxmpi-node";
+
+/// How the ranks of an endpoint find each other, and what they share.
+#[derive(Clone, Debug)]
+pub(crate) struct StartOptions {
+    /// Which transports are selected, and how the ranks of other nodes are reached.
+    pub(crate) network: NetworkPreference,
+    /// The sizes of a shared memory segment for one rank.
+    pub(crate) layout: Layout,
+    /// The memory that ranks allocate.
+    pub(crate) heap: Wish,
+}
+
+impl StartOptions {
+    /// The sizes of a shared memory segment for `ranks` ranks.
+    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
+        Layout {
+            ranks,
+            ..self.layout
+        }
+    }
+}
 
 /// The ranks that have met, as one of them sees it.
 pub(crate) struct WiredRanks {
     /// Those that share memory with it, in the order of their ranks.
     pub(crate) node: Node,
     /// The others, where there are any.
-    pub(crate) far: Option<Box<RemoteRanks>>,
+    pub(crate) remote: Option<Box<RemoteRanks>>,
 }
 
 /// Ranks on other nodes.
@@ -63,9 +82,9 @@ pub(crate) struct RemoteRanks {
     /// The process of each rank, by rank.
     pub(crate) pids: Vec<u32>,
     /// Ranks that run on this machine, whichever node they are of.
-    pub(crate) machine: u32,
+    pub(crate) ranks_on_machine: u32,
     /// The processes of those of them that this rank can ask the kernel about.
-    pub(crate) seen: Vec<u32>,
+    pub(crate) visible_pids: Vec<u32>,
     /// Whether this rank is the first of those that are nodes of their own on its host.
     pub(crate) speaks_for_host: bool,
     /// What it took to find them.
@@ -83,7 +102,9 @@ impl WiredRanks {
 
     /// Whether it falls to this rank to tell people what holds for all ranks of its host that share no memory.
     pub(crate) fn speaks_for_host(&self) -> bool {
-        self.far.as_ref().is_none_or(|far| far.speaks_for_host)
+        self.remote
+            .as_ref()
+            .is_none_or(|remote| remote.speaks_for_host)
     }
 
     /// What it took to meet, for people and tests: `rank 3: 1 puts, 5 gets, 4 barriers; 2 messages, 412 bytes`.
@@ -93,7 +114,7 @@ impl WiredRanks {
             gets,
             barriers,
         } = manager.asked();
-        let traffic = self.far.as_ref().map(|far| far.traffic);
+        let traffic = self.remote.as_ref().map(|remote| remote.traffic);
         let ExchangeTraffic { messages, bytes } = traffic.unwrap_or_default();
         format!(
             "rank {}: {puts} puts, {gets} gets, {barriers} barriers; {messages} messages, {bytes} bytes",
@@ -104,7 +125,7 @@ impl WiredRanks {
 
 impl From<Node> for WiredRanks {
     fn from(node: Node) -> Self {
-        Self { node, far: None }
+        Self { node, remote: None }
     }
 }
 
@@ -114,15 +135,15 @@ impl From<Node> for WiredRanks {
 /// When a rank does not come, no network reaches it, or it was told other things.
 pub(crate) fn meet(
     manager: &mut ProcessManager,
-    policy: &Policy,
-    heap: Wish,
+    options: &StartOptions,
+    agreed: &AgreedSettings,
 ) -> Result<WiredRanks> {
     let (rank, size) = (manager.rank(), manager.size());
-    let (acceptor, own) = open_acceptor(policy.network.selection.shared)?;
+    let (acceptor, own) = open_acceptor(options.network.selection.shared)?;
     if size == 1 {
-        return accept_ranks(acceptor, policy.layout(1), Some(heap)).map(WiredRanks::from);
+        return accept_ranks(acceptor, options.layout(1), Some(options.heap)).map(WiredRanks::from);
     }
-    let fingerprint = policy.told.fingerprint;
+    let fingerprint = agreed.fingerprint;
     manager.put(&format!("{NODE}-{rank}"), &format!("{fingerprint}/{own}"))?;
     manager.barrier()?;
     let first = address(manager, 0)?;
@@ -141,14 +162,14 @@ pub(crate) fn meet(
     manager.barrier()?;
     let published = match PublishedNodes::ask(manager)? {
         Ok(published) => published,
-        Err(other) => return Err(policy.told.differs(manager, other)),
+        Err(other) => return Err(agreed.differs(manager, other)),
     };
     if published.nodes > 1 {
-        let listening = NetworkListener::open(&policy.network, acceptor, own, &first)?;
-        return inter_node::meet(manager, listening, published, policy, heap);
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        return inter_node::meet(manager, listening, published, options);
     }
     match rank {
-        0 => accept_ranks(acceptor, policy.layout(size), Some(heap)),
+        0 => accept_ranks(acceptor, options.layout(size), Some(options.heap)),
         _ => join_node(&first, rank, size),
     }
     .map(WiredRanks::from)
@@ -166,7 +187,7 @@ fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, Endpoint
     let read =
         parts.and_then(|(fingerprint, address)| Some((Fingerprint::decode(fingerprint)?, address)));
     let Some((fingerprint, address)) = read else {
-        let why = format!("rank {of} is {text:?}, expected number/address: {VERSION}");
+        let why = format!("rank {of} is {text:?}, expected fingerprint/address: {VERSION}");
         return Err(Error::start("looking for the other ranks", why));
     };
     Ok((fingerprint, EndpointAddress::decode(address)?))

@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn ranks_of_one_node_say_so() {
-        let (_first, one) = open_acceptor(true).expect("a acceptor");
-        let (_second, two) = open_acceptor(true).expect("a acceptor");
-        let (_third, alone) = open_acceptor(false).expect("a acceptor");
+        let (_first, one) = open_acceptor(true).expect("an acceptor");
+        let (_second, two) = open_acceptor(true).expect("an acceptor");
+        let (_third, alone) = open_acceptor(false).expect("an acceptor");
         assert_eq!(one.node, two.node);
         assert_ne!(one.node, alone.node);
         assert_eq!(machine(&one.node), machine(&alone.node));

@@ -11,7 +11,7 @@ const NODES: &str = "oxmpi-nodes";
 /// Before the rank that was told otherwise than rank 0.
 const DIFFERS: &str = "other:";
 /// The key of the node ranks of all ranks, each piece of the list with its number.
-const NODE_RANKS: &str = "oxmpi-node_ranks";
+const NODE_RANKS: &str = "oxmpi-node-ranks";
 /// The key of the leaders of all nodes, likewise.
 const LEADERS: &str = "oxmpi-leaders";
 

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::Comm;
 use super::collective::Collective;
+use crate::buffer::{Buffer, sealed::HoldBuffer};
 use crate::error::{Error, Result};
 use crate::op::{Combine, owned_operation};
 use crate::raw::{self, RawRequest, Threading};
-use crate::request::{Buffer, sealed::HoldBuffer};
 
 /// A collective that is prepared once and run again and again, always with the same buffers; made
 /// by [`Comm::persistent`].

@@ -1,9 +1,10 @@
 //! The elements that predefined operations know.
 
 use super::loops::each;
-use super::{Op, OpCode, Widening, floats};
+use super::{Op, OpCode};
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::raw::Widening;
 
 /// `into[i] = into[i] op from[i]` for two slices of the same length.
 pub type Fold<T> = fn(into: &mut [T], from: &[T]);
@@ -65,29 +66,4 @@ macro_rules! integers {
     )*};
 }
 
-macro_rules! floats {
-    ($($t:ident)*) => {$(
-        impl Element for $t {
-            fn fold(op: Op) -> Result<Fold<Self>> {
-                Ok(match op.0 {
-                    OpCode::Sum => each!($t, |a, b| a + b),
-                    OpCode::Product => each!($t, |a, b| a * b),
-                    OpCode::Min => each!($t, floats::$t::min),
-                    OpCode::Max => each!($t, floats::$t::max),
-                    _ => return missing(op, stringify!($t)),
-                })
-            }
-
-            fn is_exact(op: Op) -> bool {
-                matches!(op.0, OpCode::Min | OpCode::Max)
-            }
-
-            fn widening(op: Op) -> Option<Widening> {
-                (op.0 == OpCode::Sum).then(Widening::of::<$t>)
-            }
-        }
-    )*};
-}
-
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
-floats!(f32 f64);

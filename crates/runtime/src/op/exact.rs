@@ -6,6 +6,7 @@ mod tests;
 use std::fmt;
 use std::ops::AddAssign;
 
+use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::element::{Element, Fold, missing};
@@ -13,6 +14,7 @@ use super::loops::each;
 use super::{Op, OpCode};
 use crate::data::Data;
 use crate::error::Result;
+use crate::raw::{Widening, elements};
 
 /// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and room for 2^77
 /// summands.
@@ -307,5 +309,24 @@ impl Element for ExactSum {
 impl fmt::Debug for ExactSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ExactSum").field(&self.value()).finish()
+    }
+}
+
+/// How floats are summed exactly: as [`ExactSum`]s.
+pub(super) fn widening<T: Summand>() -> Widening {
+    Widening {
+        element: size_of::<ExactSum>() as u64,
+        widen: |from, into| convert(from, into, T::exact),
+        narrow: |from, into| convert(from, into, T::rounded),
+    }
+}
+
+/// Converts the elements of one range into those of another.
+fn convert<F: Data, I: Data>(from: RawBytes, into: RawBytes, each: fn(F) -> I) {
+    // SAFETY: the raw core converts between the call's own buffers and rooms that it has made for
+    // as many wide elements.
+    let (from, into) = unsafe { elements::<F, I>(from, into) };
+    for (into, &from) in into.iter_mut().zip(from) {
+        *into = each(from);
     }
 }

@@ -1,5 +1,14 @@
-//! The smaller and the larger of two floats, with the same bits in whichever order they come: ranks
-//! that combine in different orders must agree.
+//! Predefined operations on floats.
+//!
+//! The minimum and the maximum have the same bits in either order of their operands: ranks that combine in
+//! different orders must agree.
+
+use super::element::{Element, Fold, missing};
+use super::exact::widening;
+use super::loops::each;
+use super::{Op, OpCode};
+use crate::error::Result;
+use crate::raw::Widening;
 
 /// A NaN loses against a number, -0 is below 0, and of two NaNs the bits of both are set. Written
 /// without branches, so that loops over it become vector instructions.
@@ -27,5 +36,33 @@ macro_rules! float {
     };
 }
 
-float!(f32, u32);
-float!(f64, u64);
+mod bits {
+    float!(f32, u32);
+    float!(f64, u64);
+}
+
+macro_rules! elements {
+    ($($t:ident)*) => {$(
+        impl Element for $t {
+            fn fold(op: Op) -> Result<Fold<Self>> {
+                Ok(match op.0 {
+                    OpCode::Sum => each!($t, |a, b| a + b),
+                    OpCode::Product => each!($t, |a, b| a * b),
+                    OpCode::Min => each!($t, bits::$t::min),
+                    OpCode::Max => each!($t, bits::$t::max),
+                    _ => return missing(op, stringify!($t)),
+                })
+            }
+
+            fn is_exact(op: Op) -> bool {
+                matches!(op.0, OpCode::Min | OpCode::Max)
+            }
+
+            fn widening(op: Op) -> Option<Widening> {
+                (op.0 == OpCode::Sum).then(widening::<$t>)
+            }
+        }
+    )*};
+}
+
+elements!(f32 f64);

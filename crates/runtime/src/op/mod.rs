@@ -13,11 +13,8 @@ use std::fmt;
 
 pub use element::{Element, Fold};
 pub use exact::ExactSum;
-#[cfg(test)]
-pub(crate) use reduction::custom;
 pub(crate) use reduction::{
-    Combine, NoReduction, OperandOrder, ResolvedReduction, Widening, on_bytes, owned_operation,
-    sealed,
+    Combine, NoReduction, OperandOrder, ResolvedReduction, on_bytes, owned_operation,
 };
 pub use reduction::{Custom, Reduction};
 pub use value_loc::ValueLoc;

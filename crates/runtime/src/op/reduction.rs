@@ -1,19 +1,16 @@
 //! Operations as the raw core calls them: on ranges of bytes that hold elements.
 
 use std::marker::PhantomData;
-use std::slice;
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
-use oxmpi_wire::Bytes;
 
-use super::exact::Summand;
 use super::{Element, ExactSum, Fold, Op};
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::raw::{OwnedOperation, Scratch};
+use crate::raw::{OwnedOperation, Widening, elements, elementwise};
 
 /// What combines elements of type `T` in a reduction: an [`Op`], or a function of your own by
 /// [`Op::commutative`] or [`Op::ordered`]. Sealed.
@@ -42,7 +39,9 @@ impl<F> Custom<F> {
     reason = "the trait is sealed: callers name `Reduction`, never what is here"
 )]
 pub(crate) mod sealed {
-    use super::{Data, ExactSum, Fold, PhantomData, RawBytes, Reproducible, Result, Side};
+    use super::{
+        Data, ExactSum, Fold, PhantomData, RawBytes, Reproducible, Result, Side, Widening,
+    };
 
     /// What the order of operands means to the result.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,18 +83,6 @@ pub(crate) mod sealed {
         pub widening: Option<Widening>,
     }
 
-    /// How elements become wider ones, of which an operation is exact, and these become elements
-    /// again. The ranges hold as many elements and do not overlap.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Widening {
-        /// Bytes of a wide element.
-        pub element: u64,
-        /// From elements to wide ones.
-        pub widen: fn(RawBytes, RawBytes),
-        /// From wide elements to those that are given.
-        pub narrow: fn(RawBytes, RawBytes),
-    }
-
     /// In place of an operation, where nothing is combined.
     #[derive(Clone, Copy, Debug)]
     pub enum NoReduction {}
@@ -114,7 +101,7 @@ pub(crate) mod sealed {
     pub struct CustomCombine<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
 }
 
-pub(crate) use sealed::{Combine, NoReduction, OperandOrder, ResolvedReduction, Widening};
+pub(crate) use sealed::{Combine, NoReduction, OperandOrder, ResolvedReduction};
 
 impl OperandOrder {
     /// The call of a reduction by such an operation.
@@ -137,12 +124,6 @@ pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) 
 /// An operation as the raw core keeps it.
 pub(crate) fn owned_operation<C: Combine + Send + 'static>(own: C) -> OwnedOperation {
     Box::new(on_bytes(own))
-}
-
-/// A function of elements as the raw core calls it.
-#[cfg(test)]
-pub(crate) fn custom<T: Data>(combine: impl Fn(T, T) -> T) -> impl Fn(RawBytes, RawBytes, Side) {
-    on_bytes(CustomCombine(combine, PhantomData))
 }
 
 impl Combine for NoReduction {
@@ -214,58 +195,6 @@ impl<T: Data, F: Fn(T, T) -> T> ResolveReduction<T> for Custom<F> {
 
 impl<T: Data, F: Fn(T, T) -> T> Combine for CustomCombine<T, F> {
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
-        // SAFETY: as in the predefined ones.
-        let (from, into) = unsafe { elements::<T, T>(from, into) };
-        for (into, &from) in into.iter_mut().zip(from) {
-            *into = match side {
-                Side::Left => (self.0)(from, *into),
-                Side::Right => (self.0)(*into, from),
-            };
-        }
+        elementwise(&self.0)(from, into, side);
     }
-}
-
-impl Widening {
-    /// Of floats to their exact sums.
-    pub(super) fn of<T: Summand>() -> Self {
-        Self {
-            element: size_of::<ExactSum>() as u64,
-            widen: |from, into| convert(from, into, T::exact),
-            narrow: |from, into| convert(from, into, T::rounded),
-        }
-    }
-}
-
-/// Makes elements of other ones.
-fn convert<F: Data, I: Data>(from: RawBytes, into: RawBytes, each: fn(F) -> I) {
-    // SAFETY: the raw core converts between the call's own buffers and rooms that it has made for
-    // as many wide elements.
-    let (from, into) = unsafe { elements::<F, I>(from, into) };
-    for (into, &from) in into.iter_mut().zip(from) {
-        *into = each(from);
-    }
-}
-
-/// Two ranges that hold as many elements, as slices.
-///
-/// # Safety
-/// Both are this process's own memory, in buffers of `F` and of `I` or in a collective's scratch, and
-/// whole numbers of these; they do not overlap, and nothing else writes to them (or, to `into`, reads)
-/// while the slices live.
-unsafe fn elements<'a, F: Data, I: Data>(from: RawBytes, into: RawBytes) -> (&'a [F], &'a mut [I]) {
-    const {
-        assert!(
-            align_of::<F>() <= Scratch::ALIGN && align_of::<I>() <= Scratch::ALIGN,
-            "elements that are reduced are aligned to 128 bytes at most"
-        );
-    }
-    // Of elements without a size there is nothing to combine.
-    let count = |bytes: RawBytes, size| (bytes.len() as usize).checked_div(size).unwrap_or(0);
-    let (from_count, into_count) = (count(from, size_of::<F>()), count(into, size_of::<I>()));
-    debug_assert_eq!(from_count, into_count);
-    // SAFETY: the caller's promise, and scratch is aligned; any bytes are a valid `F`.
-    let from_elements = unsafe { slice::from_raw_parts(from.start().cast(), from_count) };
-    // SAFETY: as above, of `I`.
-    let into_elements = unsafe { slice::from_raw_parts_mut(into.start().cast(), into_count) };
-    (from_elements, into_elements)
 }

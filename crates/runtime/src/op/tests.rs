@@ -3,7 +3,8 @@ use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use proptest::prelude::*;
 
-use super::sealed::{ResolveReduction, ResolvedReduction};
+use super::ResolvedReduction;
+use super::reduction::sealed::ResolveReduction;
 use super::{Combine, Element, Op, OperandOrder, ValueLoc};
 
 #[test]

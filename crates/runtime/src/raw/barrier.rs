@@ -3,9 +3,11 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
 
-use super::access::Threading;
-use super::collective::{self, Area, Buffers, FailureCause};
 use super::communicator::Communicator;
+use super::failure::FailureCause;
+use super::members::received_notice;
+use super::state::{Area, Buffers};
+use super::threading::Threading;
 use crate::error::{Error, Result};
 
 /// Where a barrier failed.
@@ -45,11 +47,7 @@ impl<A: Threading> Communicator<A> {
                 Some(Ok(())) => Some(None),
                 Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
                 None => {
-                    let cause = collective::received_notice(
-                        endpoint,
-                        self.collective_context(),
-                        self.group(),
-                    )?;
+                    let cause = received_notice(endpoint, self.collective_context(), self.group())?;
                     endpoint.leave_node_barrier(slot);
                     Some(Some(Stopped::Elsewhere(cause)))
                 }

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use oxmpi_coll::placement::{Order, Placement};
+use oxmpi_coll::placement::Placement;
+
+use super::placement::{on_one_node, section_of};
 
 /// The members of a communicator, in rank order. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -11,11 +13,11 @@ pub(crate) struct Group {
     size: u32,
     rank: u32,
     /// Ranks that are links of the same number: all of the world and its duplicates, else none.
-    plain: usize,
+    identity: usize,
     /// Where that is not so.
     subset: Option<Arc<Subset>>,
     /// On which nodes they are; all ranks find the same.
-    place: Placement,
+    placement: Placement,
 }
 
 #[derive(Debug)]
@@ -39,31 +41,26 @@ enum Subset {
 
 const NOT_A_MEMBER: u32 = u32::MAX;
 
-/// So many ranks on one node.
-pub(super) fn on_one_node(size: u32) -> Placement {
-    Placement::new(Order::Block, size, size)
-}
-
-/// So many ranks that are taken for nodes of their own.
-pub(super) fn apart(size: u32) -> Placement {
-    Placement::new(Order::Block, size, 1)
-}
-
 impl Group {
     /// All `size` links of an endpoint, which are on one node; this process is link `rank`.
     pub(crate) fn all(size: u32, rank: u32) -> Self {
         Self {
             size,
             rank,
-            plain: size as usize,
+            identity: size as usize,
             subset: None,
-            place: on_one_node(size),
+            placement: on_one_node(size),
         }
     }
 
     /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
     /// `rank` in it. The ranks are placed so.
-    pub(crate) fn subset(links: Vec<u32>, endpoint_size: u32, rank: u32, place: Placement) -> Self {
+    pub(crate) fn subset(
+        links: Vec<u32>,
+        endpoint_size: u32,
+        rank: u32,
+        placement: Placement,
+    ) -> Self {
         let mut ranks = vec![NOT_A_MEMBER; endpoint_size as usize];
         for (rank, &link) in links.iter().enumerate() {
             ranks[link as usize] = rank as u32;
@@ -71,9 +68,9 @@ impl Group {
         Self {
             size: links.len() as u32,
             rank,
-            plain: 0,
+            identity: 0,
             subset: Some(Arc::new(Subset::Listed { links, ranks })),
-            place,
+            placement,
         }
     }
 
@@ -87,14 +84,8 @@ impl Group {
         Self {
             size,
             rank,
-            plain: 0,
-            place: match (self.place.order(), self.place.per_node()) {
-                _ if self.is_on_one_node() => on_one_node(size),
-                (Order::Block, ranks) if first.is_none() && rest.start.is_multiple_of(ranks) => {
-                    Placement::new(Order::Block, size, ranks)
-                }
-                _ => apart(size),
-            },
+            identity: 0,
+            placement: section_of(self.placement, size, first.is_none().then_some(rest.start)),
             subset: Some(Arc::new(Subset::Section {
                 of: self.clone(),
                 first,
@@ -105,14 +96,14 @@ impl Group {
 
     /// On which nodes the ranks are.
     #[inline]
-    pub(crate) const fn place(&self) -> Placement {
-        self.place
+    pub(crate) const fn placement(&self) -> Placement {
+        self.placement
     }
 
     /// Whether all ranks share memory.
     #[inline]
     pub(crate) const fn is_on_one_node(&self) -> bool {
-        self.place.nodes() == 1
+        self.placement.nodes() == 1
     }
 
     /// Number of ranks.
@@ -133,7 +124,7 @@ impl Group {
     /// One compare where ranks and links have the same numbers.
     #[inline(always)]
     pub(crate) fn link(&self, rank: usize) -> Option<u32> {
-        if rank < self.plain {
+        if rank < self.identity {
             Some(rank as u32)
         } else {
             self.link_of(rank)
@@ -157,7 +148,7 @@ impl Group {
     /// The rank at the other end of `link`, if it is a member.
     #[inline(always)]
     pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
-        if (link as usize) < self.plain {
+        if (link as usize) < self.identity {
             Some(link)
         } else {
             self.member(link)
@@ -188,11 +179,12 @@ impl Group {
 mod tests {
     use oxmpi_coll::placement::{Order, Placement};
 
-    use super::{Group, apart, on_one_node};
+    use super::super::placement::{on_one_node, one_rank_per_node};
+    use super::Group;
 
     #[test]
     fn links_and_ranks_are_inverse() {
-        let group = Group::subset(vec![5, 0, 3], 6, 2, apart(3));
+        let group = Group::subset(vec![5, 0, 3], 6, 2, one_rank_per_node(3));
         assert_eq!((group.size(), group.rank()), (3, 2));
         for rank in 0..3 {
             let link = group.link(rank as usize).expect("a member");
@@ -206,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_section_counts_from_its_first_rank() {
-        let group = Group::subset(vec![5, 0, 3, 4], 6, 2, apart(4));
+        let group = Group::subset(vec![5, 0, 3, 4], 6, 2, one_rank_per_node(4));
         for (first, links) in [(Some(3), vec![4, 0, 3]), (None, vec![0, 3])] {
             let section = group.section(first, 1..3, 0);
             assert_eq!(section.size() as usize, links.len());
@@ -224,20 +216,23 @@ mod tests {
     /// A section that begins with a node, and has no rank before it, is placed as the whole; of another
     /// one each rank counts as a node.
     #[test]
-    fn a_section_is_placed_as_the_whole_where_that_is_plain() {
+    fn a_section_is_placed_as_the_whole_where_that_is_identity() {
         let on = |place| Group::subset((0..8).collect(), 8, 0, place);
         let whole = on(Placement::new(Order::Block, 8, 2));
         for (first, rest, place) in [
             (None, 2..7, Placement::new(Order::Block, 5, 2)),
-            (None, 3..7, apart(4)),
-            (Some(0), 2..6, apart(5)),
+            (None, 3..7, one_rank_per_node(4)),
+            (Some(0), 2..6, one_rank_per_node(5)),
         ] {
-            assert_eq!(whole.section(first, rest, 0).place(), place);
+            assert_eq!(whole.section(first, rest, 0).placement(), place);
         }
         let cyclic = on(Placement::new(Order::Cyclic, 8, 2));
-        assert_eq!(cyclic.section(None, 0..4, 0).place(), apart(4));
+        assert_eq!(
+            cyclic.section(None, 0..4, 0).placement(),
+            one_rank_per_node(4)
+        );
         let near = on(on_one_node(8)).section(Some(5), 0..4, 0);
-        assert!(near.is_on_one_node() && near.place() == on_one_node(5));
+        assert!(near.is_on_one_node() && near.placement() == on_one_node(5));
     }
 
     #[test]

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::access::Threading;
 use super::communicator::Communicator;
+use super::threading::Threading;
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
-use crate::op::Op;
 
 /// How the rank that leads a group reaches the rank that leads the other group.
 pub(crate) struct GroupLeaders<'a, A: Threading> {
@@ -37,7 +36,7 @@ impl<A: Threading> Communicator<A> {
             let why = format!("rank {leader} leads its group and reaches the other one's leader");
             return Err(self.refused(&why));
         }
-        // Each rank numbers its links in its own sequence; their names hold for all of one endpoint.
+        // Each rank numbers its links in its own way; their names hold for all of one endpoint.
         let own: Vec<u32> = (0..size)
             .filter_map(|rank| self.group().link(rank))
             .map(|link| self.access().with(|endpoint| endpoint.endpoint_rank(link)))
@@ -83,7 +82,7 @@ impl<A: Threading> Communicator<A> {
         let mut theirs = [0];
         loop {
             let mut next = [self.access().with(|endpoint| endpoint.next_context())];
-            self.allreduce_in_place(&mut next, Op::MAX)?;
+            self.allreduce_in_place(&mut next, Ord::max)?;
             self.swap_words(leader, leaders, &next, &mut theirs)?;
             let first = next[0].max(theirs[0]);
             let taken = self
@@ -91,7 +90,7 @@ impl<A: Threading> Communicator<A> {
                 .with(|endpoint| endpoint.take_context(first))?;
             let mut all_took = [u32::from(taken)];
             if !A::SINGLE {
-                self.allreduce_in_place(&mut all_took, Op::MIN)?;
+                self.allreduce_in_place(&mut all_took, Ord::min)?;
                 self.swap_words(leader, leaders, &all_took, &mut theirs)?;
                 all_took[0] &= theirs[0];
             }

@@ -5,32 +5,38 @@
 //! A range ([`oxmpi_os::RawBytes`]) is made by the face, which promises that it outlives its
 //! request.
 
-mod access;
 mod barrier;
-mod cell;
 mod choices;
 mod collective;
 mod communicator;
 mod endpoint;
+mod failure;
 mod group;
 mod intercomm;
 mod links;
-mod nodes;
+mod members;
+mod operation;
+mod ownership;
+mod placement;
 mod policy;
+mod request;
 mod scratch;
 mod split;
+mod state;
 mod thread_endpoints;
+mod threading;
 
-pub use access::{Multi, Single, Threading};
-pub(crate) use cell::EndpointCell;
-pub(crate) use collective::{
-    Area, BlockRanges, Buffers, Neighbors, Operation, OwnedOperation, PreparedCollective, Stage,
-    Stages, WidenedBuffers, serves_in_node, serves_on_nodes,
-};
-pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
+pub(crate) use collective::{PreparedCollective, serves_in_node, serves_on_nodes};
+pub(crate) use communicator::Communicator;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use group::Group;
 pub(crate) use intercomm::GroupLeaders;
+pub(crate) use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
+pub(crate) use ownership::{EndpointCell, leave_shared};
+pub use ownership::{Multi, Single};
 pub(crate) use oxmpi_wire::engine::Mode;
-pub(crate) use policy::Policy;
-pub(crate) use scratch::Scratch;
+pub(crate) use policy::EndpointPolicy;
+pub use policy::WaitMode;
+pub(crate) use request::{Claimed, OpenRequest, RawRequest};
+pub(crate) use state::{Area, BlockRanges, Buffers, Neighbors, Stage, Stages, WidenedBuffers};
+pub use threading::Threading;

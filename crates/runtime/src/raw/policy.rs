@@ -1,106 +1,61 @@
-//! Choices made once, when an endpoint is set up.
+//! What the settings say about an endpoint, read once when it is set up; and how its rank waits.
 
 use oxmpi_coll::choice::Tuning;
-use oxmpi_shm::Layout;
-use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
-use crate::boot::{AgreedSettings, NetworkPreference, RemoteRanks};
-use crate::error::{Error, Result};
-use crate::settings::{self, Sources, WaitMode};
-use crate::transports;
+use crate::boot::{RemoteRanks, StartOptions};
 
-/// What the settings and the machine say about an endpoint.
+/// How a rank waits for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitMode {
+    /// Looks for about a millisecond where every rank has a processor of its own, else lets others
+    /// run while they need it; then sleeps.
+    #[default]
+    Auto,
+    /// Looks again and again, and keeps its processor.
+    Active,
+    /// Looks for a short while, then lets others run, then sleeps.
+    Passive,
+}
+
+/// What the settings say about an endpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Policy {
+pub(crate) struct EndpointPolicy {
+    /// How its ranks find each other, and the memory and transports that they share.
+    pub(crate) start: StartOptions,
     /// Switch points between the paths of a message that somebody has set.
     pub(crate) switches: Switches,
-    /// The sizes of a segment for one rank.
-    layout: Layout,
-    /// The memory that ranks allocate.
-    pub(crate) heap: Wish,
-    /// Which transports are taken, and how the ranks of other nodes are reached.
-    pub(crate) network: NetworkPreference,
     /// How large messages go between the ranks of a node.
-    pub(crate) roads: oxmpi_shm::RoadWish,
+    pub(crate) bulk: oxmpi_shm::RoadWish,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
     /// Whether ranks of a node have flags and buffers for collectives.
-    pub(super) node_collectives: bool,
-    /// Whether ranks compare what they call.
-    pub(super) checks: bool,
-    /// What all ranks of a job must have been told alike.
-    pub(crate) told: AgreedSettings,
-    /// Whether this rank says what it took to find the others.
-    pub(crate) start_report: bool,
-    wait: WaitMode,
-    spin: u32,
+    pub(crate) node_collectives: bool,
+    /// Whether ranks compare their calls before each collective.
+    pub(crate) checks: bool,
+    /// How the rank waits for messages.
+    pub(crate) wait: WaitMode,
+    /// Empty polls before a passive wait yields.
+    pub(crate) spin: u32,
 }
 
-impl Policy {
-    /// The policy of the process's settings, and the warnings about them.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for the first wrong one.
-    pub(crate) fn of_process() -> Result<(Self, Vec<String>)> {
-        let wrong = |bad: settings::BadSetting| Error::Setting(bad.to_string());
-        let sources = Sources::of_process().map_err(wrong)?;
-        let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
-        let selection = transports::selection(&values);
-        let tuning = Tuning {
-            rules: values.rules().map_err(wrong)?,
-            ..values.tuning()
-        };
-        let policy = Self {
-            switches: values.switch_points(),
-            layout: values.layout(1),
-            heap: values.heap(),
-            network: NetworkPreference {
-                filter: values.tcp_filter().among(selection.interfaces.clone()),
-                options: values.tcp_options(),
-                selection,
-                at_start: values.parse("connect_at_start", oxmpi_text::switch),
-            },
-            roads: values.bulk_protocols(),
-            node_collectives: values.node_collectives(),
-            checks: values.checks_collectives(),
-            told: AgreedSettings::of(&values, &tuning),
-            tuning,
-            start_report: values.parse("start_report", oxmpi_text::switch),
-            wait: values.parse("wait", str::parse),
-            spin: values.parse("spin", settings::spin),
-        };
-        Ok((policy, values.warnings))
-    }
-
-    /// Opens the transports that are taken. What does not open is taken no more; gives the warning of that.
-    pub(crate) fn open(&mut self) -> Option<String> {
-        let layout = self.layout(2);
-        transports::open(&mut self.network.selection, layout)
-    }
-
-    /// The sizes of a segment for `ranks` ranks.
-    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
-        Layout {
-            ranks,
-            ..self.layout
-        }
-    }
-
-    /// How to wait among the processes `pids` of this node, of which this one is one, where `far` are the
-    /// ranks of other nodes, of which some may run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], far: Option<&RemoteRanks>) -> Patience {
+impl EndpointPolicy {
+    /// How to wait among the processes `pids` of this node, this one included; `remote` are the ranks of other
+    /// nodes, of which some may run on this machine.
+    pub(super) fn patience(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> Patience {
         let node = (pids.len(), pids);
-        let (machine, seen) = far.map_or(node, |far| (far.machine as usize, &far.seen[..]));
-        let strangers = machine > pids.len();
+        let (machine, visible) = remote.map_or(node, |remote| {
+            (remote.ranks_on_machine as usize, &remote.visible_pids[..])
+        });
+        let others = machine > pids.len();
         // A rank that is pinned to one processor has that one to itself if the others are elsewhere.
-        let crowd = || match seen.len() == machine {
-            true => crowded(seen),
+        let is_crowded = || match visible.len() == machine {
+            true => crowded(visible),
             false => machine > oxmpi_os::cpu::granted(),
         };
         match self.wait {
-            WaitMode::Auto if strangers && crowd() => Patience::beside_strangers(),
+            WaitMode::Auto if others && is_crowded() => Patience::beside_strangers(),
             WaitMode::Active => Patience::endless(),
             WaitMode::Passive => Patience::passive(self.spin, crowded(pids)),
             WaitMode::Auto if crowded(pids) => Patience::crowded(),

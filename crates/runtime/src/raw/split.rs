@@ -3,21 +3,18 @@
 use std::fmt::Display;
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::choice::Reproducible;
-use oxmpi_os::RawBytes;
 use oxmpi_shm::Node;
-use oxmpi_wire::Bytes;
 
-use super::access::{Multi, Threading};
-use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
 use super::endpoint::Endpoint;
 use super::group::Group;
+use super::ownership::Multi;
+use super::state::{Area, Buffers};
 use super::thread_endpoints;
+use super::threading::Threading;
 use crate::boot::{self, EndpointAddress, NetworkListener, WiredRanks};
 use crate::data::target;
 use crate::error::Result;
-use crate::op::{Element, Op, on_bytes, sealed::ResolveReduction};
 
 /// What a rank says in a split. Ranks of one colour are ordered by key, then by their old rank.
 const COLOUR: usize = 0;
@@ -44,7 +41,7 @@ impl<A: Threading> Communicator<A> {
         let mut rows = vec![[0u64; 2]; size];
         rows[rank][COLOUR] = colour.map_or(NO_COLOUR, u64::from);
         rows[rank][KEY] = (i64::from(key) - i64::from(i32::MIN)) as u64;
-        self.allreduce_in_place(rows.as_flattened_mut(), Op::SUM)?;
+        self.allreduce_in_place(rows.as_flattened_mut(), u64::wrapping_add)?;
 
         let context = self.agree_on_context()?;
         let mine = rows[rank][COLOUR];
@@ -103,7 +100,7 @@ impl<A: Threading> Communicator<A> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let layout = self
             .access()
-            .with(|endpoint| endpoint.policy().layout(size));
+            .with(|endpoint| endpoint.policy().start.layout(size));
         let mut text = [0; EndpointAddress::ROOM];
         if rank == 0 {
             let (acceptor, address) = boot::open_acceptor(true)?;
@@ -120,17 +117,19 @@ impl<A: Threading> Communicator<A> {
 
     /// Meets the other ranks anew, which are on several nodes.
     fn meet_over_network(&self) -> Result<WiredRanks> {
-        let policy = self.access().with(|endpoint| endpoint.policy().clone());
-        let (acceptor, own) = boot::open_acceptor(policy.network.selection.shared)?;
+        let options = self
+            .access()
+            .with(|endpoint| endpoint.policy().start.clone());
+        let (acceptor, own) = boot::open_acceptor(options.network.selection.shared)?;
         let mut text = [0; EndpointAddress::ROOM];
         write(&mut text, &own);
         self.bcast(target(&mut text), 0)?;
         let first = EndpointAddress::decode(&read(&text))?;
-        let listening = NetworkListener::open(&policy.network, acceptor, own, &first)?;
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
         let texts = self.exchange(&listening)?;
         let rank = self.group().rank();
         thread_endpoints::while_driving(|| {
-            listening.join(rank, &texts, |ranks| policy.layout(ranks))
+            listening.join(rank, &texts, |ranks| options.layout(ranks))
         })
     }
 
@@ -151,39 +150,18 @@ impl<A: Threading> Communicator<A> {
     fn agree_on_context(&self) -> Result<u32> {
         loop {
             let mut next = [self.access().with(|endpoint| endpoint.next_context())];
-            self.allreduce_in_place(&mut next, Op::MAX)?;
+            self.allreduce_in_place(&mut next, Ord::max)?;
             let taken = self
                 .access()
                 .with(|endpoint| endpoint.take_context(next[0]))?;
             let mut all_took = [u8::from(taken)];
             if !A::SINGLE {
-                self.allreduce_in_place(&mut all_took, Op::MIN)?;
+                self.allreduce_in_place(&mut all_took, Ord::min)?;
             }
             if all_took == [1] {
                 return Ok(next[0]);
             }
         }
-    }
-
-    /// Reduces `values` over all ranks, element by element.
-    pub(super) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
-        let own = ResolveReduction::<T>::resolve(op, Reproducible::Off)?.combine;
-        let combine = on_bytes(own);
-        let call = Call::allreduce(
-            self.group().rank(),
-            self.group().size(),
-            values.len() as u64,
-            size_of::<T>() as u64,
-        );
-        let buffers = Buffers::new(Area::empty(), Area::Whole(target(values)));
-        self.collective(&call.with_in_place(true), &buffers, Some(&combine))
-    }
-
-    /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
-    pub(super) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
-        let (rank, size) = (self.group().rank(), self.group().size());
-        let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
-        self.collective(&Call::bcast(rank, size, root, bytes.len()), &buffers, None)
     }
 }
 

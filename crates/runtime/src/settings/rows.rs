@@ -4,18 +4,7 @@ use std::str::FromStr;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
-/// How a rank waits for messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WaitMode {
-    /// Looks for about a millisecond where every rank has a processor of its own, else lets others
-    /// run while they need it; then sleeps.
-    #[default]
-    Auto,
-    /// Looks again and again, and keeps its processor.
-    Active,
-    /// Looks for a short while, then lets others run, then sleeps.
-    Passive,
-}
+use crate::raw::WaitMode;
 
 const WAITS: Words = Words(&["auto", "active", "passive"]);
 

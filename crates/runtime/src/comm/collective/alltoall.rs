@@ -8,11 +8,11 @@ use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
 use super::{CallSite, Collective, DescribedCall, NoReduction};
+use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
-use crate::request::Buffer;
 
 /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks, and
 /// gets one of each (`MPI_Ialltoall`).

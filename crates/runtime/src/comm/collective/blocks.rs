@@ -6,9 +6,9 @@ use oxmpi_os::RawBytes;
 
 use super::CallSite;
 use super::slice::{LentSlice, Slice};
+use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::request::Buffer;
 
 /// A slice and the blocks in it, one for each rank or neighbour in their order: how many elements
 /// each has, and at which index it starts. What lies between blocks is not touched.

@@ -54,13 +54,11 @@ pub use slices::Slices;
 
 use super::Comm;
 use super::topology::Topology;
+use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::op::{
-    Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, Widening, on_bytes,
-};
-use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers};
-use crate::request::Buffer;
+use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, on_bytes};
+use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers, Widening};
 
 /// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
 #[must_use = "it is only described: start it in a scope"]

@@ -12,12 +12,12 @@ use super::blocks::{BlockUse, Blocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
 use super::{CallSite, Collective, DescribedCall, NoReduction};
+use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
-use crate::request::Buffer;
 
 /// Gives each neighbour this rank's values, and gets as many of each (`MPI_Ineighbor_allgather`).
 pub fn neighbor_allgather<T: Data, I: Slice<T>>(

@@ -2,8 +2,8 @@
 
 use oxmpi_os::RawBytes;
 
+use crate::buffer::Buffer;
 use crate::data::{Data, place, source};
-use crate::request::Buffer;
 
 /// Elements that a collective reads: a slice, array or vector that is lent shared, or uniquely, so
 /// that it can be written between two runs of a persistent operation. Sealed.

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use oxmpi_os::RawBytes;
 
+use crate::buffer::sealed::HoldBuffer;
 use crate::data::{source, target};
-use crate::request::sealed::HoldBuffer;
 
 /// The slices that an alltoallw has borrowed. They are not given back one by one: what has kept
 /// their places must not see them exchanged.

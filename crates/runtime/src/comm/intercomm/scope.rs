@@ -2,12 +2,13 @@
 
 use super::InterComm;
 use super::collective::Collective;
+use crate::buffer::Buffer;
 use crate::comm::Persistent;
+use crate::comm::request::Request;
+use crate::comm::scope::Scope;
 use crate::error::Result;
 use crate::op::{Combine, owned_operation};
 use crate::raw::Threading;
-use crate::request::{Buffer, Request};
-use crate::scope::Scope;
 
 /// Where collectives between two groups are started; made by [`InterComm::scope`].
 #[derive(Debug)]

@@ -1,92 +1,27 @@
 //! That all ranks call the same: compared before a collective where the setting `coll_check` asks
 //! for it. Without it ranks that do not agree may wait for messages that nobody sends.
 
-use std::fmt;
+use oxmpi_coll::catalog::Call;
 
-use oxmpi_coll::catalog::{Call, Collective};
-
-use super::super::access::Threading;
 use super::super::communicator::Communicator;
-use super::buffers::{Area, Buffers};
-use super::members::Members;
-use super::plan_run::PlanRun;
-use super::stages::PreparedStage;
-use crate::data::target;
+use super::super::members::Members;
+use super::super::state::{CallSignatures, PlanRun, PreparedStage};
+use super::super::threading::Threading;
 use crate::error::Result;
 
-/// What is the same in all ranks' calls: the collective, the root, the bytes of the vector or block
-/// where all ranks know them, and whether the operation commutes.
-type Signature = [u64; 4];
-
-/// All ranks' signatures.
-#[derive(Debug)]
-pub(super) struct CallSignatures(Vec<Signature>);
-
 impl CallSignatures {
-    pub(super) fn on(call: &Call) -> Self {
-        let length = match call.collective.has_known_length() {
-            true => call.bytes(),
-            false => 0,
-        };
-        let collective = call.collective as u64;
-        let mut all = vec![[0; 4]; call.size as usize];
-        all[call.rank as usize] = [
-            collective,
-            call.root.into(),
-            length,
-            call.commutative.into(),
-        ];
-        Self(all)
-    }
-
-    /// The collective by which the ranks tell each other their signatures.
-    fn exchange(&mut self, rank: u32) -> (Call, Buffers) {
-        let (size, bytes) = (self.0.len() as u32, size_of::<Signature>() as u64);
-        let call = Call::allgather(rank, size, bytes).with_in_place(true);
-        let output = Area::Whole(target(&mut self.0));
-        (call, Buffers::new(Area::empty(), output))
-    }
-
-    /// Compares them, when all are there.
+    /// Compares the signatures of all ranks, once all have been received.
     ///
     /// # Errors
-    /// When two differ: then the communicator's collectives have ended, and every rank finds the
-    /// same two.
+    /// When two differ: the communicator's collectives have ended then, and every rank names the same two.
     pub(super) fn compare<A: Threading>(&self, members: Members<'_, A>) -> Result<()> {
-        let first = &self.0[0];
-        let Some(rank) = self.0.iter().position(|other| other != first) else {
+        let Some((rank, [first, second])) = self.difference() else {
             return Ok(());
         };
         members.end_here();
         Err(members.refused(&format_args!(
-            "the ranks do not agree on the call: rank 0 calls {}, and rank {rank} calls {}",
-            SignatureText(first),
-            SignatureText(&self.0[rank])
+            "the ranks do not agree on the call: rank 0 calls {first}, and rank {rank} calls {second}"
         )))
-    }
-}
-
-/// A signature in words.
-struct SignatureText<'a>(&'a Signature);
-
-impl fmt::Display for SignatureText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &[collective, root, bytes, commutative] = self.0;
-        let named = |one: &Collective| *one as u64 == collective;
-        let Some(collective) = Collective::ALL.into_iter().find(named) else {
-            return f.write_str("no collective");
-        };
-        write!(f, "{collective}")?;
-        if collective.has_root() {
-            write!(f, " with root {root}")?;
-        }
-        if collective.has_known_length() && collective != Collective::Barrier {
-            write!(f, " of {bytes} B")?;
-        }
-        match commutative {
-            0 => f.write_str(" by an operation that does not commute"),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -1,21 +1,11 @@
 //! A receive that polls on the fast path as long as it can.
 
-use oxmpi_os::RawBytes;
+use oxmpi_wire::Envelope;
 use oxmpi_wire::engine::{Outcome, Source, Tag};
-use oxmpi_wire::{Envelope, Peer};
 
-use super::super::communicator::OpenRequest;
 use super::super::endpoint::Endpoint;
-
-/// A receive that polls on the fast path as long as it can. There is one at a time: the next one
-/// posts it before itself, so that receives keep their order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FastReceive {
-    pub(super) peer: Peer,
-    pub(super) envelope: Envelope,
-    pub(super) body: RawBytes,
-    pub(super) posted: Option<OpenRequest>,
-}
+use super::super::request::OpenRequest;
+use super::super::state::FastReceive;
 
 impl FastReceive {
     pub(super) fn post(&mut self, endpoint: &mut Endpoint) -> OpenRequest {

@@ -14,12 +14,14 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
 use oxmpi_wire::Bytes;
 
-use super::super::access::Threading;
 use super::super::communicator::Communicator;
 use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup, WaitFailure};
-use super::failure_notice::{FailureCause, received_notice};
+use super::super::failure::FailureCause;
+use super::super::members::{Members, received_notice};
+use super::super::operation::Operation;
+use super::super::state::{Area, Buffers};
+use super::super::threading::Threading;
 use super::part_memory::pairs;
-use super::{Area, Buffers, Members, Operation};
 use crate::error::{Error, Result};
 
 impl<A: Threading> Communicator<A> {
@@ -60,7 +62,7 @@ impl<A: Threading> Communicator<A> {
     /// same.
     #[inline]
     pub(super) fn teams(&self, call: &Call) -> Result<Teams> {
-        let place = self.group().place();
+        let place = self.group().placement();
         let (nodes, per_node) = (place.nodes(), place.per_node());
         let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
         if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
@@ -99,7 +101,7 @@ impl<A: Threading> Communicator<A> {
 }
 
 /// Why a communicator's team is away.
-const UNDER_WAY: &str = "one is under sequence on this communicator, in another thread or in whose operation this one is called";
+const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in whose operation this one is called";
 
 /// Why a collective ends early.
 enum WaitStop {
@@ -146,7 +148,7 @@ impl<A: Threading> Members<'_, A> {
                     return Err(self.refused(&"its plan lets ranks act together that have no team"));
                 }
             };
-        let (place, rank) = (self.group.place(), self.group.rank());
+        let (place, rank) = (self.group.placement(), self.group.rank());
         let is_ours = act.team == plan::Team::on(place, place.node(rank));
         let number = act.number(rank).filter(|_| is_ours);
         let mut run = IntraNodeRun {

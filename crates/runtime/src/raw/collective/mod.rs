@@ -1,50 +1,41 @@
-//! StartedCollectives: binds the executor of `oxmpi-coll` to a communicator.
+//! Collectives: carries out the plans of `oxmpi-coll` on a communicator.
 //!
-//! [`Buffers`] is what a caller gives. A [`run`] is one collective under way; the [`binding`] says
-//! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
-//! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
-//! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for:
-//! they are a [`team`], and read and write memory [without gaps](packed); so may be the ranks of each of several nodes in
-//! what a plan lets them do together.
-//! Between two groups a collective has several [`stages`].
+//! [`Communicator::collective`] runs one to its end; [`start`] starts one that its rank waits for later, and
+//! [`started`] advances it meanwhile; [`stages`] are those of an intercommunicator. A [plan driver](plan_driver)
+//! maps the steps of a plan to messages, and [`part_memory`] its parts to memory. Ranks of one node need no plan
+//! for a collective that all of them wait for: they run it through shared memory ([`intra_node`]), as do the
+//! ranks of each node in the intra-node phases of a plan. When a collective fails on one rank, that rank
+//! [notifies](super::members) the others.
 
-mod buffers;
 mod call_check;
-mod collective_numbers;
 mod count_sum;
-mod failure_notice;
 mod fast_receive;
 mod intra_node;
-mod members;
 mod node_group;
 mod packed_buffers;
 mod part_memory;
 mod plan_driver;
 mod plan_run;
+mod small;
 mod stages;
 mod start;
 mod started;
 #[cfg(test)]
 mod tests;
-mod widened;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
 use oxmpi_coll::choice::Choice;
 
-pub(crate) use self::buffers::{Area, BlockRanges, Buffers, Neighbors, Operation};
-pub(crate) use self::collective_numbers::CollectiveNumbers;
-pub(crate) use self::failure_notice::{FailureCause, FailureNotices, received_notice};
 pub(crate) use self::intra_node::{serves_in_node, serves_on_nodes};
-pub(crate) use self::members::Members;
-use self::plan_run::PlanRun;
-pub(crate) use self::stages::{Stage, Stages};
 pub(crate) use self::start::PreparedCollective;
-pub(crate) use self::started::{OwnedOperation, StartedCollectives, drive, take_back};
-pub(crate) use self::widened::WidenedBuffers;
-use super::access::Threading;
+pub(super) use self::started::{cancel_request, drive};
 use super::communicator::Communicator;
 use super::group::Group;
-use crate::error::{Error, Result};
+use super::members::Members;
+use super::operation::Operation;
+use super::state::{Buffers, PlanRun};
+use super::threading::Threading;
+use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
     /// Runs one collective to its end. Every rank makes the same `call`, but for what is its own.
@@ -92,8 +83,9 @@ impl<A: Threading> Communicator<A> {
     /// What serves a call of these ranks by messages, if the communicator's collectives go on.
     #[inline]
     pub(crate) fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
-        let place = ranks.place();
-        let choice = (self.members()).if_sound(|endpoint| endpoint.choices.choose(call, place))?;
+        let placement = ranks.placement();
+        let choice =
+            (self.members()).if_sound(|endpoint| endpoint.choices.choose(call, placement))?;
         choice.map_err(|why| self.refused(&why))
     }
 
@@ -118,21 +110,6 @@ impl<A: Threading> Communicator<A> {
         let ended = blocking.finish(buffers, operation);
         blocking.done = ended.is_ok();
         ended.map_err(|error| members.end_for(error))
-    }
-
-    /// The ranks of its collectives.
-    #[inline]
-    pub(crate) fn members(&self) -> Members<'_, A> {
-        Members {
-            access: self.access(),
-            group: self.group(),
-            context: self.collective_context(),
-        }
-    }
-
-    #[cold]
-    pub(super) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
-        self.members().refused(why)
     }
 }
 

@@ -6,10 +6,9 @@ use oxmpi_os::cache::{self, Cache};
 use oxmpi_os::{affinity, cpu};
 use oxmpi_shm::node::collective::Team;
 
-use super::super::access::Threading;
 use super::super::communicator::Communicator;
+use super::super::threading::Threading;
 use crate::error::Result;
-use crate::op::Op;
 
 impl<A: Threading> Communicator<A> {
     /// Makes a team with all others of its node, or agrees with all ranks that there is none. Meanwhile there
@@ -17,7 +16,7 @@ impl<A: Threading> Communicator<A> {
     #[cold]
     pub(super) fn make_node_group_of_ranks(&self) -> Result<()> {
         let (context, group) = (self.context(), self.group());
-        let place = group.place();
+        let place = group.placement();
         let (node, me) = (place.node(group.rank()), place.local(group.rank()));
         let ranks = (0..place.ranks_on(node)).map(|local| place.rank(node, local));
         let ranks: Vec<u32> = ranks.collect();
@@ -60,7 +59,7 @@ impl<A: Threading> Communicator<A> {
         let mut all = vec![0_u32; size];
         let processor = own_processor().map_or(0, |own| own + 1);
         all[me] = processor << 1 | u32::from(can_read);
-        self.allreduce_in_place(&mut all, Op::MAX)?;
+        self.allreduce_in_place(&mut all, Ord::max)?;
         let told = |one: u32| {
             (
                 one & 1 == 1,
@@ -73,7 +72,7 @@ impl<A: Threading> Communicator<A> {
     /// Whether all ranks do, of which this one does or not.
     fn all_agree(&self, does: bool) -> Result<bool> {
         let mut all = [u8::from(does)];
-        self.allreduce_in_place(&mut all, Op::MIN)?;
+        self.allreduce_in_place(&mut all, Ord::min)?;
         Ok(all == [1])
     }
 }

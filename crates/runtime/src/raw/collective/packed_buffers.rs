@@ -4,10 +4,11 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::super::access::Threading;
 use super::super::communicator::Communicator;
 use super::super::scratch::Scratch;
-use super::{Area, Buffers, serves_in_node};
+use super::super::state::{Area, Buffers};
+use super::super::threading::Threading;
+use super::serves_in_node;
 use crate::error::Result;
 
 /// Buffers without gaps, for those of a call that have some.

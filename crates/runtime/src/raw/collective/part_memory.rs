@@ -6,7 +6,7 @@ use oxmpi_coll::plan::{Buf, Part};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::buffers::{Area, Buffers};
+use super::super::state::{Area, Buffers};
 
 /// A part that is not in its buffer: the buffer is shorter than the call says, or the plan is
 /// broken.

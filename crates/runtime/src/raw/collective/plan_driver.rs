@@ -6,44 +6,15 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Bytes, Envelope, Peer};
 
-use super::super::access::Threading;
-use super::super::communicator::OpenRequest;
 use super::super::group::Group;
-use super::super::scratch::{PackedMessage, RunMemory};
-use super::buffers::{Buffers, Operation};
+use super::super::members::Members;
+use super::super::operation::Operation;
+use super::super::scratch::PackedMessage;
+use super::super::state::{Buffers, FastReceive, PendingMessage, RunState};
+use super::super::threading::Threading;
 use super::count_sum::CountSum;
-use super::fast_receive::FastReceive;
-use super::members::Members;
 use super::part_memory::{PartMemory, PartOutside, pairs};
 use crate::error::{Error, Result};
-
-/// A message under way, and the bytes it must have.
-#[derive(Debug)]
-pub(super) struct PendingMessage {
-    /// `None`: the fast_receive one.
-    pub(super) request: Option<OpenRequest>,
-    bytes: u64,
-    /// Where its bytes are meanwhile, if not in their place.
-    packed: Option<Box<PackedMessage>>,
-}
-
-/// What a run has besides its execution.
-#[derive(Debug)]
-pub(super) struct RunState {
-    pub(super) memory: RunMemory,
-    /// Bytes of one element.
-    pub(super) element: u64,
-    /// Bytes of one block where all are equally long.
-    pub(super) block: u64,
-    /// The collective's number.
-    pub(super) number: u32,
-    /// Whether this thread waits for nothing else, so that what comes may be looked for on the
-    /// fast path.
-    pub(super) alone: bool,
-    pub(super) fast_receive: Option<FastReceive>,
-    /// It was not asked for yet.
-    pub(super) unpolled: bool,
-}
 
 /// What the acts of a plan mean in a communicator.
 pub(super) struct PlanDriver<'a, A: Threading> {
@@ -337,7 +308,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             (None, Some(fast_receive)) => {
                 access.with(|endpoint| fast_receive.poll(endpoint.polls, endpoint))
             }
-            (None, None) => unreachable!("the fast_receive receive's ticket ends with it"),
+            (None, None) => unreachable!("the ticket of the fast receive ends with it"),
         };
         let Some(outcome) = outcome else {
             return Ok(false);

@@ -1,42 +1,18 @@
 //! One collective under way.
 
-use oxmpi_coll::catalog::{AnyPlan, Call};
-use oxmpi_coll::exec::{Execution, Failure, Progress};
+use oxmpi_coll::exec::{Failure, Progress};
 
-use super::super::access::Threading;
-use super::super::communicator::OpenRequest;
 use super::super::group::Group;
+use super::super::members::Members;
+use super::super::operation::Operation;
+use super::super::request::OpenRequest;
 use super::super::scratch::RunMemory;
-use super::buffers::{Buffers, Operation};
-use super::members::Members;
-use super::plan_driver::{PendingMessage, PlanDriver, RunState};
+use super::super::state::{Buffers, PlanRun};
+use super::super::threading::Threading;
+use super::plan_driver::PlanDriver;
 use crate::error::Result;
 
-/// One collective under way.
-#[derive(Debug)]
-pub(super) struct PlanRun {
-    execution: Execution<AnyPlan, PendingMessage>,
-    state: RunState,
-}
-
 impl PlanRun {
-    /// Prepares the call's plan, as the collective with this number.
-    #[inline(always)]
-    pub(super) fn new(plan: AnyPlan, call: &Call, number: u32, alone: bool) -> Self {
-        Self {
-            execution: Execution::new(plan),
-            state: RunState {
-                memory: RunMemory::default(),
-                element: call.element_bytes,
-                block: call.bytes(),
-                number,
-                alone,
-                fast_receive: None,
-                unpolled: false,
-            },
-        }
-    }
-
     /// Gives it memory, before it starts.
     ///
     /// # Errors
@@ -55,12 +31,6 @@ impl PlanRun {
             return Err(members.refused(&format_args!("no memory for {bytes} B of scratch")));
         }
         Ok(())
-    }
-
-    /// Gives it memory that is enough.
-    #[inline(always)]
-    pub(super) fn take_memory(&mut self, memory: RunMemory) {
-        self.state.memory = memory;
     }
 
     /// Goes on as far as it can; its plan names these ranks. Whether it is done.
@@ -90,18 +60,6 @@ impl PlanRun {
         }
     }
 
-    /// Whether something may come sooner on the fast path than by a turn of the endpoint. Once for
-    /// each receive: a turn would take it the longer way.
-    #[inline]
-    pub(super) const fn take_unpolled(&mut self) -> bool {
-        std::mem::replace(&mut self.state.unpolled, false)
-    }
-
-    /// Prepares it to run once more. Nothing is under way.
-    pub(super) fn restart(&mut self) {
-        self.execution.restart();
-    }
-
     /// Gives up: takes every message back and waits until none touches a buffer any more.
     pub(super) fn abandon<A: Threading>(&mut self, members: Members<'_, A>) {
         while let Some(ticket) = self.execution.abandon() {
@@ -117,11 +75,6 @@ impl PlanRun {
                 take_back(members, request);
             }
         }
-    }
-
-    /// The memory, for the next collective. Nothing is under way.
-    pub(super) fn return_memory_of_run(&mut self) -> RunMemory {
-        std::mem::take(&mut self.state.memory)
     }
 }
 

@@ -1,83 +1,17 @@
-//! Collectives in stages: each stage is a collective of some of the ranks, which start one when they
-//! are done with the one before.
-//!
-//! All stages have the collective's number. That keeps their messages apart, since every rank goes
-//! through its stages in one order: of the messages from one rank to another those of the earlier
-//! stage come first.
+//! Carries out collectives that have several stages.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_os::RawBytes;
 
-use super::super::access::Threading;
-use super::super::communicator::{Communicator, RawRequest};
-use super::super::group::Group;
-use super::super::scratch::{RunMemory, Scratch};
-use super::buffers::{Buffers, Operation};
-use super::call_check::CallSignatures;
-use super::members::Members;
-use super::plan_run::PlanRun;
+use super::super::communicator::Communicator;
+use super::super::members::Members;
+use super::super::operation::{Operation, OwnedOperation};
+use super::super::request::RawRequest;
+use super::super::scratch::RunMemory;
+use super::super::state::{Buffers, PlanRun, PreparedStage, Stage, StageSequence, Stages};
+use super::super::threading::Threading;
 use super::start::PreparedCollective;
-use super::started::{self, OwnedOperation};
-use super::widened::WidenedBuffers;
+use super::started;
 use crate::error::Result;
-
-/// A collective of some ranks.
-#[derive(Debug)]
-pub(crate) struct Stage {
-    /// Ranks and root are those of `ranks`.
-    pub(crate) call: Call,
-    pub(crate) buffers: Buffers,
-    /// Who takes part.
-    pub(crate) ranks: Group,
-}
-
-/// The stages of one collective, and the memory between them.
-#[derive(Debug, Default)]
-pub(crate) struct Stages {
-    /// Those in which this rank takes part.
-    all: Vec<Stage>,
-    /// What one stage brings and another one takes.
-    memory: Vec<Scratch>,
-}
-
-impl Stages {
-    /// These, with nothing between them.
-    pub(crate) fn of(stages: impl IntoIterator<Item = Stage>) -> Self {
-        Self {
-            all: stages.into_iter().collect(),
-            memory: Vec::new(),
-        }
-    }
-
-    /// Adds one.
-    pub(crate) fn add(&mut self, stage: Stage) {
-        self.all.push(stage);
-    }
-
-    /// Does all on wide elements, those of the first stage and of the last one.
-    pub(crate) fn widen(&mut self, wide: Option<Box<WidenedBuffers>>) {
-        if let Some(first) = self.all.first_mut() {
-            first.buffers.wide = wide;
-        }
-    }
-
-    /// So many bytes that live as long as the stages; `None`: there is no memory.
-    pub(crate) fn make_room(&mut self, bytes: u64) -> Option<RawBytes> {
-        let mut room = Scratch::default();
-        let place = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
-        self.memory.push(room);
-        place.flatten()
-    }
-}
-
-/// A stage with its plan.
-#[derive(Debug)]
-pub(super) struct PreparedStage {
-    pub(super) run: PlanRun,
-    pub(super) buffers: Buffers,
-    /// Who takes part; `None`: all.
-    pub(super) ranks: Option<Group>,
-}
 
 impl PreparedStage {
     /// Goes on as far as it can. Whether it is done.
@@ -94,51 +28,7 @@ impl PreparedStage {
     }
 }
 
-/// A collective's stages on their way, of which most collectives have one.
-#[derive(Debug)]
-pub(super) struct StageSequence {
-    first: PreparedStage,
-    more: Vec<PreparedStage>,
-    /// How many are done.
-    done: usize,
-    /// What the first stage is for, if it is for that.
-    agreement: Option<CallSignatures>,
-    _rooms: Vec<Scratch>,
-}
-
 impl StageSequence {
-    /// Of one stage, before which the ranks may have to agree.
-    pub(super) fn of(
-        only: PreparedStage,
-        agreement: Option<(CallSignatures, PreparedStage)>,
-    ) -> Self {
-        match agreement {
-            None => Self::new(only, Vec::new(), Vec::new()),
-            Some((agreement, first)) => Self {
-                agreement: Some(agreement),
-                ..Self::new(first, vec![only], Vec::new())
-            },
-        }
-    }
-
-    fn new(first: PreparedStage, more: Vec<PreparedStage>, memory: Vec<Scratch>) -> Self {
-        Self {
-            first,
-            more,
-            done: 0,
-            agreement: None,
-            _rooms: memory,
-        }
-    }
-
-    /// The stage that is under way.
-    pub(super) fn stage(&mut self) -> &mut PreparedStage {
-        match self.done {
-            0 => &mut self.first,
-            done => &mut self.more[done - 1],
-        }
-    }
-
     /// Gives the first stage memory.
     ///
     /// # Errors
@@ -150,15 +40,6 @@ impl StageSequence {
     ) -> Result<()> {
         let PreparedStage { run, buffers, .. } = self.stage();
         run.give_memory(members, buffers, memory)
-    }
-
-    fn stages(&self) -> impl Iterator<Item = &PreparedStage> {
-        std::iter::once(&self.first).chain(&self.more)
-    }
-
-    /// The first stage begins.
-    pub(super) fn begin(&self) {
-        self.stages().for_each(|stage| stage.buffers.begin());
     }
 
     /// Goes on to the next stage, which takes over the memory. False: there is none.
@@ -176,24 +57,6 @@ impl StageSequence {
         let memory = self.return_memory_of_run();
         self.done += 1;
         self.give_memory(members, memory).map(|()| true)
-    }
-
-    /// Prepares all stages to run once more. Nothing is under way.
-    pub(super) fn restart(&mut self) {
-        if self.done > 0 {
-            let memory = self.return_memory_of_run();
-            self.done = 0;
-            self.first.run.take_memory(memory);
-        }
-        self.first.run.restart();
-        for stage in &mut self.more {
-            stage.run.restart();
-        }
-    }
-
-    /// The memory, for the next collective. Nothing is under way.
-    pub(super) fn return_memory_of_run(&mut self) -> RunMemory {
-        self.stage().run.return_memory_of_run()
     }
 }
 

@@ -2,14 +2,14 @@
 
 use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
 
-use super::super::access::Threading;
-use super::super::communicator::{Communicator, RawRequest};
+use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
+use super::super::operation::OwnedOperation;
+use super::super::request::RawRequest;
 use super::super::scratch::RunMemory;
-use super::buffers::Buffers;
-use super::plan_run::PlanRun;
-use super::stages::{PreparedStage, StageSequence};
-use super::started::{self, OwnedOperation, StartedCollective};
+use super::super::state::{Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective};
+use super::super::threading::Threading;
+use super::started;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
@@ -173,7 +173,7 @@ impl<A: Threading> Drop for PreparedCollective<'_, A> {
         if let Some(request) =
             access.with(|endpoint| endpoint.collectives.request(context, self.number))
         {
-            started::take_back(access, request);
+            started::cancel_request(access, request);
             // One that another thread advances is given up when that comes back.
             let over = |endpoint: &mut Endpoint| {
                 let over = endpoint.collectives.request(context, self.number).is_none();

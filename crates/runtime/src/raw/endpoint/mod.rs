@@ -20,13 +20,14 @@ pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
 
 use self::node_group::Place;
 use super::choices::Choices;
-use super::collective::{FailureNotices, StartedCollectives};
-use super::communicator::{Claimed, OpenRequest};
+use super::failure::FailureNotices;
 use super::group::Group;
 use super::links::{LinkRanks, LinksRx, LinksTx};
-use super::nodes::NodeMap;
-use super::policy::Policy;
+use super::placement::NodeMap;
+use super::policy::EndpointPolicy;
+use super::request::{Claimed, OpenRequest};
 use super::scratch::RunMemory;
+use super::state::StartedCollectives;
 use super::thread_endpoints;
 use crate::boot::WiredRanks;
 use crate::error::{Error, Result};
@@ -52,7 +53,7 @@ pub struct Endpoint {
     gates: Gates,
     /// The teams of the first communicators, each under half of either of its contexts.
     teams: [Place; collective::PLACES],
-    policy: Policy,
+    policy: EndpointPolicy,
     patience: Patience,
     /// Empty polls at one peer before anything else is done. Where the last wait gave the processor
     /// away, a second one would take the time of the very rank that is waited for.
@@ -93,33 +94,33 @@ impl Endpoint {
     /// Contexts of one communicator: messages and collectives.
     const CONTEXTS: u32 = 2;
 
-    /// An endpoint among the ranks that have met.
-    pub(crate) fn new(met: WiredRanks, policy: Policy, fork: ForkGuard) -> Result<Self> {
+    /// An endpoint among the ranks that have ranks.
+    pub(crate) fn new(ranks: WiredRanks, policy: EndpointPolicy, fork: ForkGuard) -> Result<Self> {
         let wrong = |why: &dyn Display| Error::start("setting up shared memory", why);
-        let WiredRanks { mut node, far } = met;
-        if far.is_some() {
+        let WiredRanks { mut node, remote } = ranks;
+        if remote.is_some() {
             // A futex would not wake who sleeps for messages of other nodes too.
             node = node.with_doorbells().map_err(|why| wrong(&why))?;
         }
         let near = node.ranks();
         let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
-        let patience = policy.patience(&pids, far.as_deref());
+        let patience = policy.patience(&pids, remote.as_deref());
         let reach = node.reach().cloned();
         let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
-        tx.set_roads(policy.roads);
+        tx.set_roads(policy.bulk);
         let gates = rx.gates();
         let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
         let (mut link_ranks, mut nodes) = (None, None);
-        if let Some(far) = far {
-            let others = &far.order[near as usize..];
-            pids.extend(others.iter().map(|&rank| far.pids[rank as usize]));
-            let known = LinkRanks::new(far.order);
-            tx = tx.with_tcp(far.tx, known.clone());
+        if let Some(remote) = remote {
+            let others = &remote.order[near as usize..];
+            pids.extend(others.iter().map(|&rank| remote.pids[rank as usize]));
+            let known = LinkRanks::new(remote.order);
+            tx = tx.with_tcp(remote.tx, known.clone());
             rx = rx
-                .with_tcp(far.rx, known.clone(), near)
+                .with_tcp(remote.rx, known.clone(), near)
                 .map_err(|why| Error::start("setting up the network", why))?;
             link_ranks = Some(known);
-            nodes = Some(NodeMap::new(far.nodes));
+            nodes = Some(NodeMap::new(remote.nodes));
         }
         let links = pids.len() as u32;
         let rules = Rules {
@@ -154,14 +155,14 @@ impl Endpoint {
     }
 
     /// An endpoint like this one among the ranks that have met anew, which are those of `group`.
-    pub(super) fn for_group(&self, met: WiredRanks, group: &Group) -> Result<Self> {
+    pub(super) fn for_group(&self, ranks: WiredRanks, group: &Group) -> Result<Self> {
         let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
         let near = links.filter(|&link| link < self.near);
-        let met = match &self.reach {
-            Some(reach) => met.with_heap_reach(reach.subset(near)),
-            None => met,
+        let ranks = match &self.reach {
+            Some(reach) => ranks.with_heap_reach(reach.subset(near)),
+            None => ranks,
         };
-        Self::new(met, self.policy.clone(), self.fork)
+        Self::new(ranks, self.policy.clone(), self.fork)
     }
 
     /// The memory that ranks allocate, if there is any.
@@ -203,7 +204,7 @@ impl Endpoint {
         }
     }
 
-    pub(super) const fn policy(&self) -> &Policy {
+    pub(super) const fn policy(&self) -> &EndpointPolicy {
         &self.policy
     }
 

@@ -3,7 +3,8 @@
 use oxmpi_wire::Peer;
 
 use super::Endpoint;
-use crate::raw::group::{Group, on_one_node};
+use crate::raw::group::Group;
+use crate::raw::placement::on_one_node;
 
 impl Endpoint {
     /// The ranks at these links, of which this process is number `rank`.

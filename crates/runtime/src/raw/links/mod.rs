@@ -1,6 +1,6 @@
 //! The transports of an endpoint as one: shared memory to the ranks of this node, a network to the others.
 //!
-//! Each rank numbers its links in its own sequence: first the ranks of its node, in order, then the others.
+//! Each rank numbers its links in its own way: first the ranks of its node, in order, then the others.
 //! So the transport of the node is spoken to by links without a table, and one compare tells which
 //! transport a link belongs to; what takes a short message needs not even that, for a link that the
 //! node's transport does not have is one that its own bounds refuse. What a link is called on all ranks

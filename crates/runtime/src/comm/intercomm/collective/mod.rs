@@ -29,11 +29,11 @@ pub use reduce_scatter::{reduce_scatter, reduce_scatter_block};
 pub use scatter::{scatter, scatterv};
 
 use super::InterComm;
+use crate::buffer::Buffer;
 use crate::comm::collective::sealed::CallSite as LocalSite;
 use crate::error::{Error, Result};
 use crate::op::{Combine, NoReduction, on_bytes};
 use crate::raw::{self, Area, Buffers, Group, Operation, Stage, Stages, Threading};
-use crate::request::Buffer;
 
 /// The root of an operation between two groups, as a rank sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 
 use super::{Collective, DescribedCall, InterCallSite, InterComm, Root};
+use crate::buffer::Buffer;
 use crate::comm::collective::ReductionCall;
 use crate::comm::collective::slice::{Lend, Slice};
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
 use crate::raw::{Area, Buffers, Stage, Stages, Threading};
-use crate::request::Buffer;
 
 /// Reduces the `values` of the other group's ranks, element by element, into the root's `result`
 /// (`MPI_Ireduce`). The root alone gives it; of its group no `values` are used.

@@ -5,8 +5,8 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Layout, Put};
 
 use crate::data::target;
-use crate::raw::collective::{Area, BlockRanges, Buffers, Neighbors};
 use crate::raw::scratch::Scratch;
+use crate::raw::state::{Area, BlockRanges, Buffers, Neighbors};
 
 /// What is reduced: a map of numbers, `x` to `a x + b`.
 pub(super) type Element = [u64; 2];

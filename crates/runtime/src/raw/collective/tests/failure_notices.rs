@@ -13,8 +13,8 @@ use super::job::{job, job_placed};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
-use crate::op::custom;
-use crate::raw::collective::{Area, Buffers, PlanRun};
+use crate::raw::elementwise;
+use crate::raw::state::{Area, Buffers, PlanRun};
 use crate::raw::{Communicator, Group, Mode, RawRequest, Single};
 
 const SIZE: u32 = 5;
@@ -33,7 +33,7 @@ fn treacherous(comm: &Communicator<Single>) -> Result<()> {
     let mut values = [u64::from(rank); 2];
     let call = Call::allreduce(rank, SIZE, 2, 8).with_in_place(true);
     let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
-    let operation = custom(move |a: u64, b: u64| {
+    let operation = elementwise(move |a: u64, b: u64| {
         assert!(rank != 1, "as the test wants it");
         a + b
     });
@@ -97,7 +97,7 @@ fn sum_on_nodes(
     let plan = Algorithm::AllreduceTeam.plan(&call, &parameters);
     let plan = plan.expect("it suits");
     let run = PlanRun::new(plan, &call, comm.numbers().once(), true);
-    comm.carry_out(run, comm.group(), &buffers, Some(&custom(operation)))?;
+    comm.carry_out(run, comm.group(), &buffers, Some(&elementwise(operation)))?;
     Ok(value[0])
 }
 
@@ -160,7 +160,7 @@ fn an_operation_calls_no_collective_while_its_team_is_at_work() {
             let operation = |a, b| {
                 if first.take() {
                     let error = broadcast_a_byte(comm).expect_err("its team is at work");
-                    let said = "one is under sequence on this communicator";
+                    let said = "one is under way on this communicator";
                     assert!(error.to_string().contains(said), "{error}");
                     refused.fetch_add(1, Relaxed);
                 }
@@ -183,7 +183,7 @@ fn ranks_that_wait_in_a_barrier_of_flags_learn_of_it_too() {
             let plan = plan.expect("it suits");
             let started = comm.start_plan(&barrier(rank), plan, nothing(), None);
             let started: RawRequest = started.expect("it starts");
-            let taken_back = comm.cancel(started).expect("it is under sequence");
+            let taken_back = comm.cancel(started).expect("it is under way");
             assert!(taken_back.is_none());
             comm.barrier().expect_err("out of step")
         } else {
@@ -223,7 +223,7 @@ fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
     const MESSAGES: usize = 2048;
     job(3, |comm| {
         let link = comm.group().rank();
-        let group = Group::subset(vec![2, 1, 0], 3, 2 - link, comm.group().place());
+        let group = Group::subset(vec![2, 1, 0], 3, 2 - link, comm.group().placement());
         let reversed = Communicator::new(comm.access().clone(), 2, group);
         let (mut body, mut word) = ([1u8; BYTES], [0u8]);
         let error = if link == 2 {
@@ -234,7 +234,7 @@ fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
             held.expect("link 0 sends");
             let started = reversed.start(Call::barrier(0, 3), nothing(), None);
             let taken_back = reversed.cancel(started.expect("it starts"));
-            assert!(taken_back.expect("it is under sequence").is_none());
+            assert!(taken_back.expect("it is under way").is_none());
             let error = reversed.barrier().expect_err("out of step");
             for request in sent {
                 comm.wait(request.expect("it starts"))
@@ -279,7 +279,7 @@ fn no_memory_on_one_rank_ends_the_collective_on_all() {
         let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
         let mut values = [u64::from(rank); 2];
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
-        let operation = Box::new(custom(|a: u64, b: u64| a + b));
+        let operation = Box::new(elementwise(|a: u64, b: u64| a + b));
         let started = comm.start_plan(&call, plan.expect("it suits"), buffers, Some(operation));
         let error = match started {
             Err(error) if rank == 2 => error,

@@ -11,8 +11,9 @@ use oxmpi_os::fork::ForkGuard;
 
 use crate::boot::{self, EndpointAddress};
 use crate::error::Result;
-use crate::raw::group::on_one_node;
-use crate::raw::{Communicator, Endpoint, EndpointCell, Group, Policy, Single};
+use crate::job_policy::JobPolicy;
+use crate::raw::placement::on_one_node;
+use crate::raw::{Communicator, Endpoint, EndpointCell, Group, Single};
 
 /// How long a rank may take for one job.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -57,11 +58,11 @@ pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) 
 /// The communicator of all ranks.
 fn join(place: Placement, rank: u32, address: &OnceLock<String>) -> Result<Communicator<Single>> {
     let size = place.size();
-    let (policy, _) = Policy::of_process()?;
+    let policy = JobPolicy::of_process()?.0.endpoint;
     let node = if rank == 0 {
         let (acceptor, text) = boot::open_acceptor(true)?;
         address.set(text.to_string()).expect("set once");
-        boot::accept_ranks(acceptor, policy.layout(size), None)?
+        boot::accept_ranks(acceptor, policy.start.layout(size), None)?
     } else {
         boot::join_node(&EndpointAddress::decode(address.wait())?, rank, size)?
     };

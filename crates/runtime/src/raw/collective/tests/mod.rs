@@ -13,9 +13,9 @@ use oxmpi_coll::placement::{Order, Placement};
 use self::arena::{Arena, Element, combine};
 use self::job::{job, job_placed};
 use super::{Buffers, Communicator, PlanRun};
-use crate::op::{Op, custom};
 use crate::raw::Single;
-use crate::raw::group::on_one_node;
+use crate::raw::elementwise;
+use crate::raw::placement::on_one_node;
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
 const CASES: usize = 10;
@@ -89,7 +89,7 @@ fn blocking(
 ) {
     let plan = algorithm.plan(call, &case.parameters).expect("it suits");
     let commutative = case.commutative || case.exact;
-    let operation = custom(move |left, right| combine(commutative, left, right));
+    let operation = elementwise(move |left, right| combine(commutative, left, right));
     let run = PlanRun::new(plan, call, comm.numbers().once(), true);
     comm.carry_out(run, comm.group(), buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{algorithm} of {case:?}: {error}"));
@@ -100,7 +100,7 @@ fn every_algorithm_brings_what_its_contract_promises() {
     for size in [1, 2, 3, 4, 5, 8] {
         job(size, |comm| {
             // Its ranks meet in their first collective.
-            comm.allreduce_in_place(&mut [0_u8], Op::MAX)
+            comm.allreduce_in_place(&mut [0_u8], Ord::max)
                 .expect("all are there");
             for algorithm in Algorithm::ALL {
                 for case in sample(algorithm, on_one_node(size)) {
@@ -136,7 +136,7 @@ fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
 /// As the caller of the collective does it, whatever the algorithm.
 fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
     let commutative = case.commutative;
-    let operation = custom(move |left, right| combine(commutative, left, right));
+    let operation = elementwise(move |left, right| combine(commutative, left, right));
     comm.collective(call, buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{case:?}: {error}"));
 }

@@ -9,9 +9,10 @@ use super::job::job;
 use super::{calls, sample};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
-use crate::op::custom;
-use crate::raw::collective::{Area, Buffers, OwnedOperation};
-use crate::raw::group::on_one_node;
+use crate::raw::elementwise;
+use crate::raw::operation::OwnedOperation;
+use crate::raw::placement::on_one_node;
+use crate::raw::state::{Area, Buffers};
 use crate::raw::{Communicator, Mode, RawRequest, Single};
 
 /// Collectives that are under way at once.
@@ -41,7 +42,7 @@ impl Share {
 
     fn operation(&self) -> Option<OwnedOperation> {
         let commutative = self.case.commutative || self.case.exact;
-        let combine = custom(move |left, right| combine(commutative, left, right));
+        let combine = elementwise(move |left, right| combine(commutative, left, right));
         Some(Box::new(combine))
     }
 

@@ -12,9 +12,9 @@ use super::job::job;
 use crate::data::target;
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
-use crate::op::custom;
-use crate::raw::access::sealed::EndpointAccess;
-use crate::raw::collective::{Area, Buffers};
+use crate::raw::elementwise;
+use crate::raw::state::{Area, Buffers};
+use crate::raw::threading::sealed::EndpointAccess;
 use crate::raw::{Communicator, Mode, Multi, thread_endpoints};
 
 /// Times a persistent collective is run.
@@ -65,7 +65,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
         let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
         let (entered, is_out) = channel();
-        let operation = Box::new(custom(move |a: u64, b: u64| {
+        let operation = Box::new(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             a + b
@@ -78,7 +78,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
                     comm.send(RawBytes::empty(), 1, 2, Mode::Standard)
                         .expect("rank 1 receives");
                     is_out.recv().expect("the driver advances it");
-                    let taken_back = shared.cancel(request).expect("it is under sequence");
+                    let taken_back = shared.cancel(request).expect("it is under way");
                     assert!(taken_back.is_none());
                 });
                 return;
@@ -110,7 +110,7 @@ fn a_lane_is_left_after_what_another_thread_advances() {
         let (entered, is_out) = channel();
         let come_back = Arc::new(AtomicBool::new(false));
         let comes_back = Arc::clone(&come_back);
-        let operation = Box::new(custom(move |a: u64, b: u64| {
+        let operation = Box::new(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             comes_back.store(true, Ordering::Relaxed);

@@ -3,9 +3,9 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::operation::Widening;
 use super::super::scratch::Scratch;
-use super::buffers::{Area, BlockRanges};
-use crate::op::Widening;
+use super::area::{Area, BlockRanges};
 
 /// The caller's elements, and the wide ones that stand for them.
 #[derive(Debug)]
@@ -96,14 +96,14 @@ impl WidenedBuffers {
 
     /// Takes over the caller's elements. Also those of the output, so that what the call leaves as
     /// it is stays so.
-    pub(super) fn widen(&self) {
+    pub(in crate::raw) fn widen(&self) {
         for &[given, wide] in self.input.iter().chain(&self.output) {
             (self.widening.widen)(given, wide);
         }
     }
 
     /// Gives the caller the result.
-    pub(super) fn narrow(&self) {
+    pub(in crate::raw) fn narrow(&self) {
         for &[given, wide] in &self.output {
             (self.widening.narrow)(wide, given);
         }

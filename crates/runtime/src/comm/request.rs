@@ -2,164 +2,19 @@
 
 use std::fmt;
 
+use super::open_requests::OpenRequests;
+use crate::buffer::Buffer;
 use crate::envelope::Status;
 use crate::error::Result;
 use crate::raw::{RawRequest, Threading};
-use crate::scope::Scope;
 
 /// A nonblocking operation that is under way, and its buffer.
 ///
 /// Dropping it is fine: the scope waits for it at its end.
 pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Threading> {
-    scope: &'scope Scope<'scope, 'env, A>,
+    open: &'scope OpenRequests<'scope, 'env, A>,
     request: RawRequest,
     buffer: B::Held,
-}
-
-/// What a request borrows, and gives back at its end: the slice of a send or of a receive, nothing,
-/// or what a collective reads and what it writes. Sealed.
-pub trait Buffer: sealed::HoldBuffer {}
-
-impl<B: sealed::HoldBuffer> Buffer for B {}
-
-pub(crate) mod sealed {
-    /// A buffer as its request holds it. A receive's is an address: a unique reference must not
-    /// stand, or move, beside the one that the message is written through.
-    #[allow(
-        unnameable_types,
-        reason = "the trait is sealed: callers name `Buffer`, never this"
-    )]
-    pub trait HoldBuffer: Sized {
-        /// What is held.
-        type Held;
-
-        /// The buffer, lent for a while.
-        type Lent<'a>
-        where
-            Self: 'a;
-
-        /// The buffer again.
-        ///
-        /// # Safety
-        /// `held` was made of a buffer of this very type, whose operation has ended.
-        unsafe fn back(held: Self::Held) -> Self;
-
-        /// The buffer for a while.
-        ///
-        /// # Safety
-        /// `held` was made of a buffer of this very type, which no operation uses meanwhile.
-        unsafe fn lend<'a>(held: &'a mut Self::Held) -> Self::Lent<'a>
-        where
-            Self: 'a;
-    }
-
-    impl<'buf, T> HoldBuffer for &'buf [T] {
-        type Held = Self;
-
-        type Lent<'a>
-            = &'a [T]
-        where
-            'buf: 'a;
-
-        unsafe fn back(held: Self) -> Self {
-            held
-        }
-
-        unsafe fn lend<'a>(held: &'a mut Self) -> &'a [T]
-        where
-            'buf: 'a,
-        {
-            held
-        }
-    }
-
-    impl<'buf, T> HoldBuffer for &'buf mut [T] {
-        type Held = *mut [T];
-
-        type Lent<'a>
-            = &'a mut [T]
-        where
-            'buf: 'a;
-
-        unsafe fn back(held: *mut [T]) -> Self {
-            // SAFETY: made of such a reference, which nobody else has used since; and the
-            // operation has ended, by the caller's word.
-            unsafe { &mut *held }
-        }
-
-        unsafe fn lend<'a>(held: &'a mut *mut [T]) -> &'a mut [T]
-        where
-            'buf: 'a,
-        {
-            // SAFETY: as above; and it is lent no longer than what holds it.
-            unsafe { &mut **held }
-        }
-    }
-
-    impl HoldBuffer for () {
-        type Held = ();
-        type Lent<'a> = ();
-
-        unsafe fn back((): ()) {}
-
-        unsafe fn lend<'a>((): &'a mut ())
-        where
-            (): 'a,
-        {
-        }
-    }
-
-    impl<B: HoldBuffer> HoldBuffer for Option<B> {
-        type Held = Option<B::Held>;
-
-        type Lent<'a>
-            = Option<B::Lent<'a>>
-        where
-            B: 'a;
-
-        unsafe fn back(held: Option<B::Held>) -> Self {
-            // SAFETY: the caller's word, of what there is.
-            held.map(|held| unsafe { B::back(held) })
-        }
-
-        unsafe fn lend<'a>(held: &'a mut Option<B::Held>) -> Option<B::Lent<'a>>
-        where
-            B: 'a,
-        {
-            // SAFETY: the caller's word, of what there is.
-            held.as_mut().map(|held| unsafe { B::lend(held) })
-        }
-    }
-
-    impl<B: HoldBuffer, C: HoldBuffer> HoldBuffer for (B, C) {
-        type Held = (B::Held, C::Held);
-
-        type Lent<'a>
-            = (B::Lent<'a>, C::Lent<'a>)
-        where
-            (B, C): 'a;
-
-        unsafe fn back((first, second): (B::Held, C::Held)) -> Self {
-            // SAFETY: the caller's word, of each of them.
-            let first = unsafe { B::back(first) };
-            // SAFETY: as above.
-            let second = unsafe { C::back(second) };
-            (first, second)
-        }
-
-        unsafe fn lend<'a>(
-            (first, second): &'a mut (B::Held, C::Held),
-        ) -> (B::Lent<'a>, C::Lent<'a>)
-        where
-            (B, C): 'a,
-        {
-            // SAFETY: the caller's word, of each of them.
-            let first = unsafe { B::lend(first) };
-            // SAFETY: as above.
-            let second = unsafe { C::lend(second) };
-            (first, second)
-        }
-    }
 }
 
 /// A request whose buffer is not given back, so that sends and receives of any type fit one list.
@@ -181,13 +36,13 @@ pub type AllCompleted<B> = Vec<(B, Status)>;
 pub type Completed<B> = (usize, B, Status);
 
 impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
-    pub(crate) const fn new(
-        scope: &'scope Scope<'scope, 'env, A>,
+    pub(super) const fn new(
+        open: &'scope OpenRequests<'scope, 'env, A>,
         request: RawRequest,
         buffer: B::Held,
     ) -> Self {
         Self {
-            scope,
+            open,
             request,
             buffer,
         }
@@ -200,7 +55,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// What went wrong with the operation.
     #[inline(always)]
     pub fn wait(self) -> Result<(B, Status)> {
-        let ended = self.scope.raw().wait(self.request);
+        let ended = self.open.raw().wait(self.request);
         let buffer = self.end();
         ended.map(|status| (buffer, status))
     }
@@ -210,7 +65,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// # Errors
     /// What went wrong with the operation.
     pub fn test(self) -> Result<Test<(B, Status), Self>> {
-        match self.scope.raw().test(self.request) {
+        match self.open.raw().test(self.request) {
             None => Ok(Test::Pending(self)),
             Some(ended) => {
                 let buffer = self.end();
@@ -226,7 +81,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// # Errors
     /// What went wrong with the operation.
     pub fn cancel(self) -> Result<(B, Option<Status>)> {
-        let ended = self.scope.raw().cancel(self.request);
+        let ended = self.open.raw().cancel(self.request);
         let buffer = self.end();
         ended.map(|status| (buffer, status))
     }
@@ -234,7 +89,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// Tells the scope that the operation has ended, and gives the buffer back.
     #[inline(always)]
     fn end(self) -> B {
-        self.scope.ended(self.request);
+        self.open.completed(self.request);
         // SAFETY: the scope made this request of a buffer of type `B`; every caller has seen the
         // operation's end, or that this process is a fork, in which nothing is under way.
         unsafe { B::back(self.buffer) }
@@ -242,7 +97,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
 
     /// The same request without its buffer, to be put in a list with others.
     pub fn any(self) -> AnyRequest<'scope, 'env, A> {
-        Request::new(self.scope, self.request, ())
+        Request::new(self.open, self.request, ())
     }
 
     /// Waits for all of `requests`, in their order (`MPI_Waitall`).
@@ -262,7 +117,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
-        let raw = first.scope.raw();
+        let raw = first.open.raw();
         let place = raw.wait_first(requests.iter().map(|r| r.request))?;
         Self::take(requests, place).map(Some)
     }
@@ -276,7 +131,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
-        let raw = first.scope.raw();
+        let raw = first.open.raw();
         match raw.look(|ended| requests.iter().position(|r| ended(r.request)))? {
             None => Ok(None),
             Some(place) => Self::take(requests, place).map(Some),
@@ -292,7 +147,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
         };
-        let raw = first.scope.raw();
+        let raw = first.open.raw();
         raw.wait_first(requests.iter().map(|r| r.request))?;
         Self::test_some(requests)
     }
@@ -306,7 +161,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
         };
-        let raw = first.scope.raw();
+        let raw = first.open.raw();
         let done = raw.look(|has_ended| {
             let all = requests.iter().map(|r| has_ended(r.request));
             Some(all.collect::<Vec<bool>>()).filter(|done| done.contains(&true))
@@ -343,7 +198,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         let Some(first) = requests.first() else {
             return Ok(Test::Ready(Vec::new()));
         };
-        let raw = first.scope.raw();
+        let raw = first.open.raw();
         let all = raw.look(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
         match all {
             None => Ok(Test::Pending(requests)),

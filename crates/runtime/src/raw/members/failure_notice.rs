@@ -5,116 +5,20 @@
 //! such a message. So a rank that waits for one that is alive, but has given up, learns why; and no
 //! collective of the communicator is begun any more where this is known.
 
-use std::mem::discriminant;
-
 use oxmpi_coll::plan::TAGS;
 use oxmpi_wire::engine::{Mode, Source, Tag};
-use oxmpi_wire::{Envelope, Fault, Peer};
+use oxmpi_wire::{Envelope, Peer};
 
-use super::super::access::Threading;
 use super::super::endpoint::Endpoint;
+use super::super::failure::{FailureCause, Notice};
 use super::super::group::Group;
-use super::members::Members;
+use super::super::threading::Threading;
+use super::Members;
 use crate::data::{source, target};
 use crate::error::{Error, Result};
 
-/// The tag of messages that tell of trouble: beyond those of every [number](super::numbers).
+/// The tag of messages that tell of trouble: beyond those of every [number](super::super::state::CollectiveNumbers).
 const TAG: u32 = u32::MAX - (TAGS - 1);
-
-/// Why collectives of a communicator have ended for this rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureCause {
-    /// A member was lost.
-    Lost {
-        /// Its rank.
-        rank: u32,
-        /// How.
-        fault: Fault,
-    },
-    /// The part of this rank failed there, or its operation panicked.
-    Failed {
-        /// The rank.
-        rank: u32,
-    },
-}
-
-/// What is told: which rank, and what about it: 0 where its part failed, else one more than the place of its
-/// fault in [`FAULTS`].
-type Notice = [u32; 2];
-
-/// The faults by which a rank can be lost, without what only this rank could say about them.
-const FAULTS: [Fault; 7] = {
-    const TOLD: &str = "as another rank tells";
-    [
-        Fault::PeerDead,
-        Fault::Left,
-        Fault::Protocol(TOLD),
-        Fault::Silent,
-        Fault::Gone,
-        Fault::Unreachable(TOLD),
-        Fault::Refused(TOLD),
-    ]
-};
-
-impl FailureCause {
-    /// What an error of this rank's says.
-    fn of(error: &Error, own: u32) -> Self {
-        match error {
-            Error::Peer { peer, fault, .. } => Self::Lost {
-                rank: *peer as u32,
-                fault: *fault,
-            },
-            _ => Self::Failed { rank: own },
-        }
-    }
-
-    fn encode(self) -> Notice {
-        match self {
-            Self::Failed { rank } => [rank, 0],
-            Self::Lost { rank, fault } => {
-                let same = |known: &Fault| discriminant(known) == discriminant(&fault);
-                let at = FAULTS.iter().position(same).unwrap_or(FAULTS.len() - 1);
-                [rank, at as u32 + 1]
-            }
-        }
-    }
-
-    fn decode([rank, about]: Notice) -> Self {
-        match FAULTS.get((about as usize).wrapping_sub(1)) {
-            Some(&fault) => Self::Lost { rank, fault },
-            None => Self::Failed { rank },
-        }
-    }
-}
-
-/// The contexts whose collectives have ended, and why.
-#[derive(Debug, Default)]
-pub(crate) struct FailureNotices(Vec<(u32, FailureCause)>);
-
-impl FailureNotices {
-    /// Why collectives of the context have ended, if they have.
-    ///
-    /// # Cost
-    /// One compare while there was no trouble at all.
-    #[inline]
-    pub(crate) fn of(&self, context: u32) -> Option<FailureCause> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let mut all = self.0.iter();
-        all.find(|trouble| trouble.0 == context)
-            .map(|trouble| trouble.1)
-    }
-
-    /// Notes the cause. False: there is one already.
-    fn note(&mut self, context: u32, cause: FailureCause) -> bool {
-        let new = self.of(context).is_none();
-        if new {
-            self.0.push((context, cause));
-        }
-        new
-    }
-}
 
 /// Looks whether another rank of the group tells of trouble with collectives of the context.
 pub(crate) fn received_notice(
@@ -244,7 +148,7 @@ impl<A: Threading> Members<'_, A> {
     /// Ends the communicator's collectives on this rank for what every other rank finds by itself:
     /// told of it before, one would say less.
     #[cold]
-    pub(super) fn end_here(&self) {
+    pub(in crate::raw) fn end_here(&self) {
         let own = self.group.rank();
         let cause = FailureCause::Failed { rank: own };
         (self.access).with(|endpoint| endpoint.failures.note(self.context, cause));
@@ -261,36 +165,5 @@ impl<A: Threading> Members<'_, A> {
         if let Some(request) = endpoint.send_now(peer, envelope, Mode::Standard, body) {
             endpoint.detach(request, notice);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loss_is_told_as_what_it_was() {
-        for fault in FAULTS {
-            let cause = FailureCause::Lost { rank: 5, fault };
-            assert_eq!(FailureCause::decode(cause.encode()), cause);
-        }
-        let own = FailureCause::Lost {
-            rank: 5,
-            fault: Fault::Unreachable("no route to its host"),
-        };
-        assert_eq!(
-            FailureCause::decode(own.encode()),
-            FailureCause::Lost {
-                rank: 5,
-                fault: Fault::Unreachable("as another rank tells"),
-            }
-        );
-        let failed = FailureCause::Failed { rank: 6 };
-        assert_eq!(FailureCause::decode(failed.encode()), failed);
-        assert_eq!(
-            FailureCause::decode([6, u32::MAX]),
-            failed,
-            "a word from elsewhere"
-        );
     }
 }

@@ -1,44 +1,32 @@
-//! Nonblocking requests that borrow their buffers (MPI 5.0, section 3.7).
-//!
-//! The scope owns the list of open requests and ends them all before the borrow may end, so that a
-//! request that is leaked, forgotten or dropped early cannot leave a buffer in use. A request that
-//! has ended stays in the list, where it is stale: taking it out at its end would cost each request
-//! more than the list's next sweep does.
+//! Scopes: nonblocking operations that borrow their buffers (MPI 5.0, section 3.7).
 
-use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::marker::PhantomData;
 
-use crate::comm::collective::Collective;
-use crate::comm::{Comm, Persistent};
+use super::collective::Collective;
+use super::open_requests::OpenRequests;
+use super::request::Request;
+use super::{Comm, Persistent};
+use crate::buffer::Buffer;
 use crate::data::{Data, place, source};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
 use crate::op::{Combine, owned_operation};
-use crate::raw::{Communicator, Mode, OpenRequest, RawRequest, Threading};
-use crate::request::{Buffer, Request};
+use crate::raw::{Communicator, Mode, RawRequest, Threading};
 
 /// Where nonblocking requests live; made by [`Comm::scope`](crate::Comm::scope).
 ///
 /// Buffers are borrowed for `'env`, which outlives the scope.
 pub struct Scope<'scope, 'env: 'scope, A: Threading> {
     comm: &'env Comm<A>,
-    /// The requests that may not have ended.
-    open: RefCell<Vec<OpenRequest>>,
-    /// Those of them whose end no handle has seen.
-    live: Cell<usize>,
-    /// Invariant in both lifetimes, as `std::thread::Scope`.
-    lifetimes: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
+    requests: OpenRequests<'scope, 'env, A>,
 }
 
 impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     #[inline(always)]
-    pub(crate) fn new(comm: &'env Comm<A>) -> Self {
+    pub(super) fn new(comm: &'env Comm<A>) -> Self {
         Self {
             comm,
-            open: RefCell::new(comm.raw.lend_list()),
-            live: Cell::new(0),
-            lifetimes: PhantomData,
+            requests: OpenRequests::new(&comm.raw),
         }
     }
 
@@ -168,79 +156,30 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     }
 
     #[inline(always)]
-    pub(crate) fn keep<B: Buffer>(
+    pub(super) fn keep<B: Buffer>(
         &'scope self,
         request: RawRequest,
         buffer: B::Held,
     ) -> Request<'scope, 'env, B, A> {
-        if let Some(request) = request.open {
-            let mut open = self.open.borrow_mut();
-            if open.len() == open.capacity() {
-                self.make_room(&mut open);
-            }
-            open.push(request);
-            self.live.set(self.live.get() + 1);
-        }
-        Request::new(self, request, buffer)
+        self.requests.add(request);
+        Request::new(&self.requests, request, buffer)
     }
 
-    /// Makes room in the list.
-    ///
-    /// # Cost
-    /// Constant on average: the list doubles where less than half of its requests have ended.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&self, open: &mut Vec<OpenRequest>) {
-        self.raw().retain_open(open);
-        open.reserve((open.len() + 1).max(Self::ROOM));
-    }
-
-    /// Room that a list begins with.
-    const ROOM: usize = 64;
-
-    pub(crate) const fn raw(&self) -> &'env Communicator<A> {
-        &self.comm.raw
-    }
-
-    /// The handle of a request has seen its end.
     #[inline(always)]
-    pub(crate) fn ended(&self, request: RawRequest) {
-        if request.open.is_some() {
-            self.live.set(self.live.get() - 1);
-        }
+    const fn raw(&self) -> &'env Communicator<A> {
+        self.requests.raw()
     }
 
     /// Waits for every open request; the first error is kept, and all are waited for.
     #[inline(always)]
-    pub(crate) fn finish(&self) -> Result<()> {
-        let mut open = self.open.take();
-        if self.live.get() != 0 {
-            return self.finish_live(open);
-        }
-        open.clear();
-        self.raw().return_list(open);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn finish_live(&self, mut open: Vec<OpenRequest>) -> Result<()> {
-        let result = self.raw().wait_for_all(&mut open);
-        self.raw().return_list(open);
-        result
+    pub(super) fn finish(&self) -> Result<()> {
+        self.requests.finish()
     }
 
     /// Takes every open request back and waits until none touches its buffer.
     #[cold]
-    pub(crate) fn take_back(&self) {
-        while let Some(request) = self.next_open() {
-            // Its failure is one of those that made the scope end.
-            let _ = self.raw().take_back(request);
-        }
-        self.raw().return_list(self.open.take());
-    }
-
-    fn next_open(&self) -> Option<OpenRequest> {
-        self.open.borrow_mut().pop()
+    pub(super) fn take_back(&self) {
+        self.requests.take_back();
     }
 }
 

@@ -33,12 +33,12 @@ impl CollectiveNumbers {
 
     /// The number of the next collective that runs once.
     #[inline]
-    pub(super) fn once(&self) -> u32 {
+    pub(in crate::raw) fn once(&self) -> u32 {
         self.once.fetch_add(1, Ordering::Relaxed) % PERSISTENT
     }
 
     /// The number of the next persistent one; `None` when all are given.
-    pub(super) fn persistent(&self) -> Option<u32> {
+    pub(in crate::raw) fn persistent(&self) -> Option<u32> {
         let given = self.persistent.fetch_add(1, Ordering::Relaxed);
         let left = given < NUMBERS - PERSISTENT - 1;
         if !left {

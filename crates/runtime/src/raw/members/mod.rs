@@ -1,13 +1,16 @@
-//! The ranks that meet in a collective.
+//! The ranks of a communicator's collectives, how this rank reaches them, and the errors that name them.
+
+mod failure_notice;
 
 use oxmpi_wire::engine::{Failure, Outcome};
 use oxmpi_wire::{Fault, Peer};
 
-use super::super::access::Threading;
-use super::super::group::Group;
+pub(super) use self::failure_notice::received_notice;
+use super::group::Group;
+use super::threading::Threading;
 use crate::error::{Error, Result};
 
-/// The ranks that meet in a collective, and how this one reaches them.
+/// The ranks of a communicator's collectives, and how this rank reaches them.
 #[derive(Debug)]
 pub(crate) struct Members<'a, A: Threading> {
     pub(crate) access: &'a A,
@@ -26,7 +29,7 @@ impl<A: Threading> Copy for Members<'_, A> {}
 
 impl<A: Threading> Members<'_, A> {
     /// Judges a message that has ended and should have had so many bytes.
-    pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
+    pub(in crate::raw) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
         match outcome {
             // Nobody took it back but the endpoint, when the world ended.
             Ok(status) if status.cancelled => Err(Error::Finalized),

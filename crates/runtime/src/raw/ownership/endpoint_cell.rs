@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use oxmpi_os::fork::Latch;
 
-use super::endpoint::Endpoint;
+use super::super::endpoint::Endpoint;
 use crate::error::{Error, Result};
 
 /// The endpoint was left, or this is a fork of its process: what the system writes into a child's latch.
@@ -38,14 +38,14 @@ impl EndpointCell {
     /// # Panics
     /// If it is lent: the raw core calls no code of its caller's meanwhile.
     #[inline]
-    pub(super) fn borrow(&self) -> Borrowed<'_> {
+    pub(in crate::raw) fn borrow(&self) -> Borrowed<'_> {
         self.try_borrow()
             .expect("an endpoint serves one call at a time")
     }
 
     /// Borrows the endpoint, whatever its state, if it is not lent.
     #[inline]
-    pub(super) fn try_borrow(&self) -> Option<Borrowed<'_>> {
+    pub(in crate::raw) fn try_borrow(&self) -> Option<Borrowed<'_>> {
         if self.latch.get() == LENT {
             return None;
         }
@@ -63,7 +63,7 @@ impl EndpointCell {
     /// A pointer and one word loaded, and a compare.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "a cell: see its contract")]
-    pub(super) unsafe fn usable(&self) -> Option<&mut Endpoint> {
+    pub(in crate::raw) unsafe fn usable(&self) -> Option<&mut Endpoint> {
         if self.latch.get() != FREE {
             return None;
         }
@@ -74,7 +74,7 @@ impl EndpointCell {
 }
 
 /// An endpoint while it is lent.
-pub(super) struct Borrowed<'a>(&'a EndpointCell);
+pub(in crate::raw) struct Borrowed<'a>(&'a EndpointCell);
 
 impl Drop for Borrowed<'_> {
     #[inline]

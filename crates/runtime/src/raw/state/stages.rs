@@ -1,0 +1,151 @@
+//! Collectives in stages: each stage is a collective of some of the ranks, which start one when they
+//! are done with the one before.
+//!
+//! All stages have the collective's number. That keeps their messages apart, since every rank goes
+//! through its stages in one order: of the messages from one rank to another those of the earlier
+//! stage come first.
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
+
+use super::super::group::Group;
+use super::super::scratch::{RunMemory, Scratch};
+use super::buffers::Buffers;
+use super::call_signatures::CallSignatures;
+use super::plan_run::PlanRun;
+use super::widened::WidenedBuffers;
+
+/// A collective of some ranks.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    /// Ranks and root are those of `ranks`.
+    pub(crate) call: Call,
+    pub(crate) buffers: Buffers,
+    /// Who takes part.
+    pub(crate) ranks: Group,
+}
+
+/// The stages of one collective, and the memory between them.
+#[derive(Debug, Default)]
+pub(crate) struct Stages {
+    /// Those in which this rank takes part.
+    pub(in crate::raw) all: Vec<Stage>,
+    /// What one stage brings and another one takes.
+    pub(in crate::raw) memory: Vec<Scratch>,
+}
+
+impl Stages {
+    /// These, with nothing between them.
+    pub(crate) fn of(stages: impl IntoIterator<Item = Stage>) -> Self {
+        Self {
+            all: stages.into_iter().collect(),
+            memory: Vec::new(),
+        }
+    }
+
+    /// Adds one.
+    pub(crate) fn add(&mut self, stage: Stage) {
+        self.all.push(stage);
+    }
+
+    /// Does all on wide elements, those of the first stage and of the last one.
+    pub(crate) fn widen(&mut self, wide: Option<Box<WidenedBuffers>>) {
+        if let Some(first) = self.all.first_mut() {
+            first.buffers.wide = wide;
+        }
+    }
+
+    /// So many bytes that live as long as the stages; `None`: there is no memory.
+    pub(crate) fn make_room(&mut self, bytes: u64) -> Option<RawBytes> {
+        let mut room = Scratch::default();
+        let place = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
+        self.memory.push(room);
+        place.flatten()
+    }
+}
+
+/// A stage with its plan.
+#[derive(Debug)]
+pub(in crate::raw) struct PreparedStage {
+    pub(in crate::raw) run: PlanRun,
+    pub(in crate::raw) buffers: Buffers,
+    /// Who takes part; `None`: all.
+    pub(in crate::raw) ranks: Option<Group>,
+}
+
+/// A collective's stages on their way, of which most collectives have one.
+#[derive(Debug)]
+pub(in crate::raw) struct StageSequence {
+    pub(in crate::raw) first: PreparedStage,
+    pub(in crate::raw) more: Vec<PreparedStage>,
+    /// How many are done.
+    pub(in crate::raw) done: usize,
+    /// What the first stage is for, if it is for that.
+    pub(in crate::raw) agreement: Option<CallSignatures>,
+    _rooms: Vec<Scratch>,
+}
+
+impl StageSequence {
+    /// Of one stage, before which the ranks may have to agree.
+    pub(in crate::raw) fn of(
+        only: PreparedStage,
+        agreement: Option<(CallSignatures, PreparedStage)>,
+    ) -> Self {
+        match agreement {
+            None => Self::new(only, Vec::new(), Vec::new()),
+            Some((agreement, first)) => Self {
+                agreement: Some(agreement),
+                ..Self::new(first, vec![only], Vec::new())
+            },
+        }
+    }
+
+    pub(in crate::raw) fn new(
+        first: PreparedStage,
+        more: Vec<PreparedStage>,
+        memory: Vec<Scratch>,
+    ) -> Self {
+        Self {
+            first,
+            more,
+            done: 0,
+            agreement: None,
+            _rooms: memory,
+        }
+    }
+
+    /// The stage that is under way.
+    pub(in crate::raw) fn stage(&mut self) -> &mut PreparedStage {
+        match self.done {
+            0 => &mut self.first,
+            done => &mut self.more[done - 1],
+        }
+    }
+
+    pub(in crate::raw) fn stages(&self) -> impl Iterator<Item = &PreparedStage> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// The first stage begins.
+    pub(in crate::raw) fn begin(&self) {
+        self.stages().for_each(|stage| stage.buffers.begin());
+    }
+
+    /// Prepares all stages to run once more. Nothing is under way.
+    pub(in crate::raw) fn restart(&mut self) {
+        if self.done > 0 {
+            let memory = self.return_memory_of_run();
+            self.done = 0;
+            self.first.run.take_memory(memory);
+        }
+        self.first.run.restart();
+        for stage in &mut self.more {
+            stage.run.restart();
+        }
+    }
+
+    /// The memory, for the next collective. Nothing is under way.
+    pub(in crate::raw) fn return_memory_of_run(&mut self) -> RunMemory {
+        self.stage().run.return_memory_of_run()
+    }
+}
