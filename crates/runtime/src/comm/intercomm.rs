@@ -6,9 +6,9 @@ mod scope;
 use std::fmt;
 use std::ops::Range;
 
-pub use collective::{
-    Collective, Root, allgather, allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier,
-    bcast, gather, gatherv, reduce, reduce_scatter, reduce_scatter_block, scatter, scatterv,
+pub use super::collective::{
+    Root, allgather, allgatherv, alltoall, alltoallv, alltoallw, allreduce, barrier, bcast, gather, gatherv,
+    reduce, reduce_scatter, reduce_scatter_block, scatter, scatterv,
 };
 pub use scope::InterScope;
 

@@ -26,7 +26,7 @@ mod state;
 mod thread_endpoints;
 mod threading;
 
-pub(crate) use collective::{PreparedCollective, serves_in_node, serves_on_nodes};
+pub(crate) use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub(crate) use communicator::Communicator;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use group::Group;
@@ -38,5 +38,5 @@ pub(crate) use oxmpi_wire::engine::Mode;
 pub(crate) use policy::EndpointPolicy;
 pub use policy::WaitMode;
 pub(crate) use request::{Claimed, OpenRequest, RawRequest};
-pub(crate) use state::{Area, BlockRanges, Buffers, Neighbors, Stage, Stages, WidenedBuffers};
+pub(crate) use state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use threading::Threading;

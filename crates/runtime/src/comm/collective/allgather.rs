@@ -19,7 +19,7 @@ pub fn allgather<T: Data, I: Slice<T>>(
 ) -> impl Collective<(I::Buffer, &mut [T])> {
     move |site: CallSite| {
         let (values, all) = (values.lend(), all.lend());
-        site.count_each("the result", all.count, values.count)?;
+        site.count_blocks("the result", all.count, values.count)?;
         let call = Call::allgather(site.rank, site.size, values.bytes.len());
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
         Ok(DescribedCall::new(
@@ -55,9 +55,10 @@ pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
         let values = values.lend();
         let counts = all.counts;
         let CutBlocks { places, held } =
-            all.cut(&site, "the result", site.size as usize, BlockUse::Written)?;
-        let own = counts[site.rank as usize];
-        site.count("this rank's block of the result", own, values.count)?;
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+        if let Some(own) = site.own_block(counts) {
+            site.count("this rank's block of the result", own, values.count)?;
+        }
         let call = Call::allgatherv(site.rank, site.size, total(&places));
         let output = Area::Blocks(raw::BlockRanges::new(places, 1));
         let input = Area::Whole(values.bytes);

@@ -22,13 +22,12 @@ pub fn alltoall<T: Data, I: Slice<T>>(
 ) -> impl Collective<(I::Buffer, &mut [T])> {
     move |site: CallSite| {
         let (values, result) = (values.lend(), result.lend());
-        site.count_each(
-            "the values",
-            values.count,
-            values.count / site.size as usize,
-        )?;
-        site.count("the result", result.count, values.count)?;
-        let each = values.bytes.len() / u64::from(site.size);
+        site.count_equal("the values", values.count)?;
+        match site.remote {
+            0 => site.count("the result", result.count, values.count)?,
+            _ => site.count_equal("the result", result.count)?,
+        }
+        let each = values.bytes.len() / site.blocks() as u64;
         let call = Call::alltoall(site.rank, site.size, each);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
         Ok(DescribedCall::new(
@@ -44,11 +43,7 @@ pub fn alltoall<T: Data, I: Slice<T>>(
 pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]> {
     move |site: CallSite| {
         let values = values.lend();
-        site.count_each(
-            "the values",
-            values.count,
-            values.count / site.size as usize,
-        )?;
+        site.count_equal("the values", values.count)?;
         let each = values.bytes.len() / u64::from(site.size);
         let call = Call::alltoall(site.rank, site.size, each).with_in_place(true);
         let output = Area::Whole(values.bytes);
@@ -63,7 +58,7 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
     result: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
     move |site: CallSite| {
-        let size = site.size as usize;
+        let size = site.blocks();
         let values = values.cut(&site, "the values", size, BlockUse::Read)?;
         let result = result.cut(&site, "the result", size, BlockUse::Written)?;
         let held = (values.held, result.held);
@@ -91,7 +86,7 @@ pub fn alltoallw<'buf>(
     result: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
     move |site: CallSite| {
-        let size = site.size as usize;
+        let size = site.blocks();
         site.count("the list of values", values.len(), size)?;
         site.count("the list of results", result.len(), size)?;
         let (values, result) = (sources(values), targets(result));

@@ -4,14 +4,14 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Bytes;
 
 use super::slice::{Lend, LentSlice};
-use super::{CallSite, Collective, DescribedCall};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{Area, Threading};
 
 /// Gives every rank the values of rank `root` (`MPI_Ibcast`).
-pub fn bcast<T: Data>(values: &mut [T], root: usize) -> impl Collective<&mut [T]> {
+pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collective<&mut [T]> {
     move |site: CallSite| {
         let root = site.root(root)?;
         let LentSlice { bytes, held, .. } = values.lend();

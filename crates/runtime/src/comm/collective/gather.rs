@@ -5,7 +5,7 @@ use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
-use super::{CallSite, Collective, DescribedCall};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
@@ -19,14 +19,14 @@ const RESULT: &str = "room for the result";
 pub fn gather<T: Data, I: Slice<T>>(
     values: I,
     all: Option<&mut [T]>,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>)> {
     move |site: CallSite| {
         let root = site.root(root)?;
         let all = site.of_root(root, RESULT, all)?;
         let values = values.lend();
         if let Some(all) = &all {
-            site.count_each("the result", all.len(), values.count)?;
+            site.count_blocks("the result", all.len(), values.count)?;
         }
         let call = Call::gather(site.rank, site.size, root, values.bytes.len());
         let (output, all) = match all.map(Lend::lend) {
@@ -57,7 +57,7 @@ pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
 pub fn gatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Option<Blocks<'_, &'buf mut [T]>>,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&'buf mut [T]>)> {
     move |site: CallSite| {
         let root = site.root(root)?;
@@ -67,9 +67,10 @@ pub fn gatherv<'buf, T: Data, I: Slice<T>>(
             None => (Area::empty(), None),
             Some(all) => {
                 let counts = all.counts;
-                let cut = all.cut(&site, "the result", site.size as usize, BlockUse::Written)?;
-                let own = counts[site.rank as usize];
-                site.count("this rank's block of the result", own, values.count)?;
+                let cut = all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+                if let Some(own) = site.own_block(counts) {
+                    site.count("this rank's block of the result", own, values.count)?;
+                }
                 (
                     Area::Blocks(raw::BlockRanges::new(cut.places, 1)),
                     Some(cut.held),

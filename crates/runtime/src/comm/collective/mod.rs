@@ -28,7 +28,7 @@ pub(super) mod slices;
 use std::fmt;
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::Call;
+use oxmpi_coll::catalog::{Call, NOBODY};
 use oxmpi_coll::choice::Reproducible;
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
@@ -60,6 +60,23 @@ use crate::error::{Error, Result};
 use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, on_bytes};
 use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers, Widening};
 
+/// The root of a collective, as a rank names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// This rank (`MPI_ROOT`).
+    This,
+    /// Another rank of this rank's group, between two groups; this rank takes no part (`MPI_PROC_NULL`).
+    ProcNull,
+    /// A rank of the communicator; of the remote group in an intercommunicator.
+    Rank(usize),
+}
+
+impl From<usize> for Root {
+    fn from(rank: usize) -> Self {
+        Self::Rank(rank)
+    }
+}
+
 /// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
 #[must_use = "it is only described: start it in a scope"]
 pub trait Collective<B: Buffer, C = NoReduction>: sealed::Describe<B, C> {}
@@ -87,6 +104,8 @@ pub(crate) mod sealed {
     pub struct CallSite {
         pub(in crate::comm) rank: u32,
         pub(in crate::comm) size: u32,
+        /// Ranks of the remote group; 0 in an intracommunicator.
+        pub(in crate::comm) remote: u32,
         pub(super) topology: Option<Arc<Topology>>,
         pub(super) reproducible: Reproducible,
     }
@@ -125,13 +144,13 @@ impl<B: Buffer> DescribedCall<B, NoReduction> {
 }
 
 /// A reduction's operation, and the elements that it is done on.
-pub(in crate::comm) struct ReductionCall<C> {
-    pub(in crate::comm) kind: OperandOrder,
-    pub(in crate::comm) combine: C,
+struct ReductionCall<C> {
+    kind: OperandOrder,
+    combine: C,
     /// Bytes of one element.
-    pub(in crate::comm) element: u64,
+    element: u64,
     /// Where the elements are.
-    pub(in crate::comm) buffers: Buffers,
+    buffers: Buffers,
 }
 
 impl<C> ReductionCall<C> {
@@ -148,29 +167,77 @@ impl<C> ReductionCall<C> {
 }
 
 impl CallSite {
-    /// The root as a peer.
-    fn root(&self, root: usize) -> Result<u32> {
-        match u32::try_from(root) {
-            Ok(root) if root < self.size => Ok(root),
+    /// The root as a peer: see [`Call::root`].
+    fn root(&self, root: impl Into<Root>) -> Result<u32> {
+        let (named, ranks, first) = match (root.into(), self.remote) {
+            (Root::This, _) => return Ok(self.rank),
+            (Root::ProcNull, 0) => return Err(self.refused("the root is not a rank")),
+            (Root::ProcNull, _) => return Ok(NOBODY),
+            (Root::Rank(root), 0) => (root, self.size, 0),
+            (Root::Rank(root), remote) => (root, remote, self.size),
+        };
+        match u32::try_from(named) {
+            Ok(root) if root < ranks => Ok(first + root),
             _ => Err(Error::Rank {
                 rank: self.rank as usize,
-                named: root,
-                size: self.size as usize,
+                named,
+                size: ranks as usize,
             }),
         }
     }
 
-    /// What only the root has, where the calling rank is the root; else nothing, and nothing may
-    /// have been given.
+    /// The buffer that only the root has. Elsewhere none may have been given.
     fn of_root<T>(&self, root: u32, what: &'static str, given: Option<T>) -> Result<Option<T>> {
         if given.is_some() == (self.rank == root) {
             return Ok(given);
         }
-        let why = match given {
-            Some(_) => format_args!("this rank gives {what}, which only the root has, rank {root}"),
-            None => format_args!("this rank is the root and does not give {what}"),
+        let why = match (given, root) {
+            (None, _) => format!("this rank is the root and does not give {what}"),
+            (Some(_), NOBODY) => {
+                format!("this rank gives {what}, which only the root has, another rank of this group")
+            }
+            (Some(_), root) if root >= self.size => format!(
+                "this rank gives {what}, which only the root has, rank {} of the remote group",
+                root - self.size
+            ),
+            (Some(_), root) => {
+                format!("this rank gives {what}, which only the root has, rank {root}")
+            }
         };
         Err(self.refused(why))
+    }
+
+    /// Whether a reduction to the root takes this rank's values: between two groups only those of the group that
+    /// the root is not in.
+    const fn gives_to(&self, root: u32) -> bool {
+        self.remote == 0 || root >= self.size && root != NOBODY
+    }
+
+    /// Blocks of a buffer that has one for each rank that this one gives to or gets from.
+    fn blocks(&self) -> usize {
+        match self.remote {
+            0 => self.size as usize,
+            remote => remote as usize,
+        }
+    }
+
+    /// This rank's own block, where there is one: none between two groups.
+    fn own_block(&self, counts: &[usize]) -> Option<usize> {
+        (self.remote == 0).then(|| counts[self.rank as usize])
+    }
+
+    /// Checks that a buffer has equally long blocks.
+    fn count_equal(&self, what: &'static str, has: usize) -> Result<()> {
+        self.count(what, has, has / self.blocks() * self.blocks())
+    }
+
+    /// Checks that a buffer has a block of `each` elements for each rank. Between two groups the other group's
+    /// blocks may have another length.
+    fn count_blocks(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
+        match self.remote {
+            0 => self.count(what, has, each.saturating_mul(self.size as usize)),
+            _ => self.count_equal(what, has),
+        }
     }
 
     /// An operation on the elements of a call.
@@ -255,6 +322,7 @@ impl<A: Threading> Comm<A> {
         CallSite {
             rank: self.raw.group().rank(),
             size: self.raw.group().size(),
+            remote: 0,
             topology: self.topology.clone(),
             reproducible: self.raw.reproducible(),
         }

@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::Call;
 
 use super::elementwise::{in_place, out_of_place};
 use super::slice::{Lend, LentSlice, Slice};
-use super::{CallSite, Collective};
+use super::{CallSite, Collective, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
@@ -18,20 +18,24 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: Option<&mut [T]>,
     op: R,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>), R::Combine> {
     move |site: CallSite| {
         let root = site.root(root)?;
         let result = site.of_root(root, "room for the result", result)?;
         let values = values.lend();
-        if let Some(result) = &result {
+        if let Some(result) = result.as_ref().filter(|_| site.gives_to(root)) {
             site.count("the result", result.len(), values.count)?;
         }
+        let input = match site.gives_to(root) {
+            true => Area::Whole(values.bytes),
+            false => Area::empty(),
+        };
         let (output, result) = match result.map(Lend::lend) {
             Some(LentSlice { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
             None => (Area::empty(), None),
         };
-        let reducing = site.reducing::<T, R>(op, Area::Whole(values.bytes), output)?;
+        let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (values.count as u64, reducing.element);
         let call = Call::reduce(site.rank, site.size, root, count, element);
         Ok(reducing.described(call, (values.held, result)))
@@ -43,10 +47,13 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
 pub fn reduce_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<&mut [T], R::Combine> {
     move |site: CallSite| {
         let root = site.root(root)?;
+        if site.remote > 0 {
+            return Err(site.refused("MPI has no reduce in place in an intercommunicator"));
+        }
         let LentSlice { bytes, count, held } = values.lend();
         let is_root = site.rank == root;
         let (input, output) = match is_root {

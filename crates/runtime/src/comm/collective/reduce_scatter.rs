@@ -91,7 +91,7 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
 }
 
 /// The elements of a reduce_scatter with a count for each rank.
-pub(in crate::comm) fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
+fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
     site.count("the list of counts", counts.len(), site.size as usize)?;
     let mut all = counts.iter();
     let total = all.try_fold(0, |sum: usize, &count| sum.checked_add(count));
@@ -172,6 +172,7 @@ mod tests {
         let site = CallSite {
             rank: 1,
             size: 2,
+            remote: 0,
             topology: None,
             reproducible: Reproducible::Off,
         };

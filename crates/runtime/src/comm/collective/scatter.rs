@@ -5,7 +5,7 @@ use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
-use super::{CallSite, Collective, DescribedCall};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
@@ -19,13 +19,13 @@ const VALUES: &str = "values for all ranks";
 pub fn scatter<T: Data, I: Slice<T>>(
     all: Option<I>,
     values: &mut [T],
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(Option<I::Buffer>, &mut [T])> {
     move |site: CallSite| {
         let root = site.root(root)?;
         let all = site.of_root(root, VALUES, all)?.map(Lend::lend);
         if let Some(all) = &all {
-            site.count_each("the root's values", all.count, values.len())?;
+            site.count_blocks("the root's values", all.count, values.len())?;
         }
         let values = values.lend();
         let call = Call::scatter(site.rank, site.size, root, values.bytes.len());
@@ -57,7 +57,7 @@ pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buff
 pub fn scatterv<'buf, T: Data, I: Slice<T>>(
     all: Option<Blocks<'_, I>>,
     values: &'buf mut [T],
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(Option<I::Buffer>, &'buf mut [T])> {
     move |site: CallSite| {
         let root = site.root(root)?;
@@ -72,8 +72,9 @@ pub fn scatterv<'buf, T: Data, I: Slice<T>>(
                     site.size as usize,
                     BlockUse::Read,
                 )?;
-                let own = counts[site.rank as usize];
-                site.count("this rank's room", values.len(), own)?;
+                if let Some(own) = site.own_block(counts) {
+                    site.count("this rank's room", values.len(), own)?;
+                }
                 (
                     Area::Blocks(raw::BlockRanges::new(cut.places, 1)),
                     Some(cut.held),

@@ -1,9 +1,9 @@
 //! Collectives between two groups that are started, once or again and again.
 
 use super::InterComm;
-use super::collective::Collective;
 use crate::buffer::Buffer;
 use crate::comm::Persistent;
+use crate::comm::collective::Collective;
 use crate::comm::request::Request;
 use crate::comm::scope::Scope;
 use crate::error::Result;
@@ -38,7 +38,7 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
         B: Buffer + 'env,
         C: Combine + Send + 'static,
     {
-        let described = operation.describe(self.inter.call_site())?;
+        let described = self.inter.describe(operation)?;
         let combine = described.combine.map(owned_operation);
         let raw = &self.inter.internal.raw;
         let request = raw.start_stages(described.stages, combine)?;
@@ -95,7 +95,7 @@ impl<A: Threading> InterComm<A> {
         B: Buffer,
         C: Combine + Send + 'static,
     {
-        let described = operation.describe(self.call_site())?;
+        let described = self.describe(operation)?;
         let combine = described.combine.map(owned_operation);
         let raw = self
             .internal

@@ -10,6 +10,7 @@
 mod call_check;
 mod count_sum;
 mod fast_receive;
+mod inter_groups;
 mod intra_node;
 mod node_group;
 mod packed_buffers;
@@ -26,6 +27,7 @@ mod tests;
 use oxmpi_coll::catalog::{AnyPlan, Call};
 use oxmpi_coll::choice::Choice;
 
+pub(crate) use self::inter_groups::InterGroups;
 pub(crate) use self::intra_node::{serves_in_node, serves_on_nodes};
 pub(crate) use self::start::PreparedCollective;
 pub(super) use self::started::{cancel_request, drive};
