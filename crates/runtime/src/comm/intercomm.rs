@@ -7,8 +7,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub use super::collective::{
-    Root, allgather, allgatherv, alltoall, alltoallv, alltoallw, allreduce, barrier, bcast, gather, gatherv,
-    reduce, reduce_scatter, reduce_scatter_block, scatter, scatterv,
+    Root, allgather, allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier, bcast, gather,
+    gatherv, reduce, reduce_scatter, reduce_scatter_block, scatter, scatterv,
 };
 pub use scope::InterScope;
 

@@ -1,4 +1,4 @@
-//! Barriers: through gates where the endpoint has one for the communicator, else by messages.
+//! Barriers: by flags in shared memory where the endpoint has them for the communicator, else by messages.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
@@ -10,23 +10,22 @@ use super::state::{Area, Buffers};
 use super::threading::Threading;
 use crate::error::{Error, Result};
 
-/// Where a barrier failed.
+/// Where a barrier failed: on this rank, or on another one that has notified this one.
 enum Stopped {
     Here(Failure),
     Elsewhere(FailureCause),
 }
 
 impl<A: Threading> Communicator<A> {
-    /// Returns when every rank has come here.
+    /// Returns when every rank has called it.
     ///
     /// # Errors
-    /// When a rank that has not come is lost; from then on the communicator's collectives are
-    /// refused here.
+    /// When a rank that has not called it is lost; from then on this rank refuses the communicator's collectives.
     pub(crate) fn barrier(&self) -> Result<()> {
         let entered = self.access().with(|endpoint| {
             endpoint.check()?;
             let tuning = &endpoint.policy().tuning;
-            // Gates are passed without a word, which could be compared.
+            // Flags carry no signature of the call that could be compared.
             let asked = self.checks() || tuning.asks_for(&self.barrier_call());
             let context = self.collective_context();
             let broken = endpoint.failures.of(context).is_some();
@@ -76,7 +75,7 @@ impl<A: Threading> Communicator<A> {
         Call::barrier(self.group().rank(), self.group().size())
     }
 
-    /// The links of all other members, bit by bit. An endpoint with gates has no link beyond.
+    /// The links of all other members as a bit mask. An endpoint with flags has no more than 64 links.
     fn others(&self) -> u64 {
         let group = self.group();
         (0..group.size())

@@ -1,4 +1,4 @@
-//! Which ranks a communicator has, and where they are.
+//! Groups: the ranks of a communicator, their links, and their placement on nodes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::placement::{on_one_node, section_of};
 pub(crate) struct Group {
     size: u32,
     rank: u32,
-    /// Ranks that are links of the same number: all of the world and its duplicates, else none.
+    /// Ranks below this number equal their links: all of the world and its duplicates, else none.
     identity: usize,
-    /// Where that is not so.
+    /// The members of other groups.
     subset: Option<Arc<Subset>>,
-    /// On which nodes they are; all ranks find the same.
+    /// The placement of the ranks on nodes, the same on all ranks.
     placement: Placement,
 }
 
@@ -32,7 +32,7 @@ enum Subset {
     /// Ranks of another group.
     Section {
         of: Group,
-        /// Rank 0.
+        /// Rank 0, if it is not one of `rest`.
         first: Option<u32>,
         /// The ranks after it.
         rest: Range<u32>,
@@ -54,7 +54,7 @@ impl Group {
     }
 
     /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
-    /// `rank` in it. The ranks are placed so.
+    /// `rank` in it.
     pub(crate) fn subset(
         links: Vec<u32>,
         endpoint_size: u32,
@@ -74,11 +74,11 @@ impl Group {
         }
     }
 
-    /// Rank `first` of this group, if there is one, and then the ranks `rest`, in which it is not;
+    /// The group of rank `first` of this group, if given, and then its ranks `rest`, which do not include `first`;
     /// this process is `rank` in it.
     ///
     /// # Cost
-    /// The same for groups of all sizes.
+    /// Constant.
     pub(crate) fn section(&self, first: Option<u32>, rest: Range<u32>, rank: u32) -> Self {
         let size = u32::from(first.is_some()) + rest.len() as u32;
         Self {
@@ -94,7 +94,7 @@ impl Group {
         }
     }
 
-    /// On which nodes the ranks are.
+    /// The placement of the ranks on nodes.
     #[inline]
     pub(crate) const fn placement(&self) -> Placement {
         self.placement
@@ -121,7 +121,7 @@ impl Group {
     /// The link to `rank`, if the group has that rank.
     ///
     /// # Cost
-    /// One compare where ranks and links have the same numbers.
+    /// One compare where ranks equal their links.
     #[inline(always)]
     pub(crate) fn link(&self, rank: usize) -> Option<u32> {
         if rank < self.identity {

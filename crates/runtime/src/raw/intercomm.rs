@@ -8,20 +8,20 @@ use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
 
-/// How the rank that leads a group reaches the rank that leads the other group.
+/// How the leader of a group reaches the leader of the other group.
 pub(crate) struct GroupLeaders<'a, A: Threading> {
-    /// Has both of them.
+    /// A communicator that has both leaders.
     pub(crate) peers: &'a Communicator<A>,
-    /// The other one's rank there.
+    /// The rank of the other leader in `peers`.
     pub(crate) leader: usize,
-    /// Of the messages between them.
+    /// The tag of the messages between the leaders.
     pub(crate) tag: u32,
 }
 
 impl<A: Threading> Communicator<A> {
-    /// A communicator of this group's ranks and another's, and the ranks of the other ones in it.
-    /// The group whose leader has the lower link comes first. Collective over both groups; `leaders`
-    /// is given by rank `leader` alone.
+    /// A communicator of this group's ranks and another group's, and the range of the other group's ranks in it.
+    /// The group whose leader has the lower endpoint rank comes first. Collective over both groups; only rank
+    /// `leader` gives `leaders`.
     ///
     /// # Errors
     /// When a rank is in both groups, a leader's two communicators are on different endpoints, or a rank
@@ -36,12 +36,12 @@ impl<A: Threading> Communicator<A> {
             let why = format!("rank {leader} leads its group and reaches the other one's leader");
             return Err(self.refused(&why));
         }
-        // Each rank numbers its links in its own way; their names hold for all of one endpoint.
+        // Links differ from rank to rank; endpoint ranks are the same on all.
         let own: Vec<u32> = (0..size)
             .filter_map(|rank| self.group().link(rank))
             .map(|link| self.access().with(|endpoint| endpoint.endpoint_rank(link)))
             .collect();
-        // Who finds two endpoints tells the other group by a size of 0.
+        // A leader whose communicators are on two endpoints sends a size of 0.
         let one_endpoint = leaders.is_none_or(|of| self.access().is_same(of.peers.access()));
         let mine = [if one_endpoint { size as u32 } else { 0 }, own[leader]];
         let mut theirs = [0; 2];
@@ -77,7 +77,7 @@ impl<A: Threading> Communicator<A> {
         Ok((Self::new(self.access().clone(), context, group), range))
     }
 
-    /// Contexts that nobody of both groups uses yet, as [`Communicator::agree_on_context`].
+    /// Contexts that no rank of both groups uses yet, as [`Communicator::agree_on_context`].
     fn agree_with(&self, leader: usize, leaders: Option<&GroupLeaders<'_, A>>) -> Result<u32> {
         let mut theirs = [0];
         loop {
@@ -100,7 +100,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// The leaders give each other their words, and each its group the other's.
+    /// The leaders exchange words; each broadcasts the other's to its group.
     fn swap_words(
         &self,
         leader: usize,

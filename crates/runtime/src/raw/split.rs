@@ -1,4 +1,4 @@
-//! New communicators from an old one: duplicate, split, share (MPI 5.0, section 7.4).
+//! New communicators and endpoints from a communicator: duplicate, split, share (MPI 5.0, section 7.4).
 
 use std::fmt::Display;
 
@@ -16,10 +16,10 @@ use crate::boot::{self, EndpointAddress, NetworkListener, WiredRanks};
 use crate::data::target;
 use crate::error::Result;
 
-/// What a rank says in a split. Ranks of one colour are ordered by key, then by their old rank.
+/// Columns of the table that a split exchanges. Ranks of one colour are ordered by key, then by their old rank.
 const COLOUR: usize = 0;
 const KEY: usize = 1;
-/// `COLOUR` of a rank that joins no part: above every colour.
+/// The colour of a rank that joins no part: above every colour.
 const NO_COLOUR: u64 = u64::MAX;
 
 impl<A: Threading> Communicator<A> {
@@ -33,7 +33,7 @@ impl<A: Threading> Communicator<A> {
         ))
     }
 
-    /// The part of this communicator's ranks that name the same colour.
+    /// The communicator of the ranks with this rank's colour; `None` for a rank without one.
     pub(crate) fn split(&self, colour: Option<u32>, key: i32) -> Result<Option<Self>> {
         // Every rank fills its own row of the table; the others' are zero, so a sum joins them. A
         // key is moved to the non-negative numbers.
@@ -62,12 +62,12 @@ impl<A: Threading> Communicator<A> {
         Ok(Some(Self::new(self.access().clone(), context, group)))
     }
 
-    /// The part of this communicator's ranks that share memory with this one.
+    /// The communicator of the ranks that share memory with this one.
     pub(crate) fn split_by_node(&self, key: i32) -> Result<Self> {
-        // The links of a node come first on each of its ranks, in one order: all call the first the same.
+        // The links of a node come first on each of its ranks, in one order: link 0 is the same rank for all.
         let node = self.access().with(|endpoint| endpoint.endpoint_rank(0));
         let part = self.split(Some(node), key)?;
-        Ok(part.unwrap_or_else(|| unreachable!("who names a colour joins a part")))
+        Ok(part.unwrap_or_else(|| unreachable!("a rank with a colour joins a part")))
     }
 
     /// A communicator of the same ranks on a new endpoint that threads may share.
@@ -79,14 +79,14 @@ impl<A: Threading> Communicator<A> {
 
     /// A new endpoint among the same ranks, and the group of all its links.
     ///
-    /// The ranks meet by system calls, which wait for each other only so long: all are here before they begin.
-    /// Some may not have all messages of the others yet, which those still owe them: see [`thread_endpoints::while_driving`].
+    /// The ranks connect by system calls with a time limit, so all of them are here before they begin. Some may
+    /// still wait for messages of others, which those deliver meanwhile: see [`thread_endpoints::while_driving`].
     pub(crate) fn new_endpoint(&self) -> Result<(Endpoint, Group)> {
         let met = match self.group().is_on_one_node() {
             true => self.meet_on_node().map(WiredRanks::from),
             false => self.meet_over_network(),
         };
-        // Where it fails here alone, the others are not to wait for this rank.
+        // Where it fails on this rank alone, the others must not wait for it.
         let met = met.map_err(|why| self.members().end_for(why))?;
         let endpoint = self
             .access()
@@ -95,7 +95,7 @@ impl<A: Threading> Communicator<A> {
         Ok((endpoint, group))
     }
 
-    /// Meets the other ranks anew, which are all on this node.
+    /// Connects the ranks of this communicator anew, which are all on this node.
     fn meet_on_node(&self) -> Result<Node> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let layout = self
@@ -115,7 +115,7 @@ impl<A: Threading> Communicator<A> {
         thread_endpoints::while_driving(|| boot::join_node(&address, rank, size))
     }
 
-    /// Meets the other ranks anew, which are on several nodes.
+    /// Connects the ranks of this communicator anew, which are on several nodes.
     fn meet_over_network(&self) -> Result<WiredRanks> {
         let options = self
             .access()
@@ -133,8 +133,8 @@ impl<A: Threading> Communicator<A> {
         })
     }
 
-    /// Gives every rank the texts of all, by rank. All have come here when it returns, but
-    /// what this rank has sent may not have left it.
+    /// Gives every rank the business cards of all, by rank. All ranks have called it when it returns, but messages
+    /// of this rank may not have left it yet.
     fn exchange(&self, own: &NetworkListener) -> Result<Vec<String>> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let mut all = vec![[0u8; NetworkListener::ROOM]; size as usize];
@@ -145,8 +145,8 @@ impl<A: Threading> Communicator<A> {
         Ok(all.iter().map(|text| read(text)).collect())
     }
 
-    /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share
-    /// the endpoint, another one may take the same meanwhile on some ranks: then all try again.
+    /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share the endpoint,
+    /// another thread of some rank may take them meanwhile; then all ranks try again.
     fn agree_on_context(&self) -> Result<u32> {
         loop {
             let mut next = [self.access().with(|endpoint| endpoint.next_context())];

@@ -78,29 +78,31 @@ pub(super) fn drive() {
     }
 }
 
-/// Does `work`, which waits by system calls, on a thread of its own, and drives this one's endpoints meanwhile. What
-/// a call has sent may wait in an endpoint for a connection to be made, say, also after that call; and the rank it
-/// is for may have to take it before it does what `work` waits for.
+/// Runs `work`, which waits in system calls, on a thread of its own, and drives this thread's endpoints meanwhile.
+/// A message that was sent before may still wait in an endpoint, for a connection say, and its receiver may need
+/// it before it does what `work` waits for.
 ///
 /// # Errors
-/// That of `work`; or the system gives no thread.
+/// That of `work`, or when the system gives no thread.
 pub(super) fn while_driving<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-    /// How long the endpoints are left alone at most.
-    const TURN: Duration = Duration::from_millis(1);
+    /// The longest time between two polls of the endpoints.
+    const POLL_INTERVAL: Duration = Duration::from_millis(1);
     thread::scope(|scope| {
         let (done, ended) = mpsc::sync_channel(1);
         let worker = thread::Builder::new()
-            .name("oxmpi-meet".into())
+            .name("oxmpi-wire-up".into())
             .spawn_scoped(scope, move || done.send(work()))
-            .map_err(|why| Error::start("starting a thread that meets the other ranks", why))?;
+            .map_err(|why| {
+                Error::start("starting a thread that connects to the other ranks", why)
+            })?;
         loop {
             drive();
-            match ended.recv_timeout(TURN) {
+            match ended.recv_timeout(POLL_INTERVAL) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => match worker.join() {
                     Err(panic) => resume_unwind(panic),
-                    Ok(_) => unreachable!("a worker that ends well has said so"),
+                    Ok(_) => unreachable!("a worker sends its result before it ends"),
                 },
             }
         }

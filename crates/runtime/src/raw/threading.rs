@@ -6,7 +6,8 @@ use super::endpoint::Endpoint;
 use super::request::OpenRequest;
 use crate::error::Result;
 
-/// How a communicator reaches its endpoint. Sealed: the two ways are [`Single`] and [`Multi`].
+/// Which threads may use an endpoint: one ([`Single`](crate::Single)) or several ([`Multi`](crate::Multi)).
+/// Sealed.
 pub trait Threading: sealed::EndpointAccess {}
 
 pub(crate) mod sealed {
@@ -21,21 +22,21 @@ pub(crate) mod sealed {
         reason = "the trait is sealed: callers name `Threading`, never this"
     )]
     pub trait EndpointAccess: Clone {
-        /// Whether only the calling thread can use the endpoint.
+        /// Whether only one thread can use the endpoint.
         const SINGLE: bool;
 
-        /// Whether both reach the same endpoint.
+        /// Whether both are the same endpoint.
         fn is_same(&self, other: &Self) -> bool;
 
-        /// Works on the endpoint. `work` must not call back into it.
+        /// Runs `work` on the endpoint; `work` must not use the endpoint otherwise.
         fn with<R>(&self, work: impl FnOnce(&mut Endpoint) -> R) -> R;
 
-        /// [`Endpoint::send_short`], inlined as no closure is.
+        /// [`Endpoint::send_short`], inlined as a closure would not be.
         fn send_short(&self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
             self.with(|endpoint| endpoint.is_usable() && endpoint.send_short(to, envelope, body))
         }
 
-        /// [`Endpoint::take_short`], inlined as no closure is.
+        /// [`Endpoint::take_short`], inlined as a closure would not be.
         fn take_short(&self, source: Peer, wanted: Wanted, body: &RawBytes) -> Option<Short> {
             self.with(|endpoint| {
                 let short = endpoint
@@ -61,10 +62,10 @@ pub(crate) mod sealed {
             self.with(|endpoint| endpoint.recv_short(endpoint.polls, source, context, tag, &body))
         }
 
-        /// [`Endpoint::irecv`], inlined as no closure is.
+        /// [`Endpoint::irecv`], inlined as a closure would not be.
         ///
         /// # Errors
-        /// When the endpoint may not be used.
+        /// When the endpoint is not usable.
         fn irecv(
             &self,
             source: Source,
@@ -78,7 +79,7 @@ pub(crate) mod sealed {
             })
         }
 
-        /// [`Endpoint::received`], inlined as no closure is. `None` too where the endpoint may not be used.
+        /// [`Endpoint::received`], inlined as a closure would not be. `None` too where the endpoint is not usable.
         fn received(&self, request: OpenRequest) -> Option<Status> {
             self.with(|endpoint| {
                 (endpoint.is_usable().then(|| endpoint.received(request))).flatten()
@@ -93,17 +94,17 @@ pub(crate) mod sealed {
             outcome
         }
 
-        /// Drives the endpoint until `ready` gives something. Between its calls the endpoint makes
-        /// progress, or this thread spins, yields or sleeps.
+        /// Waits until `ready` gives something. Between its calls the endpoint makes progress, or this thread
+        /// spins, yields or sleeps.
         ///
         /// # Errors
-        /// When the endpoint ends meanwhile, which only another thread can do.
+        /// When another thread leaves the endpoint meanwhile.
         fn until<R>(&self, ready: impl FnMut(&mut Endpoint) -> Option<R>) -> Result<R>;
 
-        /// One turn of [`EndpointAccess::until`], for callers that look for themselves.
+        /// One step of [`EndpointAccess::until`], for callers that check their condition themselves.
         ///
         /// # Errors
-        /// When the endpoint has ended: another thread, or an operation of this one's, has left.
+        /// When the endpoint has been left, by another thread or by an operation of this one.
         fn wait_step(&self, waiter: &mut Waiter) -> Result<()>;
 
         /// Advances each collective that is under way on the endpoint, once.
@@ -113,11 +114,11 @@ pub(crate) mod sealed {
         /// ends afterwards.
         fn cancel_collective(&self, request: OpenRequest);
 
-        /// A new wait.
+        /// The state of a new wait.
         fn waiter(&self) -> Waiter;
 
-        /// Leaves the other ranks: everything sent goes out first, and what another thread
-        /// advances comes back. No endpoint is held meanwhile but by its turns.
+        /// Leaves the other ranks, after everything sent has gone out and collectives that other threads advance
+        /// have come back. The endpoint is held for single steps only.
         ///
         /// # Panics
         /// As [`Endpoint::begin_leaving`].
@@ -127,15 +128,15 @@ pub(crate) mod sealed {
             }
             let mut waiter = self.waiter();
             while !self.with(Endpoint::try_leave) {
-                // An error: another thread has left, which the next look sees.
+                // An error means that another thread has left, which the loop's condition sees.
                 let _ended = self.wait_step(&mut waiter);
             }
         }
     }
 }
 
-/// Ends the process when a panic passes it. A call that waits may have a request posted whose buffer
-/// lies in the stack: a mistake of ours in the endpoint must not leave it there for a later message.
+/// Aborts the process when a panic unwinds through it. A call that waits may have posted a request whose buffer
+/// is on the stack: after a panic in the endpoint's own code a later message must not be written there.
 pub(super) struct EndOfProcess;
 
 impl Drop for EndOfProcess {

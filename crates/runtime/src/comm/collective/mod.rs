@@ -144,7 +144,7 @@ impl<B: Buffer> DescribedCall<B, NoReduction> {
 }
 
 /// A reduction's operation, and the elements that it is done on.
-struct ReductionCall<C> {
+pub(super) struct ReductionCall<C> {
     kind: OperandOrder,
     combine: C,
     /// Bytes of one element.
@@ -194,7 +194,9 @@ impl CallSite {
         let why = match (given, root) {
             (None, _) => format!("this rank is the root and does not give {what}"),
             (Some(_), NOBODY) => {
-                format!("this rank gives {what}, which only the root has, another rank of this group")
+                format!(
+                    "this rank gives {what}, which only the root has, another rank of this group"
+                )
             }
             (Some(_), root) if root >= self.size => format!(
                 "this rank gives {what}, which only the root has, rank {} of the remote group",

@@ -66,12 +66,7 @@ pub fn scatterv<'buf, T: Data, I: Slice<T>>(
             None => (Area::empty(), None),
             Some(all) => {
                 let counts = all.counts;
-                let cut = all.cut(
-                    &site,
-                    "the root's values",
-                    site.size as usize,
-                    BlockUse::Read,
-                )?;
+                let cut = all.cut(&site, "the root's values", site.blocks(), BlockUse::Read)?;
                 if let Some(own) = site.own_block(counts) {
                     site.count("this rank's room", values.len(), own)?;
                 }

@@ -96,7 +96,10 @@ impl InterGroups {
     fn refused(&self, call: &Call, how: &str) -> Error {
         Error::Collective {
             rank: self.rank() as usize,
-            why: format!("MPI has no {} {how} in an intercommunicator", call.collective),
+            why: format!(
+                "MPI has no {} {how} in an intercommunicator",
+                call.collective
+            ),
         }
     }
 
@@ -138,7 +141,11 @@ impl InterGroups {
             Area::Whole(bytes) => {
                 let count = self.remote.len() as u64;
                 let each = bytes.len() / count;
-                let part = |n| bytes.part(n * each, each, 0, 1).unwrap_or(RawBytes::empty());
+                let part = |n| {
+                    bytes
+                        .part(n * each, each, 0, 1)
+                        .unwrap_or(RawBytes::empty())
+                };
                 (0..count).map(part).collect()
             }
         }

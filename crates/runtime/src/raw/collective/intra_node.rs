@@ -1,11 +1,11 @@
-//! Collectives of ranks that share a node: by their team's flags and buffers, without messages.
+//! Collectives of ranks that share a node: by their node_group's flags and buffers, without messages.
 //!
-//! A communicator's team is made at its first collective, by all ranks at once: either all have one
+//! A communicator's node_group is made at its first collective, by all ranks at once: either all have one
 //! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
 //! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
 //! the same wherever the ranks are.
 //!
-//! Where ranks are on several nodes, those of each node have a team, or none has one on any node. What a plan lets them do
+//! Where ranks are on several nodes, those of each node have a node_group, or none has one on any node. What a plan lets them do
 //! [together](Together) goes by that.
 
 use oxmpi_coll::catalog::{Call, Collective, Teams};
@@ -25,7 +25,7 @@ use super::part_memory::pairs;
 use crate::error::{Error, Result};
 
 impl<A: Threading> Communicator<A> {
-    /// Runs the call, if a team does; all ranks find the same. See [`Communicator::collective`].
+    /// Runs the call, if a node_group does; all ranks find the same. See [`Communicator::collective`].
     pub(super) fn in_node(
         &self,
         call: &Call,
@@ -39,13 +39,13 @@ impl<A: Threading> Communicator<A> {
         if call.size < 2 || call.remote > 0 || !serves_in_node(call) || is_bound {
             return Ok(false);
         }
-        let (team, polls) = match self.lend_own_group(call)? {
-            LentNodeGroup::Team(team, polls) => (team, polls),
-            LentNodeGroup::None | LentNodeGroup::Unmade => return Ok(false),
-            LentNodeGroup::Away => return Err(self.refused(&UNDER_WAY)),
+        let (node_group, polls) = match self.lend_own_group(call)? {
+            LentNodeGroup::Group(node_group, polls) => (node_group, polls),
+            LentNodeGroup::None | LentNodeGroup::NotMade => return Ok(false),
+            LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
         };
         let mut run = IntraNodeRun {
-            team: Some(team),
+            node_group: Some(node_group),
             caller: IntraNodeCaller {
                 members: self.members(),
                 operation,
@@ -61,26 +61,26 @@ impl<A: Threading> Communicator<A> {
     /// Which ranks can act together in a call that goes by a plan, and for which all wait; all ranks find the
     /// same.
     #[inline]
-    pub(super) fn teams(&self, call: &Call) -> Result<Teams> {
-        let place = self.group().placement();
-        let (nodes, per_node) = (place.nodes(), place.per_node());
+    pub(super) fn intra_node_support(&self, call: &Call) -> Result<Teams> {
+        let placement = self.group().placement();
+        let (nodes, per_node) = (placement.nodes(), placement.per_node());
         let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
         if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
             return Ok(Teams::None);
         }
         let have = || (self.access()).with(|endpoint| endpoint.groups_on_nodes(self.context()));
         let have = match have() {
-            GroupsOnNodes::Unmade => self.make_node_group_of_ranks().map(|()| have())?,
+            GroupsOnNodes::NotMade => self.make_node_group().map(|()| have())?,
             known => known,
         };
         match have {
             GroupsOnNodes::Made => Ok(Teams::OnNodes),
-            GroupsOnNodes::None | GroupsOnNodes::Unmade => Ok(Teams::None),
-            GroupsOnNodes::Away => Err(self.refused(&UNDER_WAY)),
+            GroupsOnNodes::None | GroupsOnNodes::NotMade => Ok(Teams::None),
+            GroupsOnNodes::InUse => Err(self.refused(&UNDER_WAY)),
         }
     }
 
-    /// Lends the communicator's team, which is made at first.
+    /// Lends the communicator's node_group, which is made at first.
     #[inline]
     fn lend_own_group(&self, call: &Call) -> Result<LentNodeGroup> {
         let lend = || {
@@ -94,13 +94,13 @@ impl<A: Threading> Communicator<A> {
                 })
         };
         match lend()? {
-            LentNodeGroup::Unmade => self.make_node_group_of_ranks().and_then(|()| lend()),
+            LentNodeGroup::NotMade => self.make_node_group().and_then(|()| lend()),
             lent => Ok(lent),
         }
     }
 }
 
-/// Why a communicator's team is away.
+/// Why a communicator's node_group is away.
 const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in whose operation this one is called";
 
 /// Why a collective ends early.
@@ -123,7 +123,7 @@ pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
     }
 }
 
-/// Whether ranks that share a node are served by a team in such a call.
+/// Whether ranks that share a node are served by a node_group in such a call.
 pub(crate) const fn serves_in_node(call: &Call) -> bool {
     let (size, reduces) = (call.size as usize, call.collective.reduces());
     Together::is_done(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
@@ -133,26 +133,28 @@ impl<A: Threading> Members<'_, A> {
     /// Does what the ranks of this node do together, of elements of so many bytes: this rank reads and writes these.
     ///
     /// # Errors
-    /// When a rank that this one waits for is lost or does something else, or there is no team.
+    /// When a rank that this one waits for is lost or does something else, or there is no node_group.
     pub(super) fn run_intra_node(
         self,
         act: &Together,
         (element, [input, output]): (u64, [RawBytes; 2]),
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let (team, polls) =
+        let (node_group, polls) =
             match (self.access).with(|endpoint| endpoint.lend_group_on_node(self.context)) {
-                LentNodeGroup::Team(team, polls) => (team, polls),
-                LentNodeGroup::Away => return Err(self.refused(&UNDER_WAY)),
-                LentNodeGroup::None | LentNodeGroup::Unmade => {
-                    return Err(self.refused(&"its plan lets ranks act together that have no team"));
+                LentNodeGroup::Group(node_group, polls) => (node_group, polls),
+                LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
+                LentNodeGroup::None | LentNodeGroup::NotMade => {
+                    return Err(
+                        self.refused(&"its plan lets ranks act together that have no node_group")
+                    );
                 }
             };
-        let (place, rank) = (self.group.placement(), self.group.rank());
-        let is_ours = act.team == plan::Team::on(place, place.node(rank));
+        let (placement, rank) = (self.group.placement(), self.group.rank());
+        let is_ours = act.team == plan::Team::on(placement, placement.node(rank));
         let number = act.number(rank).filter(|_| is_ours);
         let mut run = IntraNodeRun {
-            team: Some(team),
+            node_group: Some(node_group),
             caller: IntraNodeCaller {
                 members: self,
                 operation,
@@ -188,22 +190,24 @@ impl<A: Threading> Members<'_, A> {
     }
 }
 
-/// One collective under way. Dropping it gives the team back; if the collective has not ended, all
+/// One collective under way. Dropping it gives the node_group back; if the collective has not ended, all
 /// ranks learn of it.
 struct IntraNodeRun<'a, A: Threading> {
     /// `None` after the drop.
-    team: Option<Box<Team>>,
+    node_group: Option<Box<Team>>,
     caller: IntraNodeCaller<'a, A>,
     done: bool,
 }
 
 impl<A: Threading> IntraNodeRun<'_, A> {
-    /// Runs the call. False: it is none for a team.
+    /// Runs the call. False: it is none for a node_group.
     // Inlined, as all around it: each call of a function on this path takes as long as what a short collective does.
     #[inline(always)]
     fn go(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
-        let Self { team, caller, .. } = self;
-        let Some(team) = team.as_deref_mut() else {
+        let Self {
+            node_group, caller, ..
+        } = self;
+        let Some(node_group) = node_group.as_deref_mut() else {
             return Ok(false);
         };
         let (root, bytes) = (call.root as usize, call.bytes());
@@ -212,10 +216,10 @@ impl<A: Threading> IntraNodeRun<'_, A> {
         match call.collective {
             Collective::Bcast => {
                 let given = if is_root { input } else { output };
-                team.bcast(caller, root, (given, bytes))?;
+                node_group.bcast(caller, root, (given, bytes))?;
             }
             Collective::Scatter => {
-                team.scatter(caller, root, (input, bytes), output, |caller| {
+                node_group.scatter(caller, root, (input, bytes), output, |caller| {
                     match call.in_place {
                         true => Ok(()),
                         false => caller.copy((input, mine), (output, 0), bytes),
@@ -223,7 +227,7 @@ impl<A: Threading> IntraNodeRun<'_, A> {
                 })?;
             }
             Collective::Gather => {
-                team.gather(caller, root, (input, bytes), output, |caller| {
+                node_group.gather(caller, root, (input, bytes), output, |caller| {
                     match call.in_place {
                         true => Ok(()),
                         false => caller.copy((input, 0), (output, mine), bytes),
@@ -232,15 +236,15 @@ impl<A: Threading> IntraNodeRun<'_, A> {
             }
             Collective::Allgather => {
                 if call.in_place {
-                    team.allgather(caller, (output, mine, bytes), output, |_| Ok(()))?;
+                    node_group.allgather(caller, (output, mine, bytes), output, |_| Ok(()))?;
                 } else {
-                    team.allgather(caller, (input, 0, bytes), output, |caller| {
+                    node_group.allgather(caller, (input, 0, bytes), output, |caller| {
                         caller.copy((input, 0), (output, mine), bytes)
                     })?;
                 }
             }
             Collective::Alltoall => {
-                team.alltoall(caller, (given, bytes), output, |caller| {
+                node_group.alltoall(caller, (given, bytes), output, |caller| {
                     match call.in_place {
                         true => Ok(()),
                         false => caller.copy((input, mine), (output, mine), bytes),
@@ -248,7 +252,7 @@ impl<A: Threading> IntraNodeRun<'_, A> {
                 })?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                if !team.reduces(call.element_bytes) || caller.operation.is_none() {
+                if !node_group.reduces(call.element_bytes) || caller.operation.is_none() {
                     return Ok(false);
                 }
                 let given = match call.collective {
@@ -263,9 +267,9 @@ impl<A: Threading> IntraNodeRun<'_, A> {
                     commutes: call.commutative,
                 };
                 match call.collective {
-                    Collective::Reduce => team.reduce(caller, root, operands)?,
-                    Collective::Allreduce => team.allreduce(caller, operands)?,
-                    _ => team.reduce_scatter(caller, operands)?,
+                    Collective::Reduce => node_group.reduce(caller, root, operands)?,
+                    Collective::Allreduce => node_group.allreduce(caller, operands)?,
+                    _ => node_group.reduce_scatter(caller, operands)?,
                 }
             }
             _ => return Ok(false),
@@ -277,18 +281,18 @@ impl<A: Threading> IntraNodeRun<'_, A> {
 impl<A: Threading> Drop for IntraNodeRun<'_, A> {
     #[inline]
     fn drop(&mut self) {
-        let Some(team) = self.team.take() else {
+        let Some(node_group) = self.node_group.take() else {
             return;
         };
         let members = self.caller.members;
         if !self.done {
             members.end_all(None);
         }
-        (members.access).with(|endpoint| endpoint.keep_node_group(members.context, team));
+        (members.access).with(|endpoint| endpoint.keep_node_group(members.context, node_group));
     }
 }
 
-/// What a team's collective needs of the communicator.
+/// What a node_group's collective needs of the communicator.
 struct IntraNodeCaller<'a, A: Threading> {
     members: Members<'a, A>,
     operation: Option<Operation<'a>>,

@@ -1,4 +1,4 @@
-//! How the ranks of a node become a team, for what they do without messages.
+//! How the ranks of a node become a node_group, for what they do without messages.
 
 use std::sync::LazyLock;
 
@@ -11,44 +11,47 @@ use super::super::threading::Threading;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
-    /// Makes a team with all others of its node, or agrees with all ranks that there is none. Meanwhile there
+    /// Makes a node_group with all others of its node, or agrees with all ranks that there is none. Meanwhile there
     /// is none.
     #[cold]
-    pub(super) fn make_node_group_of_ranks(&self) -> Result<()> {
+    pub(super) fn make_node_group(&self) -> Result<()> {
         let (context, group) = (self.context(), self.group());
-        let place = group.placement();
-        let (node, me) = (place.node(group.rank()), place.local(group.rank()));
-        let ranks = (0..place.ranks_on(node)).map(|local| place.rank(node, local));
+        let placement = group.placement();
+        let (node, me) = (placement.node(group.rank()), placement.local(group.rank()));
+        let ranks = (0..placement.ranks_on(node)).map(|local| placement.rank(node, local));
         let ranks: Vec<u32> = ranks.collect();
         let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
         let is_alone = ranks.len() == 1;
-        let mut team = match is_alone {
+        let mut node_group = match is_alone {
             true => None,
             false => (self.access())
                 .with(|endpoint| endpoint.make_node_group(context, links, me as usize)),
         };
-        if !self.all_agree(is_alone || team.is_some())? {
+        if !self.all_agree(is_alone || node_group.is_some())? {
             return Ok(());
         }
-        let all = self.exchange_node_facts(team.as_mut().is_none_or(Team::can_read))?;
-        let Some(mut team) = team.map(Box::new) else {
+        let all = self.exchange_node_facts(node_group.as_mut().is_none_or(Team::can_read))?;
+        let Some(mut node_group) = node_group.map(Box::new) else {
             self.access()
                 .with(|endpoint| endpoint.set_alone_on_node(context));
             return Ok(());
         };
         let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
         if !of_node().all(|(can_read, _)| can_read) {
-            team.read_no_memory();
+            node_group.read_no_memory();
         }
         let processors: Option<Vec<u32>> = of_node().map(|(_, processor)| processor).collect();
         let processors = processors.unwrap_or_default();
-        team.know_processors(&processors);
+        node_group.know_processors(&processors);
         if let Some(cache) = &*LAST_CACHE {
             let known = processors.iter().map(|processor| processor - 1);
-            team.know_cache(cache.bytes, cache.sharers(team.ranks_on_node(), known));
+            node_group.know_cache(
+                cache.bytes,
+                cache.sharers(node_group.ranks_on_node(), known),
+            );
         }
         self.access()
-            .with(|endpoint| endpoint.keep_node_group(context, team));
+            .with(|endpoint| endpoint.keep_node_group(context, node_group));
         Ok(())
     }
 

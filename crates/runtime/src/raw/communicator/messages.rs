@@ -11,8 +11,8 @@ use crate::envelope::{Source, Status, Tag};
 use crate::error::{MAX_TAG, Result};
 
 impl<A: Threading> Communicator<A> {
-    /// Sends a short message in standard mode, if it finds room. False too where the arguments are
-    /// wrong: [`Communicator::send`] takes over in all cases.
+    /// Sends a short message in standard mode, if there is room. False too where the arguments are wrong:
+    /// the caller then calls [`Communicator::send`].
     #[inline(always)]
     pub(crate) fn send_short(&self, bytes: &RawBytes, to: usize, tag: u32) -> bool {
         match self.link(to) {
@@ -21,7 +21,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Sends and waits until the bytes may be used again.
+    /// Sends, and waits until the bytes may be used again.
     #[inline(never)]
     pub(crate) fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
         let (peer, envelope) = self.address(to, tag)?;
@@ -38,8 +38,8 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Takes a short message of a named rank that nothing goes before, also one that comes within a
-    /// microsecond or two. `None` too where the arguments are wrong: [`Communicator::recv`] takes over in all cases.
+    /// Takes a short message of a named rank, which no earlier one precedes, if it has arrived or does within a
+    /// microsecond or two. `None` too where the arguments are wrong: the caller then calls [`Communicator::recv`].
     #[inline(always)]
     pub(crate) fn recv_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
         let Source::Rank(source) = source else {
@@ -87,7 +87,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Goes on where nothing has come on the fast path yet.
+    /// Goes on with a receive for which nothing has arrived on the fast path yet.
     #[inline(never)]
     pub(super) fn keep_receiving(
         &self,
@@ -98,7 +98,7 @@ impl<A: Threading> Communicator<A> {
         let mut posted = None;
         let outcome = self.access.until(|endpoint| match posted {
             Some(request) => endpoint.test(request),
-            // Ended by another thread: nothing is posted any more.
+            // Another thread has left the endpoint: nothing is posted any more.
             None if endpoint.check().is_err() => None,
             None => match endpoint.recv_now(source, self.context(), tag, bytes) {
                 Ok(received) => received.map(Ok),
@@ -111,7 +111,7 @@ impl<A: Threading> Communicator<A> {
         self.status(outcome)
     }
 
-    /// Sends `out` and receives into `into`, in whichever order the two come.
+    /// Sends `out` and receives into `into`; either may complete first.
     pub(crate) fn sendrecv(
         &self,
         out: RawBytes,
@@ -130,7 +130,7 @@ impl<A: Threading> Communicator<A> {
         }
         let come = self.post(from, tag, into)?;
         if let Err(error) = self.send(out, to, send_tag, Mode::Standard) {
-            // Its failure, if it has one too, comes second.
+            // A failure of the receive, if there is one too, comes second.
             let _ = self.take_back(come);
             return Err(error);
         }

@@ -21,14 +21,14 @@ use super::threading::Threading;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
 
-/// An ordered group of ranks, with two contexts on one endpoint: the even one for messages, the next
-/// for collectives.
+/// An ordered group of ranks with two contexts on one endpoint: an even one for messages, and the next one for
+/// collectives.
 ///
-/// The fields keep this order: a message reads the first three, from the start of one line.
+/// The fields keep this order: a message reads the first three, from the start of a cache line.
 #[repr(C)]
 pub(crate) struct Communicator<A: Threading> {
     access: A,
-    /// The context as it stands in packed envelopes.
+    /// The context for messages, as packed envelopes hold it.
     context: u64,
     group: Group,
     numbers: CollectiveNumbers,
@@ -60,13 +60,13 @@ impl<A: Threading> Communicator<A> {
         &self.group
     }
 
-    /// When results of its reductions have the same bits.
+    /// How reproducible the results of its reductions are.
     #[inline]
     pub(crate) const fn reproducible(&self) -> Reproducible {
         self.reproducible
     }
 
-    /// Whether its ranks compare what they call.
+    /// Whether its ranks compare their calls before each collective.
     #[inline]
     pub(super) const fn checks(&self) -> bool {
         self.checks
@@ -77,7 +77,7 @@ impl<A: Threading> Communicator<A> {
         &self.access
     }
 
-    /// The memory that ranks allocate, if there is any.
+    /// The heap from which ranks allocate shared memory, if there is one.
     pub(crate) fn heap(&self) -> Result<Option<Arc<Heap>>> {
         self.access.with(|endpoint| {
             endpoint.check()?;
@@ -90,7 +90,7 @@ impl<A: Threading> Communicator<A> {
         Envelope::unpack(self.context).context
     }
 
-    /// The envelope of its messages with this tag.
+    /// The envelope of a message with this tag.
     #[inline(always)]
     const fn envelope(&self, tag: u32) -> Envelope {
         Envelope::unpack(self.context + tag as u64)
@@ -101,7 +101,7 @@ impl<A: Threading> Communicator<A> {
         self.context() + 1
     }
 
-    /// The numbers of its collectives. Ranks start them in the same order, so they agree.
+    /// The numbers of its collectives. Ranks start collectives in the same order, so their numbers agree.
     #[inline]
     pub(super) const fn numbers(&self) -> &CollectiveNumbers {
         &self.numbers
@@ -113,7 +113,7 @@ impl<A: Threading> Communicator<A> {
             .with(|endpoint| endpoint.check_process().is_err())
     }
 
-    /// Connects to every rank, and waits until that is done.
+    /// Connects to every rank, and waits until all are connected.
     ///
     /// # Errors
     /// When one is lost, or no network reaches it.
@@ -153,7 +153,7 @@ impl<A: Threading> Communicator<A> {
         self.members().refused(why)
     }
 
-    /// The link and envelope of a message to rank `to`.
+    /// The link to rank `to`, and the envelope of a message to it.
     #[inline]
     fn address(&self, to: usize, tag: u32) -> Result<(Peer, Envelope)> {
         match self.link(to) {
@@ -163,7 +163,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// What the engine is to match.
+    /// The source and tag as the engine matches them.
     #[inline(always)]
     fn pattern(&self, source: Source, tag: Tag) -> Result<(engine::Source, engine::Tag)> {
         let source = match source {
@@ -185,7 +185,7 @@ impl<A: Threading> Communicator<A> {
         self.group.link(rank).map(Peer)
     }
 
-    /// The error of naming `rank`, which the communicator does not have.
+    /// The error of a call that names `rank`, which the communicator does not have.
     #[cold]
     pub(crate) fn rank_error(&self, rank: usize) -> Error {
         self.members().no_rank(rank)
@@ -202,7 +202,7 @@ impl<A: Threading> Communicator<A> {
     #[inline]
     fn status(&self, outcome: Outcome) -> Result<Status> {
         match outcome {
-            // Nobody took it back but the endpoint, when the world ended.
+            // Only the end of the world cancels it like this.
             Ok(status) if status.cancelled => Err(Error::Finalized),
             Ok(status) => Ok(Status {
                 source: self.rank_of(status.source).unwrap_or_default(),
@@ -217,7 +217,7 @@ impl<A: Threading> Communicator<A> {
         self.group.rank_of(peer.0).map(|rank| rank as usize)
     }
 
-    /// The failure in terms of this communicator's ranks.
+    /// The error of a failure, in ranks of this communicator.
     #[cold]
     pub(super) fn failed(&self, failure: Failure) -> Error {
         self.members().failed(failure)

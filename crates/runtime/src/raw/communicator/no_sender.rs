@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 const POLLS_BEFORE_CHECK: u32 = 8;
 
 impl<A: Threading> Communicator<A> {
-    /// Waits for a send of this rank to itself, on an endpoint of its own. Only this thread could post
-    /// the receive, and it is here: without one the wait would never end.
+    /// Waits for a send of this rank to itself, on an endpoint that only this thread uses. Only this thread could
+    /// post the receive, and it waits here: without a posted receive the wait would never end.
     #[cold]
     pub(super) fn wait_for_self(
         &self,
@@ -43,15 +43,14 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Waits until `ready` gives something. `None`: what it waits for is hopeless, as the first
-    /// function says. That can only be known where the endpoint is this thread's own, which itself
-    /// waits here.
+    /// Waits until `ready` gives something. `None`: `hopeless` says that it never will. That is checked only where
+    /// the endpoint belongs to this thread alone, which waits here.
     pub(super) fn until_or_hopeless<R>(
         &self,
         hopeless: impl Fn(&Endpoint) -> bool,
         mut ready: impl FnMut(&mut Endpoint) -> Option<R>,
     ) -> Result<Option<R>> {
-        // What most waits bring comes sooner than it is worth while to look whether it can.
+        // Most waits end before such a check would.
         let mut polls = 0;
         self.access.until(|endpoint| match ready(endpoint) {
             Some(result) => Some(Some(result)),
@@ -59,7 +58,7 @@ impl<A: Threading> Communicator<A> {
                 polls += 1;
                 None
             }
-            // What this rank has sent to itself comes first.
+            // Messages that this rank has sent to itself come first.
             None if A::SINGLE
                 && hopeless(endpoint)
                 && endpoint.progress() == 0
@@ -71,21 +70,21 @@ impl<A: Threading> Communicator<A> {
         })
     }
 
-    /// Whether nobody is there to send a message of `source`, while this thread waits for it: it is
-    /// to come from this rank itself, or from any and all others have left.
+    /// Whether no rank can send a message from `source` while this thread waits: the source is this rank, or any
+    /// rank where all others have left.
     pub(super) fn has_no_sender(&self, endpoint: &Endpoint, source: engine::Source) -> bool {
         self.is_from_itself(source)
             || source == engine::Source::Any && endpoint.all_others_gone(&self.group)
     }
 
-    /// Whether the operation is a receive that nobody can answer any more.
+    /// Whether the operation is a receive for which no rank can send a message.
     pub(super) fn has_no_answer(&self, endpoint: &Endpoint, request: OpenRequest) -> bool {
         endpoint
             .awaited_source(request)
             .is_some_and(|source| self.has_no_sender(endpoint, source))
     }
 
-    /// Whether only this rank itself could send it.
+    /// Whether the source is this rank.
     pub(super) fn is_from_itself(&self, source: engine::Source) -> bool {
         let own = self.link(self.group.rank() as usize);
         own.is_some_and(|peer| source == engine::Source::Peer(peer))

@@ -10,7 +10,7 @@ use crate::envelope::Status;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
-    /// Waits until the operation has ended. The handle is stale afterwards.
+    /// Waits until the operation has completed. The handle is stale afterwards.
     #[inline(always)]
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
         match request.open {
@@ -19,10 +19,10 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Waits for all of `requests`, from the last one on; those that are stale have been waited for.
+    /// Waits for all of `requests`, the last first; stale ones have been waited for.
     ///
     /// # Errors
-    /// The first one; the others are waited for all the same.
+    /// The first error; the other requests are waited for all the same.
     pub(crate) fn wait_for_all(&self, requests: &mut Vec<OpenRequest>) -> Result<()> {
         let mut result = Ok(());
         loop {
@@ -38,7 +38,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Leaves those of `requests` that are not stale.
+    /// Removes stale requests from the list.
     pub(crate) fn retain_open(&self, requests: &mut Vec<OpenRequest>) {
         self.access
             .with(|endpoint| requests.retain(|&request| endpoint.is_known(request)));
@@ -95,7 +95,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// As [`Communicator::take_back`], of any request.
+    /// As [`Communicator::take_back`], for any request.
     pub(crate) fn cancel(&self, request: RawRequest) -> Result<Option<Status>> {
         match request.open {
             Some(open) => self.take_back(open),
@@ -103,8 +103,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
-    /// take place.
+    /// Cancels the operation, and waits until its buffer is no longer in use. `None`: it did not take place.
     pub(crate) fn take_back(&self, request: OpenRequest) -> Result<Option<Status>> {
         let collectives = self.access.with(|endpoint| {
             endpoint.check_process()?;
@@ -121,7 +120,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// A list for a scope's requests, kept from scope to scope.
+    /// Lends a list for a scope's requests, which is kept from scope to scope.
     #[inline(always)]
     pub(crate) fn lend_list(&self) -> Vec<OpenRequest> {
         self.access.with(|endpoint| endpoint.lend_list())
@@ -132,14 +131,14 @@ impl<A: Threading> Communicator<A> {
         self.access.with(|endpoint| endpoint.return_list(list));
     }
 
-    /// Leaves the operation to the endpoint, which keeps `owner` alive until it has ended.
+    /// Leaves the operation to the endpoint, which keeps `owner` alive until the operation has completed.
     pub(crate) fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
         if let Some(open) = request.open {
             self.access.with(|endpoint| endpoint.detach(open, owner));
         }
     }
 
-    /// Waits until one of `requests` has ended, and gives its place. The handle stays good.
+    /// Waits until one of `requests` has completed, and gives its index. The handle stays valid.
     pub(crate) fn wait_first(
         &self,
         requests: impl Iterator<Item = RawRequest> + Clone,
@@ -161,8 +160,8 @@ impl<A: Threading> Communicator<A> {
         place.ok_or_else(|| self.no_sender())
     }
 
-    /// Looks for something by `found`, which is told how to see whether a request has ended, and
-    /// once more after a turn of progress.
+    /// Calls `found`, and once more after some progress. `found` gets a function that tells whether a request
+    /// has completed.
     pub(crate) fn look<R>(
         &self,
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,

@@ -8,8 +8,8 @@ use super::super::thread_endpoints;
 use super::Endpoint;
 
 impl Endpoint {
-    /// Begins to leave the other ranks: no collective is advanced any more. False where the endpoint
-    /// was left, or is a forked process's copy.
+    /// Begins to leave the other ranks: no collective is advanced any more. False: the endpoint has been left, or
+    /// this process is a fork.
     ///
     /// # Panics
     /// As [`StartedCollectives::close`].
@@ -21,13 +21,13 @@ impl Endpoint {
         !stays
     }
 
-    /// Leaves, if all that was sent has gone out and nothing uses a caller's buffer any more; later
-    /// calls give [`Error::Finalized`]. Whether the endpoint is left.
+    /// Leaves, if all that was sent has gone out and no operation uses a caller's buffer any more; whether it has
+    /// left. Later calls give [`Error::Finalized`](crate::Error::Finalized).
     pub(in crate::raw) fn try_leave(&mut self) -> bool {
         if self.ended {
             return true;
         }
-        // One that another thread advances is a request that has not ended: it writes its buffers
+        // A collective that another thread advances is a request that has not completed: it writes its buffers
         // until it is put back.
         for request in self.collectives.end() {
             self.engine.end_own(request, Ok(Status::own(true)));
@@ -43,7 +43,7 @@ impl Endpoint {
         true
     }
 
-    /// Leaves, where nobody else has the endpoint.
+    /// Leaves, where no other thread has the endpoint.
     pub(in crate::raw) fn leave_now(&mut self) {
         if !self.begin_leaving() {
             return;
@@ -65,7 +65,7 @@ impl Drop for Endpoint {
         } else if !std::thread::panicking() {
             self.leave_now();
         } else if !self.ended {
-            // A panicking thread must not wait for anyone, and nobody for it: the process may live
+            // A panicking thread must not wait for other ranks, nor they for it: the process may live
             // on where the endpoint was not the world's.
             self.tx.break_off();
             self.rx.depart();

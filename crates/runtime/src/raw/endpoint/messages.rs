@@ -8,7 +8,7 @@ use super::super::request::{Claimed, OpenRequest};
 use super::Endpoint;
 
 impl Endpoint {
-    /// Sends a short message, if there is room and nothing goes before it, on an endpoint that may be used.
+    /// Sends a short message if there is room and no earlier message waits. The endpoint must be usable.
     #[inline(always)]
     pub(in crate::raw) fn send_short(
         &mut self,
@@ -19,7 +19,7 @@ impl Endpoint {
         self.engine.put_short(&mut self.tx, to, envelope, body)
     }
 
-    /// Sends. `None`: the bytes are on their way and may be used again.
+    /// Sends. `None`: the send has completed, and its bytes may be used again.
     pub(in crate::raw) fn send_now(
         &mut self,
         to: Peer,
@@ -64,7 +64,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a short message that has come and that nothing goes before, on an endpoint that may be used.
+    /// Takes a short message that has arrived and that no earlier one precedes. The endpoint must be usable.
     #[inline(always)]
     pub(in crate::raw) fn take_short(
         &mut self,
@@ -76,8 +76,8 @@ impl Endpoint {
         self.engine.take_direct(rx, tx, source, wanted, body)
     }
 
-    /// Looks for a short message on the fast path, so many times, as long as the road is open.
-    /// `None` too where the endpoint may not be used: [`Endpoint::check`] tells.
+    /// Polls the fast path for a short message, at most `polls` times, as long as the fast path is open. `None`
+    /// too where the endpoint is not usable: see [`Endpoint::check`].
     #[inline]
     pub(in crate::raw) fn recv_short(
         &mut self,

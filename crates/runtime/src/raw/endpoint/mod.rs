@@ -1,4 +1,4 @@
-//! An endpoint: one engine, its transports, and what waiting on it needs.
+//! An endpoint: one matching engine, its transports and queues, and what waiting on it needs.
 
 mod leave;
 mod messages;
@@ -20,7 +20,7 @@ use oxmpi_wire::engine::{self, Engine, Rules};
 
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
 
-use self::node_group::Place;
+use self::node_group::NodeGroupSlot;
 use super::choices::Choices;
 use super::failure::FailureNotices;
 use super::group::Group;
@@ -33,30 +33,30 @@ use super::state::StartedCollectives;
 use crate::boot::WiredRanks;
 use crate::error::{Error, Result};
 
-/// Empty polls at one peer between two polls at all of them, on a processor that nobody else needs.
+/// Empty polls of one peer between two polls of all, on a processor that no other rank needs.
 const POLLS: u32 = 64;
 
 /// One engine over one or two transports, used by one thread at a time.
 ///
-/// Its links are the ranks that met to make it; communicators on it name subsets of them.
+/// It joins the ranks that made it together; communicators on it have some or all of them.
 pub struct Endpoint {
     engine: Engine<LinksTx>,
     tx: LinksTx,
     rx: LinksRx,
-    /// What links are called, where some are ranks of other nodes.
+    /// The endpoint rank of each link, where ranks are on several nodes.
     link_ranks: Option<LinkRanks>,
-    /// On which nodes they are, where these are several.
+    /// The node of each rank, where ranks are on several nodes.
     nodes: Option<NodeMap>,
-    gates: Gates,
-    /// The teams of the first communicators, each under half of either of its contexts.
-    teams: [Place; collective::PLACES],
+    node_barriers: Gates,
+    /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
+    node_groups: [NodeGroupSlot; collective::PLACES],
     policy: EndpointPolicy,
     patience: Patience,
-    /// Empty polls at one peer before anything else is done. Where the last wait gave the processor
-    /// away, a second one would take the time of the very rank that is waited for.
+    /// Empty polls of one peer before anything else is done: 1 where the last wait yielded the processor, as
+    /// more would take time from the rank that is waited for.
     pub(super) polls: u32,
     fork: ForkGuard,
-    /// As `fork`, but closed when the endpoint has ended: one look tells whether it may be used.
+    /// As `fork`, but closed when the endpoint has been left: one load tells whether it may be used.
     usable: ForkGuard,
     ended: bool,
     next_context: u32,
@@ -64,21 +64,21 @@ pub struct Endpoint {
     memory: RunMemory,
     /// Collectives under way, and persistent ones.
     pub(super) collectives: StartedCollectives,
-    /// Communicators whose collectives have ended.
+    /// Communicators whose collectives have ended, and why.
     pub(super) failures: FailureNotices,
-    /// The list of a scope that has ended, for the next one.
+    /// The request list of a scope that has ended, for the next scope.
     list: Vec<OpenRequest>,
-    /// The processes of the links.
+    /// The process of each link.
     pids: Vec<u32>,
-    /// Links of this node.
-    near: u32,
+    /// Number of links to ranks of this node.
+    node_links: u32,
     /// The memory that ranks allocate, if there is any.
     reach: Option<Reach>,
-    /// What serves collectives.
+    /// The algorithms that serve collectives.
     pub(super) choices: Choices,
 }
 
-/// An operation that nobody waits for, and what owns its buffer.
+/// An operation that no handle waits for, and the owner of its buffer.
 struct DetachedRequest {
     request: engine::Request,
     _owner: Box<dyn Any + Send>,
@@ -91,30 +91,30 @@ impl Endpoint {
     /// Contexts of one communicator: messages and collectives.
     const CONTEXTS: u32 = 2;
 
-    /// An endpoint among the ranks that have ranks.
+    /// An endpoint that joins these ranks.
     pub(crate) fn new(ranks: WiredRanks, policy: EndpointPolicy, fork: ForkGuard) -> Result<Self> {
         let wrong = |why: &dyn Display| Error::start("setting up shared memory", why);
         let WiredRanks { mut node, remote } = ranks;
         if remote.is_some() {
-            // A futex would not wake who sleeps for messages of other nodes too.
+            // A futex cannot wake a rank that sleeps for messages of other nodes too.
             node = node.with_doorbells().map_err(|why| wrong(&why))?;
         }
-        let near = node.ranks();
-        let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
+        let node_links = node.ranks();
+        let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
         let patience = policy.patience(&pids, remote.as_deref());
         let reach = node.reach().cloned();
         let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
         tx.set_roads(policy.bulk);
-        let gates = rx.gates();
-        let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
+        let node_barriers = rx.gates();
+        let (mut tx, mut rx) = (LinksTx::node(tx, node_links), LinksRx::node(rx));
         let (mut link_ranks, mut nodes) = (None, None);
         if let Some(remote) = remote {
-            let others = &remote.order[near as usize..];
+            let others = &remote.order[node_links as usize..];
             pids.extend(others.iter().map(|&rank| remote.pids[rank as usize]));
             let known = LinkRanks::new(remote.order);
             tx = tx.with_tcp(remote.tx, known.clone());
             rx = rx
-                .with_tcp(remote.rx, known.clone(), near)
+                .with_tcp(remote.rx, known.clone(), node_links)
                 .map_err(|why| Error::start("setting up the network", why))?;
             link_ranks = Some(known);
             nodes = Some(NodeMap::new(remote.nodes));
@@ -129,8 +129,8 @@ impl Endpoint {
             tx,
             link_ranks,
             nodes,
-            gates,
-            teams: [const { Place::Unmade }; collective::PLACES],
+            node_barriers,
+            node_groups: [const { NodeGroupSlot::NotMade }; collective::PLACES],
             rx,
             choices: Choices::new(policy.tuning.clone()),
             policy,
@@ -146,17 +146,17 @@ impl Endpoint {
             failures: FailureNotices::default(),
             list: Vec::new(),
             pids,
-            near,
+            node_links,
             reach,
         })
     }
 
-    /// An endpoint like this one among the ranks that have met anew, which are those of `group`.
+    /// An endpoint with this one's policy that joins the ranks of `group`.
     pub(super) fn for_group(&self, ranks: WiredRanks, group: &Group) -> Result<Self> {
         let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
-        let near = links.filter(|&link| link < self.near);
+        let on_node = links.filter(|&link| link < self.node_links);
         let ranks = match &self.reach {
-            Some(reach) => ranks.with_heap_reach(reach.subset(near)),
+            Some(reach) => ranks.with_heap_reach(reach.subset(on_node)),
             None => ranks,
         };
         Self::new(ranks, self.policy.clone(), self.fork)
@@ -167,7 +167,7 @@ impl Endpoint {
         self.reach.as_ref().map(Reach::heap)
     }
 
-    /// Whether the endpoint may be used: by this process, and still.
+    /// Checks that the endpoint may be used: it has not been left, and this is not a fork of its process.
     #[inline]
     pub(super) fn check(&mut self) -> Result<()> {
         if self.usable.forked() {
@@ -176,14 +176,14 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Whether [`Endpoint::check`] finds nothing wrong.
+    /// Whether [`Endpoint::check`] passes.
     #[inline(always)]
     pub(super) fn is_usable(&self) -> bool {
         !self.usable.forked()
     }
 
-    /// Whether this is the process that made the endpoint. What was begun on an endpoint that has ended has
-    /// ended too, and may be looked at.
+    /// Checks that this process made the endpoint. Requests of an endpoint that has been left have completed,
+    /// and may be tested.
     #[inline]
     pub(super) fn check_process(&self) -> Result<()> {
         if self.fork.forked() {
@@ -205,13 +205,13 @@ impl Endpoint {
         &self.policy
     }
 
-    /// The first of two contexts that this rank does not use yet.
+    /// The first of the two lowest contexts that this rank does not use yet.
     pub(super) const fn next_context(&self) -> u32 {
         self.next_context
     }
 
-    /// Takes the contexts that all members have agreed on: `first` and the next one. False: this
-    /// rank uses them already.
+    /// Takes the contexts `first` and `first + 1`, on which all members have agreed. False: this rank uses them
+    /// already.
     pub(super) fn take_context(&mut self, first: u32) -> Result<bool> {
         let next = first.checked_add(Self::CONTEXTS).ok_or(Error::Contexts)?;
         let free = first >= self.next_context;
@@ -221,7 +221,7 @@ impl Endpoint {
         Ok(free)
     }
 
-    /// Memory for a collective; one inside another one, or beside it, makes its own.
+    /// Lends the memory of a collective; another collective that runs meanwhile allocates its own.
     pub(super) fn lend_memory(&mut self) -> RunMemory {
         std::mem::take(&mut self.memory)
     }

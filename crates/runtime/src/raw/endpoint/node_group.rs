@@ -1,4 +1,4 @@
-//! What the ranks of a node have together: gates for barriers, and teams for collectives.
+//! What the ranks of one node share for collectives: barriers by flags, and the node groups of communicators.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_shm::Gates;
@@ -9,48 +9,49 @@ use oxmpi_wire::{Fault, Peer};
 use super::Endpoint;
 use crate::error::Result;
 
-/// A communicator's team between its collectives.
-pub(super) enum Place {
-    /// The ranks have not met yet.
-    Unmade,
-    /// They have none.
+/// A communicator's node_group between its collectives.
+pub(super) enum NodeGroupSlot {
+    /// No collective has needed it yet.
+    NotMade,
+    /// The ranks have agreed that there is none.
     None,
-    /// Those of other nodes have, and this rank is alone on its own.
+    /// This rank is alone on its node; ranks of other nodes have node groups.
     Alone,
-    Here(Box<Team>),
-    /// A collective has it.
-    Away,
+    /// No collective uses it.
+    Free(Box<Team>),
+    /// A collective uses it.
+    InUse,
 }
 
-/// What a collective gets when it asks for its team.
+/// What a collective gets when it asks for its node_group.
 pub(in crate::raw) enum LentNodeGroup {
-    /// There is none for it: messages do it.
+    /// There is none: messages do the collective.
     None,
-    /// The ranks have not met yet.
-    Unmade,
-    /// The team, and how often to look before a longer wait.
-    Team(Box<Team>, u32),
-    /// Another collective has it.
-    Away,
+    /// The ranks have not made it yet.
+    NotMade,
+    /// The node_group, and how often to look before a longer wait.
+    Group(Box<Team>, u32),
+    /// Another collective uses it.
+    InUse,
 }
 
-/// Whether the ranks of each node have a team.
+/// Whether the ranks of each node have a node_group.
 pub(in crate::raw) enum GroupsOnNodes {
-    /// They have none.
+    /// There are none.
     None,
-    /// They have not met yet, and meet now, while they have none.
-    Unmade,
-    /// They have; this rank may be alone.
+    /// They have not been made yet, and are made now.
+    NotMade,
+    /// There are; this rank may be alone on its node.
     Made,
-    /// They have, and another collective is at work in this rank's.
-    Away,
+    /// There are, and another collective uses this rank's.
+    InUse,
 }
 
-/// Why what a collective waits for does not come.
+/// Why a wait of a collective failed.
 pub(in crate::raw) enum WaitFailure {
-    /// A rank is lost.
+    /// A rank was lost.
     Lost(Failure),
-    /// The rank at this link is in another call.
+    /// The rank at this link called another collective.
     Differs(Peer),
 }
 
@@ -59,45 +60,45 @@ impl Endpoint {
     /// with the same context have no rank in common.
     pub(in crate::raw) fn node_barrier_slot(&self, context: u32) -> Option<usize> {
         let slot = (context / Self::CONTEXTS) as usize;
-        (self.gates.are_open() && slot < Gates::COUNT).then_some(slot)
+        (self.node_barriers.are_open() && slot < Gates::COUNT).then_some(slot)
     }
 
-    /// Enters a barrier of the links `others`, bit by bit. False: one is under way at this slot.
+    /// Enters a barrier with the links `others`, a bit mask. False: one is under way at this slot.
     pub(in crate::raw) fn enter_node_barrier(&mut self, slot: usize, others: u64) -> bool {
-        self.gates.enter(slot, others)
+        self.node_barriers.enter(slot, others)
     }
 
-    /// Leaves the barrier that is under way at the slot.
+    /// Gives up the barrier that is under way at the slot.
     pub(in crate::raw) fn leave_node_barrier(&mut self, slot: usize) {
-        self.gates.give_up(slot);
+        self.node_barriers.give_up(slot);
     }
 
-    /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
+    /// The outcome of the barrier; `None` while it goes on. It fails when a rank that has not entered is lost.
     pub(in crate::raw) fn poll_node_barrier(
         &mut self,
         slot: usize,
     ) -> Option<std::result::Result<(), Failure>> {
-        let missing = self.gates.look(slot, &mut self.tx.node);
+        let missing = self.node_barriers.look(slot, &mut self.tx.node);
         if missing == 0 {
             return Some(Ok(()));
         }
         let (peer, fault) = self.fault_among(missing)?;
         // It may have come before it was lost.
-        match self.gates.look(slot, &mut self.tx.node) {
+        match self.node_barriers.look(slot, &mut self.tx.node) {
             0 => Some(Ok(())),
             left if left >> peer.0 & 1 != 0 => {
-                self.gates.give_up(slot);
+                self.node_barriers.give_up(slot);
                 Some(Err(Failure::Fault { peer, fault }))
             }
             _ => None,
         }
     }
 
-    /// Lends the team of the communicator of this context, for one call; what the user asks an
+    /// Lends the node_group of the communicator of this context, for one call; what the user asks an
     /// algorithm for has none. Communicators with the same context have no rank in common.
     ///
     /// # Errors
-    /// When the endpoint may not be used.
+    /// When the endpoint is not usable.
     #[inline]
     pub(in crate::raw) fn lend_node_group(
         &mut self,
@@ -107,19 +108,21 @@ impl Endpoint {
         self.check()?;
         let asked = self.policy.tuning.asks_for(call);
         let polls = self.polls;
-        let place = self.teams.get_mut((context / Self::CONTEXTS) as usize);
-        Ok(match place {
-            Some(place) if !asked => match std::mem::replace(place, Place::Away) {
-                Place::Here(team) => LentNodeGroup::Team(team, polls),
-                Place::Away => LentNodeGroup::Away,
-                other @ (Place::None | Place::Alone) => {
-                    *place = other;
+        let slot = self
+            .node_groups
+            .get_mut((context / Self::CONTEXTS) as usize);
+        Ok(match slot {
+            Some(slot) if !asked => match std::mem::replace(slot, NodeGroupSlot::InUse) {
+                NodeGroupSlot::Free(node_group) => LentNodeGroup::Group(node_group, polls),
+                NodeGroupSlot::InUse => LentNodeGroup::InUse,
+                other @ (NodeGroupSlot::None | NodeGroupSlot::Alone) => {
+                    *slot = other;
                     LentNodeGroup::None
                 }
-                Place::Unmade => {
-                    *place = Place::None;
-                    match self.policy.node_collectives && self.gates.are_open() {
-                        true => LentNodeGroup::Unmade,
+                NodeGroupSlot::NotMade => {
+                    *slot = NodeGroupSlot::None;
+                    match self.policy.node_collectives && self.node_barriers.are_open() {
+                        true => LentNodeGroup::NotMade,
                         false => LentNodeGroup::None,
                     }
                 }
@@ -128,15 +131,18 @@ impl Endpoint {
         })
     }
 
-    /// Whether the ranks of each node have a team for the communicator of this context, whose ranks are on
+    /// Whether the ranks of each node have a node_group for the communicator of this context, whose ranks are on
     /// several.
     pub(in crate::raw) fn groups_on_nodes(&mut self, context: u32) -> GroupsOnNodes {
-        match self.teams.get_mut((context / Self::CONTEXTS) as usize) {
-            Some(Place::Here(_) | Place::Alone) => GroupsOnNodes::Made,
-            Some(Place::Away) => GroupsOnNodes::Away,
-            Some(place @ Place::Unmade) if self.policy.node_collectives => {
-                *place = Place::None;
-                GroupsOnNodes::Unmade
+        match self
+            .node_groups
+            .get_mut((context / Self::CONTEXTS) as usize)
+        {
+            Some(NodeGroupSlot::Free(_) | NodeGroupSlot::Alone) => GroupsOnNodes::Made,
+            Some(NodeGroupSlot::InUse) => GroupsOnNodes::InUse,
+            Some(slot @ NodeGroupSlot::NotMade) if self.policy.node_collectives => {
+                *slot = NodeGroupSlot::None;
+                GroupsOnNodes::NotMade
             }
             _ => GroupsOnNodes::None,
         }
@@ -144,43 +150,52 @@ impl Endpoint {
 
     /// This rank is alone on its node, and those of other nodes have teams.
     pub(in crate::raw) fn set_alone_on_node(&mut self, context: u32) {
-        if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
-            *place = Place::Alone;
+        if let Some(slot) = self
+            .node_groups
+            .get_mut((context / Self::CONTEXTS) as usize)
+        {
+            *slot = NodeGroupSlot::Alone;
         }
     }
 
-    /// Lends the team that the ranks of this node have for the communicator of this context.
+    /// Lends the node_group that the ranks of this node have for the communicator of this context.
     pub(in crate::raw) fn lend_group_on_node(&mut self, context: u32) -> LentNodeGroup {
-        let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) else {
+        let Some(slot) = self
+            .node_groups
+            .get_mut((context / Self::CONTEXTS) as usize)
+        else {
             return LentNodeGroup::None;
         };
-        match std::mem::replace(place, Place::Away) {
-            Place::Here(team) => LentNodeGroup::Team(team, self.polls),
-            Place::Away => LentNodeGroup::Away,
+        match std::mem::replace(slot, NodeGroupSlot::InUse) {
+            NodeGroupSlot::Free(node_group) => LentNodeGroup::Group(node_group, self.polls),
+            NodeGroupSlot::InUse => LentNodeGroup::InUse,
             other => {
-                *place = other;
+                *slot = other;
                 LentNodeGroup::None
             }
         }
     }
 
-    /// A team of `links` for the communicator of this context, if there are gates and memory for one.
+    /// A node_group of `links` for the communicator of this context, if there are gates and memory for one.
     pub(in crate::raw) fn make_node_group(
         &self,
         context: u32,
         links: impl Iterator<Item = u32>,
         me: usize,
     ) -> Option<Team> {
-        let place = (context / Self::CONTEXTS) as usize;
-        let team = || self.gates.team(place, links, me);
-        self.gates.are_open().then(team).flatten()
+        let slot = (context / Self::CONTEXTS) as usize;
+        let node_group = || self.node_barriers.team(slot, links, me);
+        self.node_barriers.are_open().then(node_group).flatten()
     }
 
-    /// Keeps the team until the next collective.
+    /// Keeps the node_group until the next collective.
     #[inline]
-    pub(in crate::raw) fn keep_node_group(&mut self, context: u32, team: Box<Team>) {
-        if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
-            *place = Place::Here(team);
+    pub(in crate::raw) fn keep_node_group(&mut self, context: u32, node_group: Box<Team>) {
+        if let Some(slot) = self
+            .node_groups
+            .get_mut((context / Self::CONTEXTS) as usize)
+        {
+            *slot = NodeGroupSlot::Free(node_group);
         }
     }
 
@@ -189,7 +204,7 @@ impl Endpoint {
         &mut self,
         awaited: &mut Awaited,
     ) -> Option<std::result::Result<(), WaitFailure>> {
-        match self.gates.has_come(awaited, &mut self.tx.node) {
+        match self.node_barriers.has_come(awaited, &mut self.tx.node) {
             Ok(true) => return Some(Ok(())),
             // The next poll gives it up.
             Ok(false) | Err((_, Never::Corrupt(_))) => {}
@@ -197,7 +212,7 @@ impl Endpoint {
         }
         let (peer, fault) = self.fault_among(awaited.missing())?;
         // It may have come before it was lost.
-        if self.gates.has_come(awaited, &mut self.tx.node) == Ok(true) {
+        if self.node_barriers.has_come(awaited, &mut self.tx.node) == Ok(true) {
             return Some(Ok(()));
         }
         let lost = awaited.missing() >> peer.0 & 1 != 0;
@@ -206,12 +221,12 @@ impl Endpoint {
 
     /// What was awaited has come, or is awaited no more.
     pub(in crate::raw) const fn end_wait(&mut self) {
-        self.gates.forget();
+        self.node_barriers.forget();
     }
 
     /// The first of the links `links`, bit by bit, that is lost, and why.
     fn fault_among(&self, links: u64) -> Option<(Peer, Fault)> {
-        let links = (0..self.near).filter(|link| links >> link & 1 != 0);
+        let links = (0..self.node_links).filter(|link| links >> link & 1 != 0);
         let faults = links.map(|link| (Peer(link), self.engine.fault(Peer(link))));
         faults
             .filter_map(|(peer, fault)| Some((peer, fault?)))

@@ -1,4 +1,4 @@
-//! The links of an endpoint: what they are called, where they lead, and whether anybody is left there.
+//! The peers of an endpoint: their links, ranks, hosts and processes, and whether they are still there.
 
 use oxmpi_wire::Peer;
 
@@ -7,7 +7,7 @@ use crate::raw::group::Group;
 use crate::raw::placement::on_one_node;
 
 impl Endpoint {
-    /// The ranks at these links, of which this process is number `rank`.
+    /// The group of the ranks at these links, in which this process is `rank`.
     pub(in crate::raw) fn group(&self, links: Vec<u32>, rank: u32) -> Group {
         let place = match &self.nodes {
             Some(nodes) => nodes.placement(links.iter().map(|&link| self.endpoint_rank(link))),
@@ -16,29 +16,29 @@ impl Endpoint {
         Group::subset(links, self.size(), rank, place)
     }
 
-    /// All ranks in the order of their ranks, of which this process's is `name`.
-    pub(crate) fn all_ranks(&self, name: u32) -> Group {
+    /// The group of all ranks in the order of their endpoint ranks, in which this process is `rank`.
+    pub(crate) fn all_ranks(&self, rank: u32) -> Group {
         match &self.link_ranks {
-            Some(ranks) => self.group(ranks.links().to_vec(), name),
-            None => Group::all(self.size(), name),
+            Some(ranks) => self.group(ranks.links().to_vec(), rank),
+            None => Group::all(self.size(), rank),
         }
     }
 
-    /// What a link is called on all ranks of the endpoint.
+    /// The endpoint rank of the peer at a link.
     pub(in crate::raw) fn endpoint_rank(&self, link: u32) -> u32 {
         self.link_ranks
             .as_ref()
             .map_or(link, |ranks| ranks.rank(link))
     }
 
-    /// The link that is called so on all ranks of the endpoint, if there is one.
-    pub(in crate::raw) fn link(&self, name: u32) -> Option<u32> {
+    /// The link to an endpoint rank, if there is that rank.
+    pub(in crate::raw) fn link(&self, rank: u32) -> Option<u32> {
         let link = || {
             self.link_ranks
                 .as_ref()
-                .map_or(name, |ranks| ranks.link(name))
+                .map_or(rank, |ranks| ranks.link(rank))
         };
-        (name < self.size()).then(link)
+        (rank < self.size()).then(link)
     }
 
     /// The host of the rank at the other end of a link.

@@ -9,13 +9,13 @@ use super::super::request::OpenRequest;
 use super::{DetachedRequest, Endpoint};
 
 impl Endpoint {
-    /// The status of a receive that has ended well: see [`Engine::received`].
+    /// The status of a receive that has completed without an error, whose handle is stale from then on.
     #[inline(always)]
     pub(in crate::raw) fn received(&mut self, request: OpenRequest) -> Option<Status> {
         self.engine.received(request)
     }
 
-    /// The operation's outcome if it has ended; its handle is stale from then on.
+    /// The outcome of an operation that has completed; its handle is stale from then on.
     #[inline(always)]
     pub(in crate::raw) fn test(&mut self, request: OpenRequest) -> Option<Outcome> {
         self.engine.test(request)
@@ -44,7 +44,7 @@ impl Endpoint {
         None
     }
 
-    /// Takes requests from the end of the list that are stale or have ended well.
+    /// Removes requests from the end of the list that are stale or have completed without an error.
     pub(in crate::raw) fn drop_ended(&mut self, requests: &mut Vec<OpenRequest>) {
         if self.fork.forked() {
             return;
@@ -68,17 +68,17 @@ impl Endpoint {
         self.engine.is_known(request)
     }
 
-    /// Whether the operation has ended; none has.
+    /// Whether the operation has completed; `None` counts as completed.
     pub(in crate::raw) fn has_ended(&self, request: Option<OpenRequest>) -> bool {
         request.is_none_or(|request| self.engine.is_done(request))
     }
 
-    /// Begins an operation of the caller's own: see [`Engine::begin_own`].
+    /// Begins an operation that the engine only names: a started collective.
     pub(in crate::raw) fn begin_own(&mut self) -> OpenRequest {
         self.engine.begin_own()
     }
 
-    /// Ends it.
+    /// Completes such an operation.
     pub(in crate::raw) fn end_own(&mut self, request: OpenRequest, outcome: Outcome) {
         self.engine.end_own(request, outcome);
     }
@@ -88,10 +88,10 @@ impl Endpoint {
         self.tx.flush();
     }
 
-    /// Keeps `owner` until the operation has ended.
+    /// Keeps `owner` until the operation has completed.
     ///
     /// # Cost
-    /// Constant, on average: what has ended is looked for when the list has doubled.
+    /// Constant on average: completed operations are looked for when the list has doubled.
     pub(in crate::raw) fn detach(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
         if self.test(request).is_some() {
             return;
@@ -106,30 +106,30 @@ impl Endpoint {
         });
     }
 
-    /// Lets go of detached operations that have ended. Nobody asked for their outcome.
+    /// Frees detached operations that have completed; their outcomes are dropped.
     pub(in crate::raw) fn drop_ended_detached(&mut self) {
         let engine = &mut self.engine;
         self.detached
             .retain(|detached| engine.test(detached.request).is_none());
     }
 
-    /// Whose message the operation waits for, if it is a receive that nothing has come for yet.
+    /// The source that the operation waits for, if it is a receive without a match yet.
     pub(in crate::raw) fn awaited_source(&self, request: OpenRequest) -> Option<Source> {
         self.engine.awaited(request)
     }
 
-    /// Whether something waits for room.
+    /// Whether a send waits for room.
     pub(in crate::raw) fn has_waiting(&self) -> bool {
         self.engine.has_waiting()
     }
 
-    /// An empty list of requests; a scope inside another one makes its own.
+    /// Lends an empty list of requests; a scope inside another allocates its own.
     #[inline(always)]
     pub(in crate::raw) fn lend_list(&mut self) -> Vec<OpenRequest> {
         std::mem::take(&mut self.list)
     }
 
-    /// Takes the list back, emptied.
+    /// Takes back the list, which is empty again.
     #[inline(always)]
     pub(in crate::raw) fn return_list(&mut self, list: Vec<OpenRequest>) {
         self.list = list;

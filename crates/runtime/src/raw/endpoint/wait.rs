@@ -12,7 +12,7 @@ use super::{Endpoint, POLLS};
 const BUDGET: u32 = 64;
 
 impl Endpoint {
-    /// Takes in what has come and sends what can go. 0: nothing moved.
+    /// Receives and sends what it can. 0: nothing moved.
     pub(in crate::raw) fn progress(&mut self) -> u32 {
         self.progress_inline()
     }
@@ -24,9 +24,8 @@ impl Endpoint {
         sent + come
     }
 
-    /// As [`Endpoint::progress`], where another endpoint is waited for. What came to an endpoint that has ended
-    /// stays where it is: its buffers are their owners' again. Whether collectives are to be
-    /// advanced.
+    /// As [`Endpoint::progress`], while this thread waits on another endpoint; whether there are collectives to
+    /// advance. On an endpoint that has been left nothing is received: its buffers are their owners' again.
     pub(in crate::raw) fn make_progress(&mut self) -> bool {
         let usable = self.check().is_ok();
         if usable {
@@ -35,13 +34,13 @@ impl Endpoint {
         usable && self.collectives.are_open()
     }
 
-    /// Connects to all ranks of other nodes. The turns that follow do it.
+    /// Starts to connect to all ranks of other nodes; later progress completes it.
     pub(in crate::raw) fn connect(&mut self) {
         self.tx.connect();
     }
 
-    /// Whether the links from `first` on are connected: `first` is the first that is not, or is lost. Who has
-    /// left in order was.
+    /// Whether the links from `first` on are connected; `first` advances to the first that is not. A rank that
+    /// has left in order was connected.
     pub(in crate::raw) fn connected(
         &self,
         first: &mut u32,
@@ -59,13 +58,13 @@ impl Endpoint {
         Some(Ok(()))
     }
 
-    /// A new wait on this endpoint.
+    /// The state of a new wait on this endpoint.
     #[inline]
     pub(in crate::raw) const fn waiter(&self) -> Waiter {
         Waiter::new(self.patience)
     }
 
-    /// Makes progress, or rests a little after a turn that made none.
+    /// One step of a wait: makes progress, or rests where there was none.
     #[inline]
     pub(in crate::raw) fn wait_step(&mut self, waiter: &mut Waiter) {
         if self.progress() != 0 {
@@ -78,12 +77,12 @@ impl Endpoint {
                 self.after_nap();
             }
         } else {
-            self.rx.idle(&mut self.tx, waiter, &self.gates);
+            self.rx.idle(&mut self.tx, waiter, &self.node_barriers);
         }
         self.learn(waiter);
     }
 
-    /// Makes progress. After a turn that made none it says how to rest before the next one.
+    /// One step of a wait that rests without the endpoint's lock: makes progress, or gives how to rest.
     pub(in crate::raw) fn wait_step_unlocked(&mut self, waiter: &mut Waiter) -> Option<Rest> {
         if self.progress() != 0 {
             waiter.moved();
@@ -94,9 +93,9 @@ impl Endpoint {
         Some(rest)
     }
 
-    /// How to rest after a turn that made no progress, where no peer's message ends it.
+    /// How to rest after a step without progress, where no peer's message ends the rest.
     pub(in crate::raw) fn rest(&mut self, waiter: &mut Waiter) -> Rest {
-        let rest = waiter.next(&self.gates);
+        let rest = waiter.next(&self.node_barriers);
         match rest {
             Rest::Spin => {}
             Rest::Yield => self.rx.poll_network_next(),
@@ -105,19 +104,19 @@ impl Endpoint {
         rest
     }
 
-    /// Takes from a wait how often the next one polls at first.
+    /// Sets from a wait how often the next one polls at first.
     #[inline]
     pub(in crate::raw) const fn learn(&mut self, waiter: &Waiter) {
         self.polls = if waiter.gives_way() { 1 } else { POLLS };
     }
 
-    /// A short nap was taken between two turns.
+    /// Notes that the rank slept for a moment between two steps.
     pub(in crate::raw) fn after_nap(&mut self) {
         self.rx.after_nap();
     }
 
-    /// Lets ranks that share this processor go on, once.
+    /// Yields the processor once to ranks that share it.
     pub(in crate::raw) fn make_way(&mut self) {
-        self.waiter().make_way(&self.gates);
+        self.waiter().make_way(&self.node_barriers);
     }
 }

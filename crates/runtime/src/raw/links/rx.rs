@@ -1,4 +1,4 @@
-//! The receiving half, and rests between two polls.
+//! The receiving half of an endpoint's transports, and how a rank rests between two polls of them.
 
 use std::io;
 
@@ -11,14 +11,14 @@ use oxmpi_wire::{
 
 use super::{LinkRanks, LinksTx};
 
-/// Polls of the node between two of the network while the rank spins, where others are on the node: a poll
-/// of the network is a system call, which they are not to wait for.
-const SKIPPED: u32 = 7;
+/// Polls of shared memory between two of the network while the rank spins, where other ranks are on the node:
+/// a poll of the network is a system call, which would delay their messages.
+const NODE_POLLS_PER_NETWORK_POLL: u32 = 7;
 
-/// Of so many rests while the rank spins one lets others run. What arrives may wait for a thread of the kernel
-/// on this very processor (ksoftirqd), which a rank that spins would keep from running until the next tick.
-/// A power of two.
-const TURN: u32 = 64;
+/// Rests of a spinning rank between two in which it yields its processor. Arrivals may wait for a kernel thread
+/// on this processor (ksoftirqd), which a spinning rank would keep from running until the next tick. A power
+/// of two.
+const RESTS_PER_YIELD: u32 = 64;
 
 /// The receiving halves of an endpoint's transports.
 pub(in crate::raw) struct LinksRx {
@@ -28,23 +28,23 @@ pub(in crate::raw) struct LinksRx {
 
 /// The transport from the ranks of other nodes.
 enum Network {
-    /// There are none, or the endpoint has left them.
+    /// All ranks are on this node, or the endpoint has left the others.
     None,
     Tcp(Box<TcpRx>, LinkRanks, PollPace),
 }
 
 /// When the network is polled.
 struct PollPace {
-    /// Polls of the node until then.
+    /// Polls of shared memory until the next poll of the network.
     left: u32,
-    /// What `left` begins with after a poll of the network that brought nothing.
+    /// The value of `left` after a poll of the network that brought nothing.
     skipped: u32,
     /// Rests so far.
     rests: u32,
 }
 
 impl LinksRx {
-    /// From the ranks of this node, and from nobody else.
+    /// Receives from the ranks of this node only.
     pub(in crate::raw) const fn node(node: ShmRx) -> Self {
         Self {
             node,
@@ -52,20 +52,24 @@ impl LinksRx {
         }
     }
 
-    /// And from the ranks of other nodes by tcp; `near` ranks are on this node.
+    /// Also receives from the ranks of other nodes by TCP; `node_links` ranks are on this node.
     ///
     /// # Errors
-    /// What the system says when nothing more can be watched.
+    /// The system's error when it cannot watch another descriptor.
     pub(in crate::raw) fn with_tcp(
         mut self,
         mut tcp: TcpRx,
         ranks: LinkRanks,
-        near: u32,
+        node_links: u32,
     ) -> io::Result<Self> {
         if let Some(doorbell) = self.node.doorbell() {
             tcp.watch(doorbell)?;
         }
-        let skipped = if near > 1 { SKIPPED } else { 0 };
+        let skipped = if node_links > 1 {
+            NODE_POLLS_PER_NETWORK_POLL
+        } else {
+            0
+        };
         let pace = PollPace {
             left: 0,
             skipped,
@@ -75,39 +79,39 @@ impl LinksRx {
         Ok(self)
     }
 
-    /// Hears nothing from other nodes any more.
+    /// Closes the network.
     pub(in crate::raw) fn depart(&mut self) {
         self.network = Network::None;
     }
 
-    /// A short nap was taken between two polls.
+    /// Notes that the rank slept for a moment between two polls.
     pub(in crate::raw) fn after_nap(&mut self) {
         self.node.napped();
         self.poll_network_next();
     }
 
-    /// The next poll polls at the network.
+    /// Makes the next poll include the network.
     pub(in crate::raw) fn poll_network_next(&mut self) {
         if let Network::Tcp(_, _, pace) = &mut self.network {
             pace.left = 0;
         }
     }
 
-    /// A poll brought nothing. What was sent before has been flushed: this may sleep.
+    /// Rests after a poll that brought nothing. What was sent before has been flushed, so this may sleep.
     #[inline(always)]
-    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
+    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
         match self.network {
-            Network::None => waiter.idle(&mut self.node, gates),
-            Network::Tcp(..) => self.rest(tx, waiter, gates),
+            Network::None => waiter.idle(&mut self.node, barriers),
+            Network::Tcp(..) => self.rest(tx, waiter, barriers),
         }
     }
 
-    /// Rests where others are on other nodes: a sleep ends with an arrival from there, and when the doorbell
-    /// is rung by a rank of this node.
+    /// Rests where ranks are on several nodes: a sleep ends when the network has an arrival, or when a rank of
+    /// this node rings the doorbell.
     #[inline(never)]
-    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
-        let turn = self.is_turn() && !waiter.is_endless();
-        match waiter.next(gates) {
+    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
+        let turn = self.is_time_to_yield() && !waiter.is_endless();
+        match waiter.next(barriers) {
             Rest::Spin if !turn => std::hint::spin_loop(),
             Rest::Spin | Rest::Yield => {
                 std::thread::yield_now();
@@ -115,11 +119,11 @@ impl LinksRx {
             }
             Rest::Sleep => {
                 tx.watch_all();
-                // Most polls leave the network out; what there is to do in it is done by one that does not.
+                // Most polls leave the network out; one that includes it does what is pending there.
                 if let Network::Tcp(tcp, ..) = &mut self.network
                     && !tx.has_news()
                 {
-                    waiter.sleep(&mut self.node, gates, |node| {
+                    waiter.sleep(&mut self.node, barriers, |node| {
                         if tcp.arm() {
                             tcp.nap(node.longest_nap());
                         }
@@ -131,13 +135,13 @@ impl LinksRx {
         }
     }
 
-    /// Whether this rest lets others run also while the rank spins.
-    const fn is_turn(&mut self) -> bool {
+    /// Whether a spinning rank yields its processor in this rest.
+    const fn is_time_to_yield(&mut self) -> bool {
         let Network::Tcp(_, _, pace) = &mut self.network else {
             return false;
         };
         pace.rests = pace.rests.wrapping_add(1);
-        pace.rests & (TURN - 1) == 0
+        pace.rests & (RESTS_PER_YIELD - 1) == 0
     }
 
     /// Polls the network, if it is its turn.
@@ -168,7 +172,7 @@ impl Rx<LinksTx> for LinksRx {
         match self.network {
             Network::None => moved,
             Network::Tcp(..) => {
-                // What the engine has sent since leaves also where the network's turn has not come.
+                // Flushes what the engine has sent since, also when this poll leaves the network out.
                 tx.flush();
                 moved + self.poll_network(tx, budget, sink)
             }
@@ -207,7 +211,7 @@ impl Rx<LinksTx> for LinksRx {
         }
     }
 
-    /// A link to another node is none of the node's, which finds nothing there.
+    /// Shared memory finds nothing at a link to another node.
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
@@ -235,7 +239,7 @@ impl LinksRx {
     }
 }
 
-/// A sink that knows a network's peers by their links.
+/// A sink that is told links where the network reports endpoint ranks.
 struct RankedSink<'a, S> {
     sink: &'a mut S,
     ranks: &'a LinkRanks,

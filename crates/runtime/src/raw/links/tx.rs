@@ -1,4 +1,4 @@
-//! The sending half.
+//! The sending half of an endpoint's transports.
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{ShmSlot, ShmTx};
@@ -15,16 +15,16 @@ use super::LinkRanks;
 
 /// The sending halves of an endpoint's transports.
 pub(in crate::raw) struct LinksTx {
-    /// To the first links.
+    /// Shared memory, to the first links.
     pub(in crate::raw) node: ShmTx,
     /// Links of the node.
-    near: u32,
+    node_links: u32,
     network: Network,
 }
 
 /// The transport to the ranks of other nodes.
 enum Network {
-    /// There are none, or the endpoint has left them.
+    /// All ranks are on this node, or the endpoint has left the others.
     None,
     Tcp(Box<TcpTx>, LinkRanks),
 }
@@ -42,16 +42,16 @@ pub(in crate::raw) enum LinkRegion {
 }
 
 impl LinksTx {
-    /// To `near` ranks of this node, and to nobody else.
-    pub(in crate::raw) const fn node(node: ShmTx, near: u32) -> Self {
+    /// Sends to the `node_links` ranks of this node only.
+    pub(in crate::raw) const fn node(node: ShmTx, node_links: u32) -> Self {
         Self {
             node,
-            near,
+            node_links,
             network: Network::None,
         }
     }
 
-    /// And to the ranks of other nodes by tcp.
+    /// Also sends to the ranks of other nodes by TCP.
     pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
         self.network = Network::Tcp(tcp.into(), ranks);
         self
@@ -60,37 +60,37 @@ impl LinksTx {
     /// Whether `peer` is on another node.
     #[inline(always)]
     pub(super) const fn is_remote(&self, peer: Peer) -> bool {
-        peer.0 >= self.near
+        peer.0 >= self.node_links
     }
 
-    /// Connects to `peer`, which is waited for: who is not connected to is not seen to die.
+    /// Connects to `peer`, for which this rank waits: the death of a peer shows on its connection only.
     pub(super) fn watch(&mut self, peer: Peer) {
-        if let Some((tcp, peer)) = self.far(peer) {
+        if let Some((tcp, peer)) = self.network_peer(peer) {
             tcp.connect(peer);
         }
     }
 
-    /// Connects to everybody, if they are few: somebody waits long, and who is not connected to is not
-    /// seen to die.
+    /// Connects to all ranks of other nodes, if they are few, as this rank has waited long: the death of a peer
+    /// shows on its connection only.
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
         if let Network::Tcp(_, ranks) = &self.network
-            && ranks.links().len() as u32 - self.near <= FEW
+            && ranks.links().len() as u32 - self.node_links <= FEW
         {
             self.connect();
         }
     }
 
-    /// Connects to all ranks of other nodes. The polls that follow do it.
+    /// Starts to connect to all ranks of other nodes; later polls complete it.
     pub(in crate::raw) fn connect(&mut self) {
         if let Network::Tcp(tcp, ranks) = &mut self.network {
-            let far = self.near..ranks.links().len() as u32;
-            far.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
+            let remote = self.node_links..ranks.links().len() as u32;
+            remote.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
         }
     }
 
-    /// Whether there is a connection to `peer`: to a rank of this node always.
+    /// Whether `peer` is connected; ranks of this node always are.
     pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
             Network::Tcp(tcp, ranks) if self.is_remote(peer) => {
@@ -100,12 +100,12 @@ impl LinksTx {
         }
     }
 
-    /// A receive has been posted: what it answers goes out, and its source is watched.
+    /// Flushes the replies to a receive that was posted, and connects to its source.
     #[inline]
     pub(in crate::raw) fn await_from(&mut self, source: Source) {
         if let Network::Tcp(tcp, ranks) = &mut self.network {
             if let Source::Peer(peer) = source
-                && peer.0 >= self.near
+                && peer.0 >= self.node_links
             {
                 tcp.connect(Peer(ranks.rank(peer.0)));
             }
@@ -123,7 +123,7 @@ impl LinksTx {
         }
     }
 
-    /// Whether the network's next poll has something to do that no arrival tells of.
+    /// Whether the network has something to do that no arrival announces.
     pub(in crate::raw) fn has_news(&self) -> bool {
         match &self.network {
             Network::None => false,
@@ -139,18 +139,18 @@ impl LinksTx {
         }
     }
 
-    /// Leaves in order, once all that was sent has gone out.
+    /// Leaves in order, after all that was sent has gone out.
     pub(in crate::raw) fn depart(&mut self) {
         self.node.depart();
         self.network = Network::None;
     }
 
-    /// Lets go of the network without a word: it is another process's.
+    /// Drops the network without closing it: it belongs to the process that this one was forked from.
     pub(in crate::raw) fn abandon(&mut self) {
         std::mem::forget(std::mem::replace(&mut self.network, Network::None));
     }
 
-    /// Leaves without a wait.
+    /// Leaves at once, whatever was sent.
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();
         if let Network::Tcp(tcp, _) = std::mem::replace(&mut self.network, Network::None) {
@@ -158,8 +158,8 @@ impl LinksTx {
         }
     }
 
-    /// The network, and what it calls `peer`, which is on another node.
-    fn far(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
+    /// The network, and the endpoint rank of `peer`, which is on another node.
+    fn network_peer(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
         match &mut self.network {
             Network::None => None,
             Network::Tcp(tcp, ranks) => Some((tcp, Peer(ranks.rank(peer.0)))),
@@ -196,7 +196,7 @@ impl Tx for LinksTx {
     #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.short(to, head, body);
         }
         self.node.short(to, head, body)
@@ -205,13 +205,13 @@ impl Tx for LinksTx {
     #[inline]
     fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.whole(to, head, body);
         }
         self.node.whole(to, head, body)
     }
 
-    /// A link to another node is none of the node's, which it refuses.
+    /// Shared memory refuses a link to another node.
     #[inline(always)]
     fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
         self.node.put_short(to, head, body)
@@ -227,7 +227,7 @@ impl Tx for LinksTx {
     #[inline]
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<LinkSlot<'_>, Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.frame(to, head, len).map(LinkSlot::Tcp);
         }
         self.node.frame(to, head, len).map(LinkSlot::Node)
@@ -245,7 +245,7 @@ impl Tx for LinksTx {
     fn give_up(&mut self, peer: Peer, why: Fault) {
         if !self.is_remote(peer) {
             self.node.give_up(peer, why);
-        } else if let Some((tcp, peer)) = self.far(peer) {
+        } else if let Some((tcp, peer)) = self.network_peer(peer) {
             tcp.give_up(peer, why);
         }
     }
@@ -287,7 +287,7 @@ impl Slot for LinkSlot<'_> {
     }
 }
 
-/// What an endpoint says that has left its network.
+/// The fault of an endpoint that has left its network.
 const LEFT: Fault = Fault::Unreachable("this rank has left the job");
 
 impl Memory for LinksTx {
@@ -301,7 +301,7 @@ impl Memory for LinksTx {
         with: Peer,
     ) -> Result<LinkRegion, Fault> {
         if self.is_remote(with) {
-            let (tcp, with) = self.far(with).ok_or(LEFT)?;
+            let (tcp, with) = self.network_peer(with).ok_or(LEFT)?;
             return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
         }
         self.node
@@ -312,7 +312,7 @@ impl Memory for LinksTx {
     fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
         match region {
             LinkRegion::Node(region) => self.node.key(region, to),
-            LinkRegion::Tcp(region) => match self.far(to) {
+            LinkRegion::Tcp(region) => match self.network_peer(to) {
                 Some((tcp, to)) => tcp.key(region, to),
                 None => Key([0; Key::LEN]),
             },
@@ -323,7 +323,7 @@ impl Memory for LinksTx {
         match (region, &mut self.network) {
             (LinkRegion::Node(region), _) => self.node.release(region, token),
             (LinkRegion::Tcp(region), Network::Tcp(tcp, _)) => tcp.release(region, token),
-            // The network went, and what was registered with it.
+            // The network was closed, and all that was registered with it released.
             (LinkRegion::Tcp(_), Network::None) => {}
         }
     }
@@ -341,7 +341,7 @@ impl Rma for LinksTx {
         match to.region {
             LinkRegion::Node(region) => self.node.get(of, from, Local { region, at, len }, token),
             LinkRegion::Tcp(region) => {
-                let (tcp, of) = self.far(of).ok_or(Busy)?;
+                let (tcp, of) = self.network_peer(of).ok_or(Busy)?;
                 tcp.get(of, from, Local { region, at, len }, token)
             }
         }
@@ -365,7 +365,7 @@ impl Rma for LinksTx {
                 self.node.put(to, from, at, token)
             }
             LinkRegion::Tcp(region) => {
-                let (tcp, to) = self.far(to).ok_or(Busy)?;
+                let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
                 let from = Local {
                     region,
                     at: first,

@@ -1,9 +1,9 @@
-//! Collectives that fail, and how all ranks come to know.
+//! Failure notices: how all ranks learn that a collective has failed on one of them.
 //!
-//! A rank whose part fails tells every other member by a message of the communicator's collectives,
-//! under a number that no collective has. Who waits in a collective and sees nothing move polls for
-//! such a message. So a rank that waits for one that is alive, but has given up, learns why; and no
-//! collective of the communicator is begun any more where this is known.
+//! A rank whose part of a collective fails sends a notice to every other member: a message of the communicator's
+//! collectives under a number that no collective has. A rank that waits in a collective without progress polls
+//! for such a notice. So a rank that waits for one that is alive but has given up learns why. A rank that has a
+//! notice refuses all later collectives of the communicator.
 
 use oxmpi_coll::plan::TAGS;
 use oxmpi_wire::engine::{Mode, Source, Tag};
@@ -17,10 +17,10 @@ use super::Members;
 use crate::data::{source, target};
 use crate::error::{Error, Result};
 
-/// The tag of messages that tell of trouble: beyond those of every [number](super::super::state::CollectiveNumbers).
+/// The tag of failure notices, beyond those of every [number](super::super::state::CollectiveNumbers).
 const TAG: u32 = u32::MAX - (TAGS - 1);
 
-/// Looks whether another rank of the group tells of trouble with collectives of the context.
+/// The cause that another rank of the group has notified for collectives of the context, if one has.
 pub(crate) fn received_notice(
     endpoint: &mut Endpoint,
     context: u32,
@@ -30,7 +30,7 @@ pub(crate) fn received_notice(
     if known.is_some() {
         return known;
     }
-    // An error is about other messages that this could be, and never will.
+    // An error concerns other messages, and is reported there.
     let Some(Ok(told)) = endpoint.probe(Source::Any, context, Tag::Exact(TAG)) else {
         return None;
     };
@@ -42,13 +42,13 @@ pub(crate) fn received_notice(
         Some(Ok(status)) if status.len == size_of::<Notice>() as u64 => {
             FailureCause::decode(*notice)
         }
-        // Whatever it brings, who sends it has failed.
+        // A rank that sends any other message with this tag has failed.
         _ => FailureCause::Failed {
             rank: group.rank_of(told.source.0).unwrap_or_default(),
         },
     };
     if ended.is_none() {
-        // Only offered: the peer may send this rank nothing unasked, as so much waits here.
+        // The peer announced the notice only: it has no credit left for eager messages to this rank.
         endpoint.detach(request, notice);
     }
     endpoint.failures.note(context, cause);
@@ -56,10 +56,10 @@ pub(crate) fn received_notice(
 }
 
 impl<A: Threading> Members<'_, A> {
-    /// What the endpoint gives, unless it or the communicator's collectives have ended.
+    /// Runs `give` on the endpoint, if the communicator's collectives still work.
     ///
     /// # Errors
-    /// In those cases.
+    /// When the endpoint has been left, or a collective of the communicator has failed.
     #[inline]
     pub(crate) fn if_sound<R>(&self, give: impl FnOnce(&mut Endpoint) -> R) -> Result<R> {
         let given = self.access.with(|endpoint| {
@@ -75,10 +75,10 @@ impl<A: Threading> Members<'_, A> {
         })
     }
 
-    /// Looks whether another rank tells of trouble.
+    /// Checks for a failure notice of another rank.
     ///
     /// # Errors
-    /// What it tells, in terms of this rank.
+    /// The cause that it names.
     pub(crate) fn check_notices(&self) -> Result<()> {
         match (self.access).with(|endpoint| received_notice(endpoint, self.context, self.group)) {
             None => Ok(()),
@@ -86,13 +86,15 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// The error of this rank for what another one tells.
+    /// The error of this rank for the cause that another rank has notified.
     #[cold]
     pub(crate) fn error(&self, cause: FailureCause) -> Error {
         match cause {
             FailureCause::Lost { rank, fault } => match self.group.link(rank as usize) {
                 Some(link) => self.lost(Peer(link), fault),
-                None => self.refused(&"another rank tells of the loss of a rank that there is not"),
+                None => {
+                    self.refused(&"another rank reports the loss of a rank that is not a member")
+                }
             },
             FailureCause::Failed { rank } => self.refused(&format_args!(
                 "the part of rank {rank} failed there, or its operation panicked"
@@ -100,9 +102,9 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// Ends the communicator's collectives on this rank for an error, and tells the other ranks,
-    /// unless one of them told this one. What to give the caller: where a rank is missed that has
-    /// left in order, what it told before says more.
+    /// Ends the communicator's collectives on this rank for an error, and notifies the other ranks, unless one of
+    /// them has notified this one. Gives the error for the caller: where the missing rank has left in order, its
+    /// earlier notice says more.
     #[cold]
     pub(crate) fn end_for(&self, error: Error) -> Error {
         self.end_all(Some(&error));
@@ -121,8 +123,8 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// Ends the communicator's collectives on this rank, and tells the other ones, unless one of
-    /// them told this one.
+    /// Ends the communicator's collectives on this rank, and notifies the other ranks, unless one of them has
+    /// notified this one.
     #[cold]
     pub(crate) fn end_all(&self, error: Option<&Error>) {
         let own = self.group.rank();
@@ -131,7 +133,7 @@ impl<A: Threading> Members<'_, A> {
             None => FailureCause::Failed { rank: own },
         };
         self.access.with(|endpoint| {
-            // What another rank told meanwhile comes first.
+            // A notice that another rank has sent meanwhile comes first.
             let told = endpoint.check().is_err()
                 || received_notice(endpoint, self.context, self.group).is_some();
             if told || !endpoint.failures.note(self.context, cause) {
@@ -145,8 +147,8 @@ impl<A: Threading> Members<'_, A> {
         });
     }
 
-    /// Ends the communicator's collectives on this rank for what every other rank finds by itself:
-    /// told of it before, one would say less.
+    /// Ends the communicator's collectives on this rank for a cause that every other rank finds itself. A notice
+    /// would say less.
     #[cold]
     pub(in crate::raw) fn end_here(&self) {
         let own = self.group.rank();
@@ -154,7 +156,7 @@ impl<A: Threading> Members<'_, A> {
         (self.access).with(|endpoint| endpoint.failures.note(self.context, cause));
     }
 
-    /// Tells one peer. Whether it hears is its own affair.
+    /// Sends a notice to one peer, and does not wait for its arrival.
     fn notify(&self, endpoint: &mut Endpoint, peer: Peer, cause: FailureCause) {
         let notice = Box::new(cause.encode());
         let envelope = Envelope {

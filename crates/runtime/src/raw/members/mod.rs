@@ -28,10 +28,10 @@ impl<A: Threading> Clone for Members<'_, A> {
 impl<A: Threading> Copy for Members<'_, A> {}
 
 impl<A: Threading> Members<'_, A> {
-    /// Judges a message that has ended and should have had so many bytes.
+    /// Checks the outcome of a message that should have had `bytes` bytes.
     pub(in crate::raw) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
         match outcome {
-            // Nobody took it back but the endpoint, when the world ended.
+            // Only the end of the world cancels it like this.
             Ok(status) if status.cancelled => Err(Error::Finalized),
             Ok(status) if status.len == bytes => Ok(()),
             Ok(status) => Err(self.disagree(status.source, status.len, bytes)),
@@ -48,11 +48,11 @@ impl<A: Threading> Members<'_, A> {
                 "rank {peer} sent {sent} B where this rank expected {expected} B: they do not \
                  agree on the count"
             )),
-            None => self.refused(&"a rank that there is not sent a message"),
+            None => self.refused(&"a message came from a rank that is not a member"),
         }
     }
 
-    /// The error of naming `rank`, which the communicator does not have.
+    /// The error of a call that names `rank`, which the communicator does not have.
     #[cold]
     pub(crate) fn no_rank(&self, rank: usize) -> Error {
         Error::Rank {
@@ -62,7 +62,7 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// The error of a collective that cannot go on.
+    /// The error of a collective that cannot run or go on.
     #[cold]
     pub(crate) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
         Error::Collective {
@@ -71,7 +71,7 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// The failure in terms of the communicator's ranks.
+    /// The error of a failure, in ranks of the communicator.
     #[cold]
     pub(crate) fn failed(&self, failure: Failure) -> Error {
         let rank = self.group.rank() as usize;
@@ -100,7 +100,7 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
-    /// The error of a peer's loss.
+    /// The error of a lost peer.
     #[cold]
     pub(crate) fn lost(&self, peer: Peer, fault: Fault) -> Error {
         let rank = self.group.rank() as usize;

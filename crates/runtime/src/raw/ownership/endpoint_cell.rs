@@ -1,4 +1,4 @@
-//! The endpoint of one thread, lent to one call at a time.
+//! The cell that lends the endpoint of one thread to one call at a time.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -8,16 +8,16 @@ use oxmpi_os::fork::Latch;
 use super::super::endpoint::Endpoint;
 use crate::error::{Error, Result};
 
-/// The endpoint was left, or this is a fork of its process: what the system writes into a child's latch.
+/// The endpoint has been left, or this process is a fork: the system writes this into a child's latch.
 const SHUT: u32 = 0;
-/// The endpoint is free, and may be used.
+/// The endpoint is usable, and no call has it.
 const FREE: u32 = 1;
 /// A call has it.
 const LENT: u32 = 2;
 
-/// An endpoint and one word that says whether it may be used: by this process, still, and right now.
+/// An endpoint and one word that says whether a call may use it.
 ///
-/// As a [`RefCell`](std::cell::RefCell), whose flag also tells of forks and of the endpoint's end.
+/// A [`RefCell`](std::cell::RefCell) whose flag also covers forks and endpoints that have been left.
 pub(crate) struct EndpointCell {
     latch: Latch,
     endpoint: UnsafeCell<Endpoint>,
@@ -36,7 +36,7 @@ impl EndpointCell {
     /// Borrows the endpoint, whatever its state.
     ///
     /// # Panics
-    /// If it is lent: the raw core calls no code of its caller's meanwhile.
+    /// If it is lent. The raw core calls no code of the user while it has the endpoint.
     #[inline]
     pub(in crate::raw) fn borrow(&self) -> Borrowed<'_> {
         self.try_borrow()
@@ -53,11 +53,11 @@ impl EndpointCell {
         Some(Borrowed(self))
     }
 
-    /// The endpoint, if it may be used.
+    /// The endpoint, if it is usable and not lent.
     ///
     /// # Safety
-    /// Until the last use of what this gives, nothing else borrows the endpoint: what is done with it calls
-    /// no code of the face's user, not even that user's allocator or panic hook, which could.
+    /// Until the last use of the returned reference nothing else borrows the endpoint: the caller runs no code of
+    /// the user meanwhile, not even the user's allocator or panic hook.
     ///
     /// # Cost
     /// A pointer and one word loaded, and a compare.
@@ -67,8 +67,8 @@ impl EndpointCell {
         if self.latch.get() != FREE {
             return None;
         }
-        // SAFETY: the latch says that the endpoint is not lent, and it is not until this borrow ends, by
-        // the caller's word.
+        // SAFETY: the latch says that the endpoint is not lent, and by the caller's promise it is not lent until
+        // this borrow ends.
         Some(unsafe { &mut *self.endpoint.get() })
     }
 }
@@ -89,8 +89,8 @@ impl Deref for Borrowed<'_> {
 
     #[inline]
     fn deref(&self) -> &Endpoint {
-        // SAFETY: the latch says that the endpoint is lent, which is done once at a time, and the cell is
-        // one thread's: a latch is not `Sync`.
+        // SAFETY: this value exists only while the latch is LENT, which lends to one borrower at a time; and the
+        // cell belongs to one thread, as a latch is not `Sync`.
         unsafe { &*self.0.endpoint.get() }
     }
 }

@@ -44,8 +44,7 @@ impl EndpointAccess for Multi {
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut Endpoint) -> R) -> R {
-        // A panic inside a call leaves no half-made state behind that a later call could trip on:
-        // the endpoint's own code does not panic between its steps.
+        // A panic inside a call leaves a consistent endpoint: its own code does not panic between its steps.
         work(
             &mut self
                 .0
@@ -84,7 +83,7 @@ impl EndpointAccess for Multi {
         let Some(rest) = rest else {
             return Ok(());
         };
-        // The lock is not held while this thread rests; another one may need the endpoint meanwhile.
+        // The lock is not held while this thread rests: another thread may need the endpoint.
         if waiter.unwoken(rest) {
             self.with(Endpoint::after_nap);
         }

@@ -15,7 +15,7 @@ use super::super::threading::{EndOfProcess, Threading};
 use super::{EndpointCell, drive, list_single};
 use crate::error::Result;
 
-/// The endpoint belongs to one thread, which takes no lock (`MPI_THREAD_SINGLE` of an endpoint).
+/// One thread uses the endpoint, and takes no lock.
 #[derive(Clone)]
 pub struct Single(pub(super) Rc<SingleEndpoint>);
 
@@ -78,7 +78,7 @@ impl EndpointAccess for Single {
         unsafe { self.0.endpoint.usable() }?.received(request)
     }
 
-    // Out of line: what a call does while it waits takes no time.
+    // Out of line: the call waits anyway.
     #[inline(never)]
     fn recv_short(&self, source: Peer, context: u32, tag: Tag, body: RawBytes) -> Option<Status> {
         let source = Source::Peer(source);
@@ -101,7 +101,7 @@ impl EndpointAccess for Single {
     fn until<R>(&self, mut ready: impl FnMut(&mut Endpoint) -> Option<R>) -> Result<R> {
         let mut endpoint = self.0.endpoint.borrow();
         if endpoint.collectives.are_open() {
-            // What came before this wait may be for one of them, and the first turn may sleep.
+            // A message that came before this wait may be for one of them, and the first step may sleep.
             drop(endpoint);
             collective::drive(self);
             endpoint = self.0.endpoint.borrow();
@@ -113,7 +113,7 @@ impl EndpointAccess for Single {
                 break result;
             }
             endpoint.wait_step(&mut waiter);
-            // What is driven here may run an operation of the user's, and so no endpoint is held.
+            // Driving may run an operation of the user, so the endpoint is not held.
             if thread_endpoints::any() {
                 drop(endpoint);
                 thread_endpoints::drive();
@@ -130,7 +130,7 @@ impl EndpointAccess for Single {
 
     fn wait_step(&self, waiter: &mut Waiter) -> Result<()> {
         let mut endpoint = self.0.endpoint.borrow();
-        // An operation of this thread's may have left the world.
+        // An operation of this thread may have left the world.
         endpoint.check()?;
         endpoint.wait_step(waiter);
         let collectives = endpoint.collectives.are_open();

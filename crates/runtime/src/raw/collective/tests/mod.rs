@@ -149,7 +149,7 @@ fn ranks_of_each_node_act_together() {
             let place = Placement::new(order, size, per_node);
             job_placed(place, |comm| {
                 let call = Call::bcast(comm.group().rank(), size, 0, 1);
-                assert_eq!(comm.teams(&call).ok(), Some(Teams::OnNodes));
+                assert_eq!(comm.intra_node_support(&call).ok(), Some(Teams::OnNodes));
                 for algorithm in Algorithm::ALL.into_iter().filter(acts) {
                     for case in sample(algorithm, place) {
                         run_case(comm, algorithm, &case, blocking);
