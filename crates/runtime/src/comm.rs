@@ -1,4 +1,4 @@
-//! Communicators: the ranks one talks to, and the calls to talk with.
+//! Communicators and the operations on them.
 
 mod cart;
 pub mod collective;
@@ -38,11 +38,11 @@ use topology::Topology;
 use crate::error::Result;
 use crate::raw::{Communicator, Multi, Single, Threading};
 
-/// A communicator: an ordered group of ranks with a context of its own, so that its messages never
-/// meet those of another one (MPI 5.0, chapter 7).
+/// A communicator: an ordered group of ranks with a context of its own, so that its messages never match
+/// receives of another communicator (MPI 5.0, chapter 7).
 ///
-/// A `Comm` is a handle to its endpoint, the queues of one thread, and takes no lock: it is neither
-/// `Send` nor `Sync`. [`Comm::endpoint`] makes another endpoint for another thread, and [`Comm::share`] a
+/// A `Comm` is a handle to its endpoint, the engine and queues of one thread, and takes no lock: it is
+/// neither `Send` nor `Sync`. [`Comm::endpoint`] makes an endpoint for another thread, and [`Comm::share`] a
 /// [`SharedComm`] for several threads.
 ///
 /// ```compile_fail
@@ -51,7 +51,7 @@ use crate::raw::{Communicator, Multi, Single, Threading};
 /// ```
 pub struct Comm<A: Threading = Single> {
     pub(crate) raw: Communicator<A>,
-    /// Of a [`Cart`] or a [`Graph`], and of what they are duplicated to.
+    /// The neighbours of a [`Cart`] or a [`Graph`], and of its duplicates.
     topology: Option<Arc<Topology>>,
 }
 
@@ -85,8 +85,8 @@ impl<A: Threading> Comm<A> {
         self.raw.group().size() as usize
     }
 
-    /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It
-    /// stays on this one's endpoint, and has its neighbours if it has some.
+    /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It has the
+    /// same endpoint, and the same neighbours if there are any.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -97,9 +97,9 @@ impl<A: Threading> Comm<A> {
         })
     }
 
-    /// Cuts the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a
-    /// colour are ordered by `key`, then by their rank here; `None` as colour joins none
-    /// (`MPI_UNDEFINED`) and gets `None`. The parts stay on this one's endpoint.
+    /// Splits the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a colour are
+    /// ordered by `key`, then by their rank here; a rank with the colour `None` (`MPI_UNDEFINED`) gets
+    /// `None`. The parts have the same endpoint.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -107,9 +107,9 @@ impl<A: Threading> Comm<A> {
         Ok(self.raw.split(colour, key)?.map(Self::new))
     }
 
-    /// The part of the communicator whose ranks share memory with this one (`MPI_Comm_split_type` with
-    /// `MPI_COMM_TYPE_SHARED`): those of its node, in the order of [`Comm::split`]. Where `transports` leaves
-    /// shared memory out, each rank is alone. Collective.
+    /// A communicator of the ranks that share memory with this one, those of its node (`MPI_Comm_split_type`
+    /// with `MPI_COMM_TYPE_SHARED`), in the order of [`Comm::split`]. Where the setting `transports` excludes
+    /// shared memory, each rank is alone. Collective.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -117,9 +117,8 @@ impl<A: Threading> Comm<A> {
         self.raw.split_by_node(key).map(Self::new)
     }
 
-    /// The algorithm by which messages serve such a call of all ranks, for nodes where they are: what
-    /// `oxmpi explain` says of calls that are started, of as many ranks so placed. Where ranks share a node,
-    /// calls that block mostly need none, or fewer.
+    /// The algorithm by which messages serve a call of all ranks, given their placement: what `oxmpi explain`
+    /// says of started calls. Blocking calls of ranks that share a node mostly need no messages, or fewer.
     ///
     /// # Errors
     /// When the call itself is wrong, or collectives of the communicator have failed.
@@ -127,21 +126,20 @@ impl<A: Threading> Comm<A> {
         self.raw.choice(call, self.raw.group())
     }
 
-    /// On which nodes the ranks are; where that is neither in blocks nor in turn, as if each were on a
-    /// node of its own.
+    /// The placement of the ranks on nodes. Where it is neither in blocks nor cyclic, each rank counts as a
+    /// node.
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.raw.group().placement()
     }
 
-    /// A communicator of the same ranks on a new endpoint, for several threads at once. Collective.
+    /// A communicator of the same ranks on a new endpoint that several threads may use at once. Collective.
     ///
-    /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart
-    /// by tags. Each call takes the endpoint's lock for as long as it works, not for as long as it
-    /// waits (`MPI_THREAD_MULTIPLE`).
+    /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart by tags.
+    /// Each call holds the endpoint's lock while it works, not while it waits (`MPI_THREAD_MULTIPLE`).
     ///
     /// # Errors
-    /// When the new endpoint's memory cannot be had, or a rank is lost meanwhile.
+    /// When the new endpoint gets no memory, or a rank is lost meanwhile.
     pub fn share(&self) -> Result<SharedComm> {
         Ok(Comm {
             raw: self.raw.share()?,
@@ -149,13 +147,12 @@ impl<A: Threading> Comm<A> {
         })
     }
 
-    /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, as
-    /// threads do in [`std::thread::scope`].
+    /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, like threads in
+    /// [`std::thread::scope`].
     ///
-    /// Left by `Ok`, the scope waits for every request that is still open. Left by `Err` or a
-    /// panic, it takes them back first: receives without a match are cancelled and sends that wait
-    /// for their receiver are recalled, so it waits only for transfers that have begun. No buffer
-    /// is touched after it returns, whatever the body did with its requests:
+    /// Left by `Ok`, the scope waits for every open request. Left by `Err` or a panic, it first cancels
+    /// receives without a match and sends that wait for their receiver, so it waits only for transfers that
+    /// have begun. No buffer is accessed after it returns, whatever the body did with its requests:
     ///
     /// ```compile_fail
     /// # fn f(comm: &oxmpi::Comm) -> oxmpi::Result<()> {
@@ -170,12 +167,12 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// The body's, else the first one of a request that the scope waited for.
+    /// That of the body, else the first of a request that the scope waited for.
     pub fn scope<'env, R>(
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
-        /// Takes a scope's requests back if its body is left by an error or a panic.
+        /// Takes a scope's requests back if its body returns an error or panics.
         struct Exit<'a, 'scope, 'env, A: Threading>(&'a Scope<'scope, 'env, A>);
 
         impl<A: Threading> Drop for Exit<'_, '_, '_, A> {

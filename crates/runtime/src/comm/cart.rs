@@ -1,4 +1,4 @@
-//! Communicators whose ranks form a grid (MPI 5.0, section 8.5).
+//! Cartesian communicators, whose ranks form a grid (MPI 5.0, section 8.5).
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,8 +17,8 @@ pub struct Cart<A: Threading = Single> {
 }
 
 impl<A: Threading> Comm<A> {
-    /// A communicator of this one's first ranks in a grid (`MPI_Cart_create`). Collective. Ranks
-    /// beyond the grid's size get `None`. Ranks keep their numbers.
+    /// A communicator of this one's first ranks, in a grid (`MPI_Cart_create`). Collective. Ranks beyond the
+    /// grid's size get `None`. Ranks keep their numbers.
     ///
     /// ```
     /// # use oxmpi::{Grid, World};
@@ -35,7 +35,7 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When the grid has more ranks than there are, or none; when a rank is lost meanwhile.
+    /// When the grid has no rank or more than there are, or a rank is lost meanwhile.
     pub fn cart(&self, grid: Grid) -> Result<Option<Cart<A>>> {
         let (rank, size) = (self.rank(), self.size());
         if grid.size() > size || grid.size() == 0 {
@@ -55,27 +55,27 @@ impl<A: Threading> Cart<A> {
         Self { comm, grid }
     }
 
-    /// Its shape.
+    /// The shape of the grid.
     #[must_use]
     pub const fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// This rank's place (`MPI_Cart_get`).
+    /// The coordinates of this rank (`MPI_Cart_get`).
     #[must_use]
     pub fn coordinates(&self) -> Vec<usize> {
         self.grid.coordinates(self.rank())
     }
 
-    /// The ranks that are `by` steps back and on along a dimension: where what is shifted comes from
-    /// and goes to (`MPI_Cart_shift`). `None`: it is beyond an edge.
+    /// The ranks `by` steps back and `by` steps on along a dimension: source and destination of a shift
+    /// (`MPI_Cart_shift`). `None`: beyond an edge.
     #[must_use]
     pub fn shift(&self, dimension: usize, by: isize) -> [Option<usize>; 2] {
         let along = |by| self.grid.along(self.rank(), dimension, by);
         [by.checked_neg().and_then(along), along(by)]
     }
 
-    /// Cuts the grid into grids of the dimensions that `keep` says, one for each place in the others
+    /// Splits the grid into grids of the dimensions that `keep` selects, one for each position in the others
     /// (`MPI_Cart_sub`). Collective.
     ///
     /// # Errors

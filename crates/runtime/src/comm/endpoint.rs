@@ -1,4 +1,4 @@
-//! Endpoints: queues of one thread.
+//! Endpoints of single threads.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use super::Comm;
 use crate::error::Result;
 use crate::raw::{self, Communicator, EndpointCell, Group, Single, Threading};
 
-/// A communicator with queues of its own, on its way to the thread that will use it; made by
+/// A communicator with an endpoint of its own, to be moved to the thread that will use it; made by
 /// [`Comm::endpoint`].
 ///
-/// Nothing moves on it before it is [opened](Endpoint::open): what other ranks send to it meanwhile
-/// waits, and from some length on they wait too. Dropped unopened it leaves, as a [`Comm`] does.
+/// It makes no progress before it is [opened](Endpoint::open): messages that other ranks send to it wait, and
+/// long ones make their senders wait too. Dropped unopened, it leaves in order, as a [`Comm`] does.
 ///
 /// ```
 /// fn sendable<T: Send>() {}
@@ -22,13 +22,12 @@ pub struct Endpoint {
 }
 
 impl<A: Threading> Comm<A> {
-    /// A communicator of the same ranks with queues of its own, for another thread. Collective.
+    /// A communicator of the same ranks with an endpoint of its own, for another thread. Collective.
     ///
-    /// Threads with an endpoint each share nothing and take no lock, whichever of them other ranks'
-    /// threads talk to; a message sent on one endpoint is received on the same one. What
-    /// [`dup`](Comm::dup) and [`split`](Comm::split) make of an endpoint's communicator stays on that
-    /// endpoint. It lives until the last of them is dropped, which should be before the
-    /// [`World`](crate::World).
+    /// Threads with an endpoint each share nothing and take no lock, whichever threads of other ranks they
+    /// talk to; a message sent on one endpoint is received on the same one. Communicators that
+    /// [`dup`](Comm::dup) and [`split`](Comm::split) make of it have the same endpoint. The endpoint lives
+    /// until the last of them is dropped, which should be before the [`World`](crate::World).
     ///
     /// ```no_run
     /// # fn f(world: &oxmpi::World) -> oxmpi::Result<()> {
@@ -46,12 +45,12 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When the new endpoint's memory cannot be had, or a rank is lost meanwhile.
+    /// When the new endpoint gets no memory, or a rank is lost meanwhile.
     ///
     /// # Cost
-    /// System calls: the ranks meet anew. Of memory 9 KiB of this process, and of the node's shared
-    /// memory a page for each rank; then what links between ranks cost that use them, 12 KiB for
-    /// short messages (`cargo run --release --example peer_endpoints` prints it).
+    /// System calls, as the ranks connect anew. 9 KiB of private memory, a page of the node's shared memory
+    /// for each rank, and 12 KiB for each pair of ranks that exchange short messages (`cargo run --release
+    /// --example peer_endpoints` prints it).
     pub fn endpoint(&self) -> Result<Endpoint> {
         let (raw, group) = self.raw.new_endpoint()?;
         let raw = EndpointCell::new(raw)?;
@@ -60,7 +59,7 @@ impl<A: Threading> Comm<A> {
 }
 
 impl Endpoint {
-    /// The endpoint's communicator, for the calling thread.
+    /// Opens the endpoint for the calling thread.
     #[must_use]
     pub fn open(self) -> Comm {
         let endpoint = Single::new(self.raw);

@@ -1,4 +1,4 @@
-//! Graphs of ranks (MPI 5.0, section 8.5.4).
+//! Communicators with a graph of neighbours (MPI 5.0, section 8.5.4).
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,24 +9,23 @@ use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::raw::{Single, Threading};
 
-/// A communicator whose ranks have neighbours of their own; made by [`Comm::graph`]. It is a
-/// [`Comm`] too, whose neighbourhood collectives exchange with them.
+/// A communicator in which each rank has a list of neighbours; made by [`Comm::graph`]. It is a [`Comm`] too,
+/// whose neighbourhood collectives exchange with them.
 pub struct Graph<A: Threading = Single> {
     comm: Comm<A>,
 }
 
 impl<A: Threading> Comm<A> {
-    /// A communicator of the same ranks, each with its neighbours: those that send to it, and those
-    /// that it sends to, in the order in which their blocks stand in its buffers
-    /// (`MPI_Dist_graph_create_adjacent`). Collective. A rank may stand there more than once, and
-    /// the calling one too; ranks keep their numbers.
+    /// A communicator of the same ranks, each with its neighbours: those that send to it, and those to which
+    /// it sends, in the order of their blocks in its buffers (`MPI_Dist_graph_create_adjacent`). Collective.
+    /// A rank may occur more than once, also the calling one; ranks keep their numbers.
     ///
     /// # Errors
-    /// When a neighbour does not exist; when a rank does not send as often to another one as that
-    /// one says, on all ranks; when a rank is lost meanwhile.
+    /// When a neighbour does not exist; on all ranks, when two ranks differ on how often one sends to the
+    /// other; when a rank is lost meanwhile.
     ///
     /// # Cost
-    /// Each rank tells each other one how many edges it has to it.
+    /// An alltoall of 8 B from each rank to each other.
     pub fn graph(&self, sources: &[usize], destinations: &[usize]) -> Result<Graph<A>> {
         let comm = self.dup()?;
         let (rank, size) = (self.rank(), self.size());

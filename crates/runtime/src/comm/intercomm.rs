@@ -1,4 +1,4 @@
-//! Two groups of ranks that talk to each other (MPI 5.0, sections 7.6 and 6.2.3).
+//! Intercommunicators: two groups of ranks that communicate (MPI 5.0, sections 7.6 and 6.2.3).
 
 mod collective;
 mod scope;
@@ -18,39 +18,39 @@ use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, Result};
 use crate::raw::{GroupLeaders, Single, Threading};
 
-/// An intercommunicator: this rank's group, and another one whose ranks it sends to and receives
-/// from. Ranks are those of the other group wherever nothing else is said.
+/// An intercommunicator: this rank's group, and a remote group whose ranks it sends to and receives from.
+/// Ranks are those of the remote group where nothing else is said.
 ///
-/// Its collectives are those of the standard; what else two groups do together goes through
-/// [`InterComm::merge`]. The methods run one to its end. The functions of [`intercomm`](self) only
-/// describe it: for [`InterComm::scope`], where it is started, and for [`InterComm::persistent`]. An
-/// error of theirs counts ranks through both groups. Made by [`Comm::intercomm`].
+/// Its collectives are those of the standard; [`InterComm::merge`] makes a communicator for all others. The
+/// methods run a collective to its end. The functions of [`intercomm`](self) describe one, for
+/// [`InterComm::scope`] and [`InterComm::persistent`]. Errors of messages inside a collective number the
+/// ranks of both groups. Made by [`Comm::intercomm`].
 pub struct InterComm<A: Threading = Single> {
     /// This rank's group.
     local: Comm<A>,
-    /// Both groups, for messages of the user's.
+    /// Both groups, for the user's messages.
     both: Comm<A>,
     /// Both groups, for messages of collectives.
     internal: Comm<A>,
-    /// The other group's ranks in both.
+    /// The remote group's ranks in `both`.
     remote: Range<usize>,
 }
 
-/// How the rank that leads its group reaches the leader of the other group.
+/// How the leader of a group reaches the leader of the other group.
 #[derive(Debug)]
 pub struct Peer<'a, A: Threading = Single> {
-    /// Has both leaders; on the same endpoint as their groups.
+    /// A communicator with both leaders, on the same endpoint as their groups.
     pub comm: &'a Comm<A>,
-    /// The other leader's rank in `comm`.
+    /// The rank of the other leader in `comm`.
     pub rank: usize,
-    /// Of the messages by which they meet.
+    /// The tag of the messages between the leaders.
     pub tag: u32,
 }
 
 impl<A: Threading> Comm<A> {
-    /// Joins this communicator's ranks and those of another one, which share no rank, to an
-    /// intercommunicator (`MPI_Intercomm_create`). Collective over both. Rank `leader` alone says
-    /// how it reaches the other group's leader:
+    /// An intercommunicator of this communicator's ranks and those of another one, which share no rank
+    /// (`MPI_Intercomm_create`). Collective over both. Only rank `leader` says how it reaches the other
+    /// group's leader:
     ///
     /// ```no_run
     /// # use oxmpi::{World, intercomm::Peer};
@@ -94,13 +94,14 @@ impl<A: Threading> InterComm<A> {
         &self.local
     }
 
-    /// Number of ranks of the other group (`MPI_Comm_remote_size`).
+    /// Number of ranks of the remote group (`MPI_Comm_remote_size`).
     #[must_use]
     pub fn remote_size(&self) -> usize {
         self.remote.len()
     }
 
-    /// The same two groups with contexts of their own (`MPI_Comm_dup`). Collective over both.
+    /// An intercommunicator of the same groups with contexts of its own (`MPI_Comm_dup`). Collective over
+    /// both.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -108,9 +109,9 @@ impl<A: Threading> InterComm<A> {
         Self::new(self.local.dup()?, self.both.dup()?, self.remote.clone())
     }
 
-    /// One communicator of both groups (`MPI_Intercomm_merge`). Collective over both. The group
-    /// whose ranks say `high` comes second; where both say the same, that of the leader which the
-    /// process manager numbers higher.
+    /// A communicator of both groups (`MPI_Intercomm_merge`). Collective over both. The group whose ranks
+    /// pass `high` comes second; where both pass the same, the group whose leader has the higher rank on the
+    /// endpoint.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -119,7 +120,7 @@ impl<A: Threading> InterComm<A> {
         Ok(merged.unwrap_or_else(|| unreachable!("every rank has a colour")))
     }
 
-    /// Sends `values` to rank `to` of the other group, as [`Comm::send`].
+    /// Sends `values` to rank `to` of the remote group, as [`Comm::send`].
     ///
     /// # Errors
     /// As there.
@@ -127,7 +128,7 @@ impl<A: Threading> InterComm<A> {
         self.both.send(values, self.remote_in_both(to)?, tag)
     }
 
-    /// As [`Comm::ssend`], to the other group.
+    /// As [`Comm::ssend`], to the remote group.
     ///
     /// # Errors
     /// As there.
@@ -135,7 +136,7 @@ impl<A: Threading> InterComm<A> {
         self.both.ssend(values, self.remote_in_both(to)?, tag)
     }
 
-    /// Receives from the other group, as [`Comm::recv`].
+    /// Receives from the remote group, as [`Comm::recv`].
     ///
     /// # Errors
     /// As there.
@@ -149,7 +150,7 @@ impl<A: Threading> InterComm<A> {
         Ok(self.with_remote_source(self.both.recv(values, source, tag)?))
     }
 
-    /// As [`Comm::recv_vec`], from the other group.
+    /// As [`Comm::recv_vec`], from the remote group.
     ///
     /// # Errors
     /// As there.
@@ -163,7 +164,7 @@ impl<A: Threading> InterComm<A> {
         Ok((values, self.with_remote_source(status)))
     }
 
-    /// As [`Comm::sendrecv`], to and from the other group.
+    /// As [`Comm::sendrecv`], to and from the remote group.
     ///
     /// # Errors
     /// As there.
@@ -183,7 +184,7 @@ impl<A: Threading> InterComm<A> {
         Ok(self.with_remote_source(status))
     }
 
-    /// As [`Comm::probe`], for messages of the other group.
+    /// As [`Comm::probe`], for messages of the remote group.
     ///
     /// # Errors
     /// As there.
@@ -192,7 +193,7 @@ impl<A: Threading> InterComm<A> {
         Ok(self.with_remote_source(self.both.probe(source, tag)?))
     }
 
-    /// As [`Comm::iprobe`], for messages of the other group.
+    /// As [`Comm::iprobe`], for messages of the remote group.
     ///
     /// # Errors
     /// As there.
@@ -202,7 +203,7 @@ impl<A: Threading> InterComm<A> {
         Ok(found.map(|status| self.with_remote_source(status)))
     }
 
-    /// A rank of the other group as a rank of both.
+    /// A rank of the remote group as a rank of both.
     fn remote_in_both(&self, rank: usize) -> Result<usize> {
         if rank < self.remote.len() {
             return Ok(self.remote.start + rank);
@@ -214,7 +215,8 @@ impl<A: Threading> InterComm<A> {
         })
     }
 
-    /// Nobody of this rank's own group sends to it on `both`, so any source is one of the other's.
+    /// The source as a rank of both. No rank of this rank's group sends to it on `both`, so any source is a
+    /// remote one.
     fn remote_source(&self, source: Source) -> Result<Source> {
         match source {
             Source::Any => Ok(Source::Any),
@@ -222,7 +224,7 @@ impl<A: Threading> InterComm<A> {
         }
     }
 
-    /// What is known of a message, in ranks of the other group.
+    /// The status with its source as a rank of the remote group.
     const fn with_remote_source(&self, status: Status) -> Status {
         Status {
             source: status.source - self.remote.start,

@@ -14,14 +14,14 @@ use crate::raw::{Communicator, OpenRequest, RawRequest, Threading};
 pub(super) struct OpenRequests<'scope, 'env: 'scope, A: Threading> {
     raw: &'env Communicator<A>,
     open: RefCell<Vec<OpenRequest>>,
-    /// Those of them whose end no handle has seen.
+    /// Requests among them whose handles have not seen their completion.
     live: Cell<usize>,
     /// Invariant in both lifetimes, as `std::thread::Scope`.
     lifetimes: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 impl<'env, A: Threading> OpenRequests<'_, 'env, A> {
-    /// Room that a list begins with.
+    /// Capacity of a new list.
     const ROOM: usize = 64;
 
     #[inline(always)]
@@ -62,7 +62,7 @@ impl<'env, A: Threading> OpenRequests<'_, 'env, A> {
         open.reserve((open.len() + 1).max(Self::ROOM));
     }
 
-    /// The handle of a request has seen its end.
+    /// Notes that the handle of a request has seen its completion.
     #[inline(always)]
     pub(super) fn completed(&self, request: RawRequest) {
         if request.open.is_some() {
@@ -93,7 +93,7 @@ impl<'env, A: Threading> OpenRequests<'_, 'env, A> {
     #[cold]
     pub(super) fn take_back(&self) {
         while let Some(request) = self.next_open() {
-            // Its failure is one of those that made the scope end.
+            // The scope reports the error that made it end.
             let _ = self.raw.take_back(request);
         }
         self.raw.return_list(self.open.take());

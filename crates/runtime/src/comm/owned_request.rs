@@ -8,13 +8,13 @@ use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, Result};
 use crate::raw::{Mode, RawRequest, Threading};
 
-/// A nonblocking operation that owns its buffer, for where a [`Scope`](crate::Scope) is too narrow.
+/// A nonblocking operation that owns its buffer, for uses that a [`Scope`](crate::Scope) does not fit.
 ///
-/// Dropped before its end, it goes on, and the buffer is freed when it is done. Forgotten, it leaks
-/// the buffer.
+/// Dropped before its completion, the operation goes on, and its buffer is freed afterwards. Forgotten, it
+/// leaks the buffer.
 pub struct OwnedRequest<'comm, T: Data, A: Threading> {
     comm: &'comm Comm<A>,
-    /// `None` when it has ended.
+    /// `None` when it has completed.
     open: Option<(RawRequest, Vec<T>)>,
 }
 
@@ -36,7 +36,7 @@ impl<A: Threading> Comm<A> {
         })
     }
 
-    /// A vector of `count` elements for a message.
+    /// A vector of `count` zeros for a message.
     pub(super) fn room<T: Data>(&self, count: usize) -> Result<Vec<T>> {
         T::new_vec_zeroed(count).map_err(|_| Error::Memory {
             rank: self.rank(),
@@ -66,10 +66,10 @@ impl<A: Threading> Comm<A> {
 }
 
 impl<T: Data, A: Threading> OwnedRequest<'_, T, A> {
-    /// Waits for the end, and gives the vector back: a receive's at the message's length.
+    /// Waits for its completion, and gives the vector back: a receive's with the message's length.
     ///
     /// # Errors
-    /// What went wrong with the operation.
+    /// That of the operation.
     pub fn wait(mut self) -> Result<(Vec<T>, Status)> {
         let Some((request, mut values)) = self.open.take() else {
             unreachable!("only `wait` and `drop` take it, and both end it")

@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::op::{Combine, owned_operation};
 use crate::raw::{self, RawRequest, Threading};
 
-/// A collective that is prepared once and run again and again, always with the same buffers; made
-/// by [`Comm::persistent`].
+/// A collective that is prepared once and run repeatedly with the same buffers; made by [`Comm::persistent`].
 ///
 /// [`run`](Persistent::run) runs it to its end; [`Scope::restart`](crate::Scope::restart) starts it
 /// beside other work.
@@ -21,11 +20,10 @@ pub struct Persistent<'comm, B: Buffer, A: Threading> {
 }
 
 impl<A: Threading> Comm<A> {
-    /// Prepares a collective that is run again and again (`MPI_Allreduce_init` and its kin). Ranks
-    /// prepare those of one communicator in the same order, and may run them in any, with which all
-    /// agree.
+    /// Prepares a collective that is run repeatedly (`MPI_Allreduce_init` and its kin). Ranks prepare those
+    /// of one communicator in the same order, and run them in any order on which all agree.
     ///
-    /// What it reads may be lent uniquely too, to be changed between two runs:
+    /// Its input may be lent uniquely too, to be changed between two runs:
     ///
     /// ```
     /// # use oxmpi::{Op, World, collective};
@@ -43,7 +41,7 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// As the method of the collective's name, as far as it can be seen now.
+    /// As the method of the collective's name, as far as they can be checked now.
     pub fn persistent<'comm, B, C>(
         &'comm self,
         operation: impl Collective<B, C>,
@@ -62,7 +60,7 @@ impl<A: Threading> Comm<A> {
 }
 
 impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
-    /// What was prepared on `comm`.
+    /// A prepared collective of `comm`.
     pub(super) const fn new(
         comm: &'comm Comm<A>,
         raw: raw::PreparedCollective<'comm, A>,
@@ -76,7 +74,7 @@ impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
     /// Runs it once (`MPI_Start` and `MPI_Wait`).
     ///
     /// # Errors
-    /// As the method of the collective's name. After a failure it cannot be run again.
+    /// As the method of the collective's name. After an error it cannot be run again.
     ///
     /// # Cost
     /// Nothing is allocated, and no algorithm is chosen.
@@ -85,14 +83,14 @@ impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
         self.comm.raw.wait(request).map(drop)
     }
 
-    /// Its buffers, between two runs.
+    /// The buffers, between two runs.
     pub fn buffers(&mut self) -> B::Lent<'_> {
-        // SAFETY: `held` was made of a `B`. It is not under way: `run` has waited for its end, and a
-        // scope that started it has borrowed it uniquely until its own end.
+        // SAFETY: `held` was made of a `B`. No run is under way: `run` waits for its completion, and a scope
+        // that started one has borrowed `self` uniquely until its own end.
         unsafe { B::lend(&mut self.held) }
     }
 
-    /// Starts it for a scope of `comm`.
+    /// Starts a run for a scope of `comm`.
     pub(crate) fn start(&self, comm: &Comm<A>) -> Result<RawRequest> {
         if !std::ptr::eq(self.comm, comm) {
             return Err(Error::Collective {
@@ -113,7 +111,7 @@ impl<'buf, 'comm, B: Buffer, A: Threading> HoldBuffer for &'buf mut Persistent<'
         'buf: 'a;
 
     unsafe fn back(held: Self::Held) -> Self {
-        // SAFETY: made of such a reference, which nobody else has used since.
+        // SAFETY: made of such a reference, which no code has used since.
         unsafe { &mut *held }
     }
 
@@ -121,7 +119,7 @@ impl<'buf, 'comm, B: Buffer, A: Threading> HoldBuffer for &'buf mut Persistent<'
     where
         'buf: 'a,
     {
-        // SAFETY: as above; and it is lent no longer than what holds it.
+        // SAFETY: as above; and it is lent no longer than its holder.
         unsafe { &mut **held }
     }
 }

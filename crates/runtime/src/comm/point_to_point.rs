@@ -1,4 +1,4 @@
-//! Blocking sends and receives (MPI 5.0, chapter 3).
+//! Blocking sends, receives and probes (MPI 5.0, chapter 3).
 
 use super::{Comm, Message};
 use crate::data::{Data, source, target};
@@ -7,15 +7,15 @@ use crate::error::Result;
 use crate::raw::{Mode, Threading};
 
 impl<A: Threading> Comm<A> {
-    /// Sends `values` to rank `to` (`MPI_Send`). On return they may be changed; a short message may
-    /// not yet have been received.
+    /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message
+    /// may not have been received yet.
     ///
     /// # Errors
     /// When the rank does not exist, the tag is too large, or the peer is lost.
     ///
     /// # Cost
-    /// Up to the eager limit one copy; above it the call waits for its receive. What a short message
-    /// needs that finds room is inlined.
+    /// Up to the eager limit one copy; above it the call waits for the receive. The code for a short message
+    /// that finds room is inlined.
     #[inline(always)]
     pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
         if self.raw.send_short(&source(values), to, tag) {
@@ -24,7 +24,7 @@ impl<A: Threading> Comm<A> {
         self.raw.send(source(values), to, tag, Mode::Standard)
     }
 
-    /// Sends, and returns only after the receive has begun (`MPI_Ssend`).
+    /// Sends, and returns after the receive has begun (`MPI_Ssend`).
     ///
     /// # Errors
     /// As [`Comm::send`].
@@ -32,8 +32,8 @@ impl<A: Threading> Comm<A> {
         self.raw.send(source(values), to, tag, Mode::Synchronous)
     }
 
-    /// Sends to a receive that is known to be posted already (`MPI_Rsend`). Without one the message
-    /// still arrives: this library does not need the promise.
+    /// Sends to a receive that is known to be posted (`MPI_Rsend`). Without a posted receive the message
+    /// still arrives.
     ///
     /// # Errors
     /// As [`Comm::send`].
@@ -41,9 +41,8 @@ impl<A: Threading> Comm<A> {
         self.raw.send(source(values), to, tag, Mode::Ready)
     }
 
-    /// Sends a copy of `values` and returns without waiting for anyone (`MPI_Bsend`, and
-    /// `MPI_Ibsend` too: there is nothing left to wait for). The copy is freed when it is sent;
-    /// [`World`](crate::World)'s end waits for that.
+    /// Sends a copy of `values` and returns at once (`MPI_Bsend`, and `MPI_Ibsend` too). The copy is freed
+    /// when it has been sent; dropping the [`World`](crate::World) waits for that.
     ///
     /// # Errors
     /// As [`Comm::send`].
@@ -55,15 +54,14 @@ impl<A: Threading> Comm<A> {
         Ok(())
     }
 
-    /// Receives into `values`, which must have room for the message, and may have more
-    /// (`MPI_Recv`).
+    /// Receives into `values`, which may be longer than the message (`MPI_Recv`).
     ///
     /// # Errors
-    /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer; when the rank does
-    /// not exist or is lost.
+    /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer than `values`; when the rank
+    /// does not exist or is lost.
     ///
     /// # Cost
-    /// What a short message needs that has come is inlined.
+    /// The code for a short message that has arrived is inlined.
     #[inline(always)]
     pub fn recv<T: Data>(
         &self,
@@ -81,8 +79,8 @@ impl<A: Threading> Comm<A> {
     /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).
     ///
     /// # Errors
-    /// [`Error::PartialElement`](crate::Error::PartialElement) when its length is no multiple of an element's; when
-    /// the rank does not exist or is lost.
+    /// [`Error::PartialElement`](crate::Error::PartialElement) when its length is not a multiple of an
+    /// element's; when the rank does not exist or is lost.
     pub fn recv_vec<T: Data>(
         &self,
         source: impl Into<Source>,
@@ -91,10 +89,10 @@ impl<A: Threading> Comm<A> {
         self.mprobe(source, tag)?.recv_vec()
     }
 
-    /// Sends one message and receives another, in whichever order they come (`MPI_Sendrecv`).
+    /// Sends one message and receives another, in any order (`MPI_Sendrecv`).
     ///
     /// # Errors
-    /// Those of both.
+    /// Those of a send and of a receive.
     pub fn sendrecv<S: Data, R: Data>(
         &self,
         send: &[S],
@@ -116,7 +114,7 @@ impl<A: Threading> Comm<A> {
         self.raw.probe(source.into(), tag.into())
     }
 
-    /// Looks for a message without receiving it (`MPI_Iprobe`).
+    /// Checks for a message without waiting or receiving it (`MPI_Iprobe`).
     ///
     /// # Errors
     /// When the rank does not exist or is lost.
@@ -124,8 +122,7 @@ impl<A: Threading> Comm<A> {
         self.raw.iprobe(source.into(), tag.into())
     }
 
-    /// Waits for a message and takes it out of the queue, to be received through its handle only
-    /// (`MPI_Mprobe`).
+    /// Waits for a message and takes it out of the queue: only its handle can receive it (`MPI_Mprobe`).
     ///
     /// # Errors
     /// When the rank does not exist or is lost.

@@ -1,4 +1,4 @@
-//! Handles of nonblocking operations: wait, test, and the same for lists of them.
+//! Handles of nonblocking operations: wait and test, for one and for lists of them.
 
 use std::fmt;
 
@@ -8,31 +8,31 @@ use crate::envelope::Status;
 use crate::error::Result;
 use crate::raw::{RawRequest, Threading};
 
-/// A nonblocking operation that is under way, and its buffer.
+/// A nonblocking operation under way, with its buffer.
 ///
-/// Dropping it is fine: the scope waits for it at its end.
+/// It may be dropped: its scope waits for it.
 pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Threading> {
     open: &'scope OpenRequests<'scope, 'env, A>,
     request: RawRequest,
     buffer: B::Held,
 }
 
-/// A request whose buffer is not given back, so that sends and receives of any type fit one list.
+/// A request that does not give its buffer back, so that sends and receives of any type fit in one list.
 pub type AnyRequest<'scope, 'env, A> = Request<'scope, 'env, (), A>;
 
-/// What a test found.
+/// The result of a test.
 #[derive(Debug)]
 pub enum Test<E, O> {
-    /// It has ended; this came of it.
+    /// The operation has completed, with this result.
     Ready(E),
-    /// It is still under way; here it is again.
+    /// The operation is still under way; this is its request.
     Pending(O),
 }
 
-/// What came of several operations, in their order.
+/// The results of several operations, in their order.
 pub type AllCompleted<B> = Vec<(B, Status)>;
 
-/// What ended: its place in the list, its buffer and its status.
+/// A completed request: its index in the list, its buffer and its status.
 pub type Completed<B> = (usize, B, Status);
 
 impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
@@ -48,11 +48,11 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         }
     }
 
-    /// Waits for the end, and gives the buffer back with the status (`MPI_Wait`). The status of a
-    /// send names the receiver and the bytes sent.
+    /// Waits for its completion, and gives the buffer and the status (`MPI_Wait`). The status of a send names
+    /// the receiver and the bytes sent.
     ///
     /// # Errors
-    /// What went wrong with the operation.
+    /// That of the operation.
     #[inline(always)]
     pub fn wait(self) -> Result<(B, Status)> {
         let ended = self.open.raw().wait(self.request);
@@ -60,10 +60,10 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         ended.map(|status| (buffer, status))
     }
 
-    /// Looks whether it has ended; if not, gives the request back (`MPI_Test`).
+    /// Tests whether it has completed; if not, gives the request back (`MPI_Test`).
     ///
     /// # Errors
-    /// What went wrong with the operation.
+    /// That of the operation.
     pub fn test(self) -> Result<Test<(B, Status), Self>> {
         match self.open.raw().test(self.request) {
             None => Ok(Test::Pending(self)),
@@ -74,28 +74,28 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         }
     }
 
-    /// Takes the operation back (`MPI_Cancel` and `MPI_Wait`): a receive without a match is
-    /// cancelled, a send that waits for its receiver is recalled; what has begun is waited for.
-    /// Gives the buffer back, and the status if the operation took place after all.
+    /// Cancels the operation and waits for it (`MPI_Cancel` and `MPI_Wait`): receives without a match and
+    /// sends that wait for their receiver are cancelled, other transfers complete. Gives the buffer, and the
+    /// status if the operation took place.
     ///
     /// # Errors
-    /// What went wrong with the operation.
+    /// That of the operation.
     pub fn cancel(self) -> Result<(B, Option<Status>)> {
         let ended = self.open.raw().cancel(self.request);
         let buffer = self.end();
         ended.map(|status| (buffer, status))
     }
 
-    /// Tells the scope that the operation has ended, and gives the buffer back.
+    /// Notes the completion in the scope, and gives the buffer back.
     #[inline(always)]
     fn end(self) -> B {
         self.open.completed(self.request);
-        // SAFETY: the scope made this request of a buffer of type `B`; every caller has seen the
-        // operation's end, or that this process is a fork, in which nothing is under way.
+        // SAFETY: the scope made this request of a buffer of type `B`. Every caller has seen the operation's
+        // completion, or this process is a fork, in which no operation is under way.
         unsafe { B::back(self.buffer) }
     }
 
-    /// The same request without its buffer, to be put in a list with others.
+    /// The same request without its buffer, for a list with others.
     pub fn any(self) -> AnyRequest<'scope, 'env, A> {
         Request::new(self.open, self.request, ())
     }
@@ -103,16 +103,16 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// Waits for all of `requests`, in their order (`MPI_Waitall`).
     ///
     /// # Errors
-    /// The first one; the others are waited for all the same, at the scope's end.
+    /// The first error; the scope's end waits for the other requests.
     pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<AllCompleted<B>> {
         requests.into_iter().map(Self::wait).collect()
     }
 
-    /// Waits until one of `requests` has ended, and takes it out of the list by
-    /// [`Vec::swap_remove`] (`MPI_Waitany`). `None`: the list is empty.
+    /// Waits until one of `requests` has completed, and removes it from the list by [`Vec::swap_remove`]
+    /// (`MPI_Waitany`). `None`: the list is empty.
     ///
     /// # Errors
-    /// What went wrong with that one.
+    /// That of this operation.
     pub fn wait_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
@@ -122,11 +122,11 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         Self::take(requests, place).map(Some)
     }
 
-    /// Takes one that has ended out of the list by [`Vec::swap_remove`] (`MPI_Testany`). `None`:
-    /// none has.
+    /// Removes a completed request from the list by [`Vec::swap_remove`] (`MPI_Testany`). `None`: none has
+    /// completed.
     ///
     /// # Errors
-    /// What went wrong with that one.
+    /// That of this operation.
     pub fn test_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
@@ -138,11 +138,12 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         }
     }
 
-    /// Waits until at least one has ended, and takes all that have out of the list
-    /// (`MPI_Waitsome`). The places are those before the call. Empty: the list is empty.
+    /// Waits until at least one has completed, and removes all completed requests from the list
+    /// (`MPI_Waitsome`). Their indexes are those before the call. Empty: the list is empty.
     ///
     /// # Errors
-    /// The first one; what else had ended stays in the list or is lost with it.
+    /// The first error. Other completed requests stay in the list, or are lost if they were removed before
+    /// it.
     pub fn wait_some(requests: &mut Vec<Self>) -> Result<Vec<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
@@ -152,7 +153,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         Self::test_some(requests)
     }
 
-    /// Takes all that have ended out of the list (`MPI_Testsome`). The places are those before the
+    /// Removes all completed requests from the list (`MPI_Testsome`). Their indexes are those before the
     /// call.
     ///
     /// # Errors
@@ -189,11 +190,10 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         }
     }
 
-    /// Whether all have ended; if so, gives their buffers and statuses (`MPI_Testall`), else the
-    /// list as it was.
+    /// The buffers and statuses of all requests if all have completed (`MPI_Testall`), else the list.
     ///
     /// # Errors
-    /// The first one.
+    /// The first error.
     pub fn test_all(requests: Vec<Self>) -> Result<Test<AllCompleted<B>, Vec<Self>>> {
         let Some(first) = requests.first() else {
             return Ok(Test::Ready(Vec::new()));

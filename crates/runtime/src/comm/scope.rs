@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::op::{Combine, owned_operation};
 use crate::raw::{Communicator, Mode, RawRequest, Threading};
 
-/// Where nonblocking requests live; made by [`Comm::scope`](crate::Comm::scope).
+/// A scope for nonblocking requests; made by [`Comm::scope`](crate::Comm::scope).
 ///
 /// Buffers are borrowed for `'env`, which outlives the scope.
 pub struct Scope<'scope, 'env: 'scope, A: Threading> {
@@ -44,7 +44,7 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         self.start_send(values, to, tag, Mode::Standard)
     }
 
-    /// Starts a synchronous send: it ends when its receive has begun (`MPI_Issend`).
+    /// Starts a synchronous send, which completes when its receive has begun (`MPI_Issend`).
     ///
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
@@ -75,8 +75,8 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// Starts a receive (`MPI_Irecv`).
     ///
     /// # Errors
-    /// When the rank does not exist or the tag is too large; what else can go wrong with
-    /// [`Comm::recv`](crate::Comm::recv) comes from the request's wait.
+    /// When the rank does not exist or the tag is too large; other errors of
+    /// [`Comm::recv`](crate::Comm::recv) are given by the request.
     #[inline(always)]
     pub fn irecv<T: Data>(
         &'scope self,
@@ -89,12 +89,11 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         Ok(self.keep(request, held))
     }
 
-    /// Starts a collective (`MPI_Iallreduce` and its kin), which goes on in the calls of this thread
-    /// that wait or test. Ranks start the collectives of a communicator, and call those that block,
-    /// in the same order.
+    /// Starts a collective (`MPI_Iallreduce` and its kin), which progresses in this thread's calls that wait
+    /// or test. Ranks start the collectives of a communicator, and call its blocking ones, in the same order.
     ///
-    /// An operation of your own may not borrow what is around it, and is `Send`: any thread that
-    /// uses the endpoint may call it. The status that a collective ends with tells nothing.
+    /// An operation of your own may not borrow local variables, and is `Send`: any thread that uses the
+    /// endpoint may call it. The status of a collective has no meaning.
     ///
     /// ```
     /// # use oxmpi::{Op, World, collective};
@@ -112,8 +111,8 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// ```
     ///
     /// # Errors
-    /// When the arguments are wrong, as the method of the collective's name tells; what else can go
-    /// wrong comes from the request's wait.
+    /// When the arguments are wrong, as for the method of the collective's name; other errors are given by
+    /// the request.
     pub fn start<B, C>(
         &'scope self,
         operation: impl Collective<B, C>,
@@ -129,16 +128,16 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         Ok(self.keep(request, described.held))
     }
 
-    /// Starts a persistent collective once more (`MPI_Start`). Its request gives it back.
+    /// Starts a run of a persistent collective (`MPI_Start`). Its request gives the collective back.
     ///
     /// # Errors
-    /// When it is of another communicator, or an earlier run has failed.
+    /// When it belongs to another communicator, or an earlier run has failed.
     pub fn restart<'comm, B: Buffer>(
         &'scope self,
         persistent: &'env mut Persistent<'comm, B, A>,
     ) -> Result<Request<'scope, 'env, &'env mut Persistent<'comm, B, A>, A>> {
         let held: *mut _ = persistent;
-        // SAFETY: what was just given up for its address, which the request alone keeps.
+        // SAFETY: `held` was just made of a unique reference, and only the request keeps it.
         let request = unsafe { &mut *held }.start(self.comm)?;
         Ok(self.keep(request, held))
     }

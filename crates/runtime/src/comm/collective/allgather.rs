@@ -11,8 +11,9 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
 
-/// Gives every rank the values of every rank, as many of each, in the order of the ranks
-/// (`MPI_Iallgather`).
+/// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
+/// (`MPI_Iallgather`). Between two groups every rank gets those of the remote group, whose ranks may give
+/// another number than this rank's group.
 pub fn allgather<T: Data, I: Slice<T>>(
     values: I,
     all: &mut [T],
@@ -31,8 +32,8 @@ pub fn allgather<T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`allgather`], each rank's values being already at their place in `all` (`MPI_IN_PLACE`). All
-/// ranks call this.
+/// As [`allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`). All ranks
+/// call this.
 pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
     move |site: CallSite| {
         let each = all.len() / site.size as usize;
@@ -45,8 +46,8 @@ pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
     }
 }
 
-/// Gives every rank the values of every rank, each as many as it likes (`MPI_Iallgatherv`). All
-/// ranks know how many.
+/// Gives every rank the values of all ranks, any number from each (`MPI_Iallgatherv`). All receiving ranks
+/// know the numbers.
 pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Blocks<'_, &'buf mut [T]>,
@@ -66,7 +67,7 @@ pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`allgatherv`], each rank's values being already in their block. All ranks call this.
+/// As [`allgatherv`]; each rank's values are already in their block. All ranks call this.
 pub fn allgatherv_in_place<'buf, T: Data>(
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
@@ -85,7 +86,7 @@ fn total(places: &[impl Bytes]) -> u64 {
 }
 
 impl<A: Threading> Comm<A> {
-    /// Gives every rank the values of every rank, as many of each, in the order of the ranks
+    /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
     /// (`MPI_Allgather`).
     ///
     /// # Errors
@@ -94,8 +95,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::allgather(values, all))
     }
 
-    /// As [`Comm::allgather`], each rank's values being already at their place in `all`
-    /// (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`).
+    /// All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -103,8 +104,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::allgather_in_place(all))
     }
 
-    /// Gives every rank the values of every rank, each as many as it likes (`MPI_Allgatherv`). All
-    /// ranks know how many.
+    /// Gives every rank the values of all ranks, any number from each (`MPI_Allgatherv`). All ranks know the
+    /// numbers.
     ///
     /// # Errors
     /// As [`Comm::allgather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -112,8 +113,7 @@ impl<A: Threading> Comm<A> {
         self.run(super::allgatherv(values, all))
     }
 
-    /// As [`Comm::allgatherv`], each rank's values being already in their block. All ranks call
-    /// this.
+    /// As [`Comm::allgatherv`]; each rank's values are already in their block. All ranks call this.
     ///
     /// # Errors
     /// As there.

@@ -14,8 +14,8 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
 
-/// Gives each rank a share of this rank's values, as many to each, in the order of the ranks, and
-/// gets one of each (`MPI_Ialltoall`).
+/// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
+/// (`MPI_Ialltoall`). Between two groups the ranks are those of the remote group.
 pub fn alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
@@ -51,8 +51,8 @@ pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]>
     }
 }
 
-/// Gives each rank a block of this rank's values, each of its own length, and gets one of each
-/// (`MPI_Ialltoallv`). What one rank gives and what the other has room for is equally long.
+/// Sends each rank a block of `values`, of any length, and receives one from each (`MPI_Ialltoallv`). The
+/// lengths of sender and receiver are equal.
 pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
@@ -66,8 +66,8 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`alltoallv`], with `values` as the result too: what two ranks give each other is equally
-/// long. All ranks call this.
+/// As [`alltoallv`], with `values` as the result too: two ranks send each other blocks of the same length.
+/// All ranks call this.
 pub fn alltoallv_in_place<'buf, T: Data>(
     values: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
@@ -79,8 +79,8 @@ pub fn alltoallv_in_place<'buf, T: Data>(
     }
 }
 
-/// As [`alltoallv`], of bytes that lie anywhere, a slice for each rank (`MPI_Ialltoallw`): with
-/// zerocopy's `as_bytes` each may hold elements of another type.
+/// As [`alltoallv`], with a slice of bytes for each rank (`MPI_Ialltoallw`): with zerocopy's `as_bytes` each
+/// may hold elements of another type.
 pub fn alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
@@ -94,8 +94,8 @@ pub fn alltoallw<'buf>(
     }
 }
 
-/// As [`alltoallw`], with `values` as the result too: what two ranks give each other is equally long. All
-/// ranks call this.
+/// As [`alltoallw`], with `values` as the result too: two ranks send each other slices of the same length.
+/// All ranks call this.
 pub fn alltoallw_in_place<'buf>(
     values: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
@@ -105,7 +105,7 @@ pub fn alltoallw_in_place<'buf>(
     }
 }
 
-/// An alltoallv between these blocks.
+/// An alltoallv of these blocks.
 fn exchange<B: Buffer>(
     site: &CallSite,
     values: Vec<RawBytes>,
@@ -118,7 +118,7 @@ fn exchange<B: Buffer>(
     DescribedCall::new(call, input, output, held)
 }
 
-/// The same with blocks that are both given and got.
+/// An alltoallv in place of these blocks.
 fn exchange_in_place<B: Buffer>(
     site: &CallSite,
     blocks: Vec<RawBytes>,
@@ -130,8 +130,8 @@ fn exchange_in_place<B: Buffer>(
 }
 
 impl<A: Threading> Comm<A> {
-    /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks,
-    /// and gets one of each (`MPI_Alltoall`).
+    /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
+    /// (`MPI_Alltoall`).
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
@@ -148,8 +148,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::alltoall_in_place(values))
     }
 
-    /// Gives each rank a block of this rank's values, each of its own length, and gets one of each
-    /// (`MPI_Alltoallv`). What one rank gives and what the other has room for is equally long.
+    /// Sends each rank a block of `values`, of any length, and receives one from each (`MPI_Alltoallv`). The
+    /// lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::alltoall`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -161,8 +161,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::alltoallv(values, result))
     }
 
-    /// As [`Comm::alltoallv`], with `values` as the result too: what two ranks give each other is
-    /// equally long. All ranks call this.
+    /// As [`Comm::alltoallv`], with `values` as the result too: two ranks send each other blocks of the same
+    /// length. All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -170,8 +170,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::alltoallv_in_place(values))
     }
 
-    /// As [`Comm::alltoallv`], of bytes that lie anywhere, a slice for each rank
-    /// (`MPI_Alltoallw`): with zerocopy's `as_bytes` each may hold elements of another type.
+    /// As [`Comm::alltoallv`], with a slice of bytes for each rank (`MPI_Alltoallw`): with zerocopy's
+    /// `as_bytes` each may hold elements of another type.
     ///
     /// # Errors
     /// As there.
@@ -182,8 +182,8 @@ impl<A: Threading> Comm<A> {
     ) -> Result<()> {
         self.run(super::alltoallw(values, result))
     }
-    /// As [`Comm::alltoallw`], with `values` as the result too: what two ranks give each other is equally
-    /// long. All ranks call this.
+    /// As [`Comm::alltoallw`], with `values` as the result too: two ranks send each other slices of the same
+    /// length. All ranks call this.
     ///
     /// # Errors
     /// As there.

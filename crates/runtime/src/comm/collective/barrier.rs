@@ -7,7 +7,7 @@ use crate::comm::Comm;
 use crate::error::Result;
 use crate::raw::{Area, Threading};
 
-/// Ends when every rank has started it (`MPI_Ibarrier`).
+/// Completes when every rank has started it, of both groups in an intercommunicator (`MPI_Ibarrier`).
 pub fn barrier() -> impl Collective<()> {
     |site: super::CallSite| {
         let call = Call::barrier(site.rank, site.size);
@@ -27,7 +27,7 @@ impl<A: Threading> Comm<A> {
     /// When a rank that this one waits for is lost.
     ///
     /// # Cost
-    /// Inside a node a flag for each rank, without messages; else ceil(log2 p) rounds of empty ones.
+    /// On one node a flag for each rank, without messages; else ceil(log2 p) rounds of empty messages.
     pub fn barrier(&self) -> Result<()> {
         self.raw.barrier()
     }

@@ -10,7 +10,8 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{Area, Threading};
 
-/// Gives every rank the values of rank `root` (`MPI_Ibcast`).
+/// Gives every rank the values of the root (`MPI_Ibcast`); between two groups every rank of the group that
+/// the root is not in.
 pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collective<&mut [T]> {
     move |site: CallSite| {
         let root = site.root(root)?;

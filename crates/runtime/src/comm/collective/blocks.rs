@@ -10,8 +10,8 @@ use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::error::{Error, Result};
 
-/// A slice and the blocks in it, one for each rank or neighbour in their order: how many elements
-/// each has, and at which index it starts. What lies between blocks is not touched.
+/// A slice and blocks of it, one for each rank or neighbour in their order: the number of elements of each,
+/// and the index of its first. Elements between blocks are not accessed.
 ///
 /// ```
 /// # use oxmpi::{World, collective::Blocks};
@@ -28,12 +28,12 @@ use crate::error::{Error, Result};
 pub struct Blocks<'a, S> {
     values: S,
     pub(super) counts: &'a [usize],
-    /// `None`: each starts where the one before it ends.
+    /// `None`: each block starts where the one before it ends.
     starts: Option<&'a [usize]>,
 }
 
 impl<'a, S> Blocks<'a, S> {
-    /// Blocks that follow one another.
+    /// Blocks that follow one another in the slice.
     pub const fn packed(values: S, counts: &'a [usize]) -> Self {
         Self {
             values,
@@ -52,26 +52,26 @@ impl<'a, S> Blocks<'a, S> {
     }
 }
 
-/// What may be done to blocks.
+/// The access to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::comm) enum BlockUse {
-    /// They are only read, and may overlap.
+    /// They are read, and may overlap.
     Read,
-    /// They are written, and may not.
+    /// They are written, and may not overlap.
     Written,
 }
 
-/// The places of blocks.
+/// The memory of blocks, and their buffer.
 pub(in crate::comm) struct CutBlocks<B: Buffer> {
     pub(in crate::comm) places: Vec<RawBytes>,
     pub(in crate::comm) held: B::Held,
 }
 
 impl<S> Blocks<'_, S> {
-    /// The places of the `number` blocks of `what`.
+    /// The memory of the `number` blocks of the buffer that errors call `what`.
     ///
     /// # Errors
-    /// When there are more or fewer, one reaches beyond the slice, or two that are written overlap.
+    /// When there are more or fewer blocks, one exceeds the slice, or two written ones overlap.
     pub(in crate::comm) fn cut<T: Data>(
         self,
         site: &CallSite,
@@ -102,7 +102,7 @@ impl<S> Blocks<'_, S> {
     }
 }
 
-/// The bytes of elements of a buffer; of no elements none, wherever they start.
+/// The bytes of a range of elements; empty for an empty range, wherever it starts.
 fn part(bytes: &RawBytes, range: &Range<usize>, element: usize) -> RawBytes {
     if range.is_empty() {
         return RawBytes::empty();
@@ -112,7 +112,7 @@ fn part(bytes: &RawBytes, range: &Range<usize>, element: usize) -> RawBytes {
     part.unwrap_or(RawBytes::empty())
 }
 
-/// The elements of each block, or what is wrong with them.
+/// The range of each block, or what is wrong with one.
 fn ranges(
     counts: &[usize],
     starts: Option<&[usize]>,
@@ -150,7 +150,7 @@ fn ranges(
     ranges.collect()
 }
 
-/// That no two blocks have an element in common.
+/// Checks that no two blocks overlap.
 fn disjoint(ranges: &[Range<usize>]) -> Result<(), String> {
     let filled = |n: &usize| !ranges[*n].is_empty();
     let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
@@ -179,7 +179,7 @@ mod tests {
         let (counts, starts) = ([0, 2, 0], [usize::MAX, 1, 1 << 62]);
         let ranges = ranges(&counts, Some(&starts), 3, 4).expect("within bounds");
         let mut values = [0_u64; 4];
-        // SAFETY: initialised, and nobody reads or writes it through this.
+        // SAFETY: initialised, and not accessed through this.
         let bytes = unsafe { RawBytes::new(values.as_mut_ptr().cast(), 32) };
         let lens = ranges.iter().map(|range| part(&bytes, range, 8).len());
         assert_eq!(lens.collect::<Vec<_>>(), [0, 16, 0]);

@@ -1,4 +1,4 @@
-//! Reductions that give a rank as many elements as it brings: allreduce, scan, exscan.
+//! Reductions with as many results as values on each rank: allreduce, scan, exscan.
 
 use oxmpi_coll::catalog::Call;
 
@@ -8,10 +8,11 @@ use crate::data::Data;
 use crate::op::Reduction;
 use crate::raw::Area;
 
-/// The call of such a reduction, of a rank, the number of ranks, of elements, and the bytes of one.
+/// Makes the call of such a reduction from rank, number of ranks, number of elements, and bytes of an
+/// element.
 type Of = fn(u32, u32, u64, u64) -> Call;
 
-/// One whose `result` is apart from the `values`.
+/// The reduction with a `result` of its own.
 pub(super) fn out_of_place<T: Data, I: Slice<T>, R: Reduction<T>>(
     of: Of,
     values: I,
@@ -28,7 +29,7 @@ pub(super) fn out_of_place<T: Data, I: Slice<T>, R: Reduction<T>>(
     }
 }
 
-/// One that leaves its result in place of the `values`.
+/// The reduction with its result in `values`.
 pub(super) fn in_place<T: Data, R: Reduction<T>>(
     of: Of,
     values: &mut [T],

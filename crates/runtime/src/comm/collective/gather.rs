@@ -11,11 +11,12 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
 
-/// What only the root has.
+/// What errors call the buffer that only the root gives.
 const RESULT: &str = "room for the result";
 
-/// Gives the root the values of every rank, as many of each, in the order of the ranks
-/// (`MPI_Igather`). Only the root gives room for them.
+/// Gives the root the values of every rank, the same number from each, in the order of the ranks
+/// (`MPI_Igather`). Only the root gives `all`. Between two groups it gets those of the remote group; `values`
+/// of its own group are not used.
 pub fn gather<T: Data, I: Slice<T>>(
     values: I,
     all: Option<&mut [T]>,
@@ -38,8 +39,8 @@ pub fn gather<T: Data, I: Slice<T>>(
     }
 }
 
-/// The root's part in a [`gather`] where its own values already stand at their place in `all`
-/// (`MPI_IN_PLACE`). The other ranks call [`gather`].
+/// The root's part of a [`gather`] where its own values are already in `all` (`MPI_IN_PLACE`). The other
+/// ranks call [`gather`].
 pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
     move |site: CallSite| {
         let each = all.len() / site.size as usize;
@@ -52,8 +53,8 @@ pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
     }
 }
 
-/// Gives the root the values of every rank, each as many as it likes (`MPI_Igatherv`). Only the
-/// root gives room for them, a block for each rank.
+/// As [`gather`], with any number of values from each rank (`MPI_Igatherv`). The root gives a block for each
+/// rank.
 pub fn gatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Option<Blocks<'_, &'buf mut [T]>>,
@@ -83,7 +84,7 @@ pub fn gatherv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// The root's part in a [`gatherv`] where its own values already stand in their block.
+/// The root's part of a [`gatherv`] where its own values are already in their block.
 pub fn gatherv_in_place<'buf, T: Data>(
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
@@ -98,8 +99,8 @@ pub fn gatherv_in_place<'buf, T: Data>(
 }
 
 impl<A: Threading> Comm<A> {
-    /// Gives rank `root` the values of every rank, as many of each, in the order of the ranks
-    /// (`MPI_Gather`). Only the root gives room for them:
+    /// Gives rank `root` the values of every rank, the same number from each, in the order of the ranks
+    /// (`MPI_Gather`). Only the root gives `all`:
     ///
     /// ```
     /// # use oxmpi::World;
@@ -111,14 +112,14 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When `root` does not exist, the root gives no room or another rank does, a length is wrong,
-    /// or a rank is lost.
+    /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
+    /// is lost.
     pub fn gather<T: Data>(&self, values: &[T], all: Option<&mut [T]>, root: usize) -> Result<()> {
         self.run(super::gather(values, all, root))
     }
 
-    /// The root's part in a [`gather`](Comm::gather) where its own values already stand at their
-    /// place in `all` (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
+    /// The root's part of a [`gather`](Comm::gather) where its own values are already in `all`
+    /// (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
     ///
     /// # Errors
     /// As there.
@@ -126,8 +127,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::gather_in_place(all))
     }
 
-    /// Gives rank `root` the values of every rank, each as many as it likes (`MPI_Gatherv`). Only
-    /// the root gives room for them, a block for each rank.
+    /// As [`Comm::gather`], with any number of values from each rank (`MPI_Gatherv`). The root gives a block
+    /// for each rank.
     ///
     /// # Errors
     /// As [`Comm::gather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -140,8 +141,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::gatherv(values, all, root))
     }
 
-    /// The root's part in a [`gatherv`](Comm::gatherv) where its own values already stand in their
-    /// block. The other ranks call [`gatherv`](Comm::gatherv).
+    /// The root's part of a [`gatherv`](Comm::gatherv) where its own values are already in their block. The
+    /// other ranks call [`gatherv`](Comm::gatherv).
     ///
     /// # Errors
     /// As there.

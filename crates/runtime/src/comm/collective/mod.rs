@@ -1,14 +1,14 @@
-//! Collective operations with their buffers (MPI 5.0, chapters 6 and 8.6).
+//! Collective operations and their buffers (MPI 5.0, chapters 6 and 8.6).
 //!
-//! The methods of [`Comm`] of the same names run an operation to its end. The functions here only
-//! describe it: for [`Scope::start`](crate::Scope::start), which makes it nonblocking, and for
-//! [`Comm::persistent`], which makes one that is run again and again.
+//! The methods of [`Comm`] with the same names run an operation to its end. The functions here describe it,
+//! for [`Scope::start`](crate::Scope::start) and [`Comm::persistent`], and between two groups for those of
+//! [`InterComm`](crate::InterComm).
 //!
-//! Every rank of the communicator calls the same operations in the same order, and with the same
-//! lengths and root where nothing else is said. Where a message tells that they did not, all ranks
-//! get an error. Where none does, as with roots that differ or a length of 0 on one rank only, ranks
-//! may wait for each other until one of them leaves the job; with the setting `coll_check` they
-//! compare what they call before, and all get an error that names two of them.
+//! Every rank of the communicator calls the same operations in the same order, with the same lengths and root
+//! where nothing else is said. Where a message shows that they did not, all ranks get an error. Where none
+//! does, as with different roots or a length of 0 on one rank only, ranks may wait until one of them leaves
+//! the job. With the setting `coll_check` ranks compare their calls first, and all get an error that names
+//! two of them.
 
 mod allgather;
 mod alltoall;
@@ -65,7 +65,8 @@ use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers, Widening};
 pub enum Root {
     /// This rank (`MPI_ROOT`).
     This,
-    /// Another rank of this rank's group, between two groups; this rank takes no part (`MPI_PROC_NULL`).
+    /// Another rank of this rank's group (`MPI_PROC_NULL`); in an intercommunicator only. This rank takes no
+    /// part.
     ProcNull,
     /// A rank of the communicator; of the remote group in an intercommunicator.
     Rank(usize),
@@ -77,7 +78,7 @@ impl From<usize> for Root {
     }
 }
 
-/// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
+/// A collective operation that borrows `B`, made by the functions of this module. Sealed.
 #[must_use = "it is only described: start it in a scope"]
 pub trait Collective<B: Buffer, C = NoReduction>: sealed::Describe<B, C> {}
 
@@ -90,7 +91,7 @@ impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
 pub(crate) mod sealed {
     use super::{Arc, Buffer, Buffers, Call, Reproducible, Result, Topology};
 
-    /// What an operation is, once it is known where it is called; `C` combines elements.
+    /// Describes an operation, once its communicator is known; `C` combines elements.
     pub trait Describe<B: Buffer, C> {
         /// Checks the arguments.
         ///
@@ -99,7 +100,7 @@ pub(crate) mod sealed {
         fn describe(self, site: CallSite) -> Result<DescribedCall<B, C>>;
     }
 
-    /// The rank that calls, and its communicator.
+    /// The calling rank and its communicator.
     #[derive(Clone, Debug)]
     pub struct CallSite {
         pub(in crate::comm) rank: u32,
@@ -110,10 +111,10 @@ pub(crate) mod sealed {
         pub(super) reproducible: Reproducible,
     }
 
-    /// An operation of which all is known.
+    /// A call with its buffers and operation, all arguments checked.
     pub struct DescribedCall<B: Buffer, C> {
         pub(crate) call: Call,
-        /// The bytes of what is held.
+        /// The memory of what is held.
         pub(crate) buffers: Buffers,
         pub(crate) held: B::Held,
         pub(crate) combine: Option<C>,
@@ -143,18 +144,18 @@ impl<B: Buffer> DescribedCall<B, NoReduction> {
     }
 }
 
-/// A reduction's operation, and the elements that it is done on.
+/// The operation of a reduction, and the elements on which it is done.
 pub(super) struct ReductionCall<C> {
     kind: OperandOrder,
     combine: C,
     /// Bytes of one element.
     element: u64,
-    /// Where the elements are.
+    /// The memory of the elements.
     buffers: Buffers,
 }
 
 impl<C> ReductionCall<C> {
-    /// The operation, with its call.
+    /// The operation and its call.
     #[inline(always)]
     fn described<B: Buffer>(self, call: Call, held: B::Held) -> DescribedCall<B, C> {
         DescribedCall {
@@ -186,7 +187,7 @@ impl CallSite {
         }
     }
 
-    /// The buffer that only the root has. Elsewhere none may have been given.
+    /// The buffer that only the root gives. An error where another rank gives one.
     fn of_root<T>(&self, root: u32, what: &'static str, given: Option<T>) -> Result<Option<T>> {
         if given.is_some() == (self.rank == root) {
             return Ok(given);
@@ -209,13 +210,13 @@ impl CallSite {
         Err(self.refused(why))
     }
 
-    /// Whether a reduction to the root takes this rank's values: between two groups only those of the group that
-    /// the root is not in.
+    /// Whether a reduction to this root uses this rank's values: between two groups only those of the group
+    /// that the root is not in.
     const fn gives_to(&self, root: u32) -> bool {
         self.remote == 0 || root >= self.size && root != NOBODY
     }
 
-    /// Blocks of a buffer that has one for each rank that this one gives to or gets from.
+    /// The number of blocks of a buffer with one for each rank that this rank sends to or receives from.
     fn blocks(&self) -> usize {
         match self.remote {
             0 => self.size as usize,
@@ -223,12 +224,12 @@ impl CallSite {
         }
     }
 
-    /// This rank's own block, where there is one: none between two groups.
+    /// The length of this rank's own block; `None` between two groups, where it has none.
     fn own_block(&self, counts: &[usize]) -> Option<usize> {
         (self.remote == 0).then(|| counts[self.rank as usize])
     }
 
-    /// Checks that a buffer has equally long blocks.
+    /// Checks that a buffer divides into equal blocks.
     fn count_equal(&self, what: &'static str, has: usize) -> Result<()> {
         self.count(what, has, has / self.blocks() * self.blocks())
     }
@@ -242,8 +243,8 @@ impl CallSite {
         }
     }
 
-    /// An operation on the elements of a call.
-    // Inlined, so that what is known of a call is not moved from place to place, which takes longer than a short
+    /// The operation of a reduction, on the elements of its call.
+    // Inlined, so that the description of a call is not moved in memory, which takes longer than a short
     // call.
     #[inline(always)]
     pub(super) fn reducing<T: Data, R: Reduction<T>>(
@@ -269,7 +270,7 @@ impl CallSite {
         })
     }
 
-    /// Room for the wide elements of an operation, in place of those of `element` bytes that are given.
+    /// Buffers of wide elements for an operation, in place of those of `element` bytes.
     #[cold]
     fn widened(
         &self,
@@ -285,14 +286,14 @@ impl CallSite {
         Ok(buffers)
     }
 
-    /// The neighbours.
+    /// The neighbours of the communicator.
     fn topology(&self) -> Result<Arc<Topology>> {
         self.topology.clone().ok_or_else(|| {
             self.refused("this communicator has no neighbours; make a Cart or a Graph of it")
         })
     }
 
-    /// That a buffer has the right length.
+    /// Checks the length of a buffer.
     pub(super) fn count(&self, what: &'static str, has: usize, needs: usize) -> Result<()> {
         if has == needs {
             return Ok(());
@@ -305,7 +306,7 @@ impl CallSite {
         })
     }
 
-    /// That a buffer has a block of so many elements for each rank.
+    /// Checks that a buffer has `each` elements for each rank.
     pub(super) fn count_each(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
         self.count(what, has, each.saturating_mul(self.size as usize))
     }
@@ -332,7 +333,7 @@ impl<A: Threading> Comm<A> {
 
     /// Runs the operation to its end.
     fn run<B: Buffer, C: Combine>(&self, operation: impl Collective<B, C>) -> Result<()> {
-        // What is known of a call stays where it is made: moved, an allreduce of 8 B of two ranks took 4% longer.
+        // The description stays where it is made: moving it made an allreduce of 8 B of two ranks 4% slower.
         match operation.describe(self.call_site()) {
             Ok(DescribedCall {
                 ref call,

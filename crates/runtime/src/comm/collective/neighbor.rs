@@ -1,8 +1,8 @@
 //! Neighbourhood collectives (MPI 5.0, section 8.6), of a [`Cart`](crate::Cart) or a
 //! [`Graph`](crate::Graph).
 //!
-//! Blocks stand in the order of the neighbours: on a grid the rank below and the rank above in each
-//! dimension. The block of a neighbour that a grid does not have is not touched.
+//! Blocks are in the order of the neighbours: on a grid the rank below and the rank above in each dimension.
+//! The block of a neighbour beyond an edge is not accessed.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
@@ -19,7 +19,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
 
-/// Gives each neighbour this rank's values, and gets as many of each (`MPI_Ineighbor_allgather`).
+/// Sends `values` to each neighbour, and receives the same number from each (`MPI_Ineighbor_allgather`).
 pub fn neighbor_allgather<T: Data, I: Slice<T>>(
     values: I,
     all: &mut [T],
@@ -36,8 +36,8 @@ pub fn neighbor_allgather<T: Data, I: Slice<T>>(
     }
 }
 
-/// Gives each neighbour this rank's values, and gets a block of each
-/// (`MPI_Ineighbor_allgatherv`). What one gives and what the other has room for is equally long.
+/// Sends `values` to each neighbour, and receives a block from each (`MPI_Ineighbor_allgatherv`). The lengths
+/// of sender and receiver are equal.
 pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Blocks<'_, &'buf mut [T]>,
@@ -54,8 +54,7 @@ pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
-/// (`MPI_Ineighbor_alltoall`).
+/// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Ineighbor_alltoall`).
 pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
@@ -64,7 +63,7 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
         let topology = site.topology()?;
         let (values, result) = (values.lend(), result.lend());
         let (to, from) = (topology.destinations(), topology.sources());
-        // Who sends nothing knows the length by what comes.
+        // A rank that sends nothing knows the length from its result.
         let each = match to {
             0 => result.count.checked_div(from).unwrap_or(0),
             _ => values.count / to,
@@ -84,8 +83,8 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
     }
 }
 
-/// Gives each neighbour a block of this rank's values, each of its own length, and gets one of each
-/// (`MPI_Ineighbor_alltoallv`). What one gives and what the other has room for is equally long.
+/// Sends each neighbour a block of `values`, of any length, and receives one from each
+/// (`MPI_Ineighbor_alltoallv`). The lengths of sender and receiver are equal.
 pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
@@ -106,8 +105,7 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
-/// (`MPI_Ineighbor_alltoallw`).
+/// As [`neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Ineighbor_alltoallw`).
 pub fn neighbor_alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
@@ -135,7 +133,7 @@ fn exchange<B: Buffer>(
     among(topology, of, input, output, held)
 }
 
-/// The call `of` so many sources and destinations, among the neighbours.
+/// The call among the neighbours; `of` makes it from the numbers of sources and destinations.
 fn among<B: Buffer>(
     topology: &Topology,
     of: impl Fn([u32; 2]) -> Call,
@@ -154,18 +152,17 @@ fn among<B: Buffer>(
 }
 
 impl<A: Threading> Comm<A> {
-    /// Gives each neighbour this rank's values, and gets as many of each
-    /// (`MPI_Neighbor_allgather`).
+    /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Neighbor_allgather`).
     ///
     /// # Errors
-    /// When the communicator has no neighbours: it is no [`Cart`](crate::Cart) and no
+    /// When the communicator has no neighbours, as it is neither a [`Cart`](crate::Cart) nor a
     /// [`Graph`](crate::Graph); when a length is wrong, or a rank is lost.
     pub fn neighbor_allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
         self.run(super::neighbor_allgather(values, all))
     }
 
-    /// Gives each neighbour this rank's values, and gets a block of each
-    /// (`MPI_Neighbor_allgatherv`). What one gives and what the other has room for is equally long.
+    /// Sends `values` to each neighbour, and receives a block from each (`MPI_Neighbor_allgatherv`). The
+    /// lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -177,8 +174,7 @@ impl<A: Threading> Comm<A> {
         self.run(super::neighbor_allgatherv(values, all))
     }
 
-    /// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
-    /// (`MPI_Neighbor_alltoall`).
+    /// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Neighbor_alltoall`).
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`].
@@ -186,9 +182,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::neighbor_alltoall(values, result))
     }
 
-    /// Gives each neighbour a block of this rank's values, each of its own length, and gets one of
-    /// each (`MPI_Neighbor_alltoallv`). What one gives and what the other has room for is equally
-    /// long.
+    /// Sends each neighbour a block of `values`, of any length, and receives one from each
+    /// (`MPI_Neighbor_alltoallv`). The lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgatherv`].
@@ -200,8 +195,7 @@ impl<A: Threading> Comm<A> {
         self.run(super::neighbor_alltoallv(values, result))
     }
 
-    /// As [`Comm::neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
-    /// (`MPI_Neighbor_alltoallw`).
+    /// As [`Comm::neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Neighbor_alltoallw`).
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`].

@@ -1,4 +1,4 @@
-//! Reduction to one rank, and to all (MPI 5.0, section 6.9).
+//! Reductions to one rank and to all ranks (MPI 5.0, section 6.9).
 
 use oxmpi_coll::catalog::Call;
 
@@ -12,8 +12,8 @@ use crate::op::Reduction;
 use crate::raw::{Area, Threading};
 use crate::value::Value;
 
-/// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Ireduce`). Only the
-/// root gives room for the result.
+/// Reduces `values` over all ranks, element by element, to the root (`MPI_Ireduce`). Only the root gives
+/// `result`. Between two groups the values are those of the group that the root is not in.
 pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: Option<&mut [T]>,
@@ -42,8 +42,8 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     }
 }
 
-/// As [`reduce`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks call this;
-/// the other ranks' values stay as they are.
+/// As [`reduce`], with the result in the root's `values` (`MPI_IN_PLACE`). All ranks call this; the other
+/// ranks' values are unchanged.
 pub fn reduce_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
@@ -67,8 +67,8 @@ pub fn reduce_in_place<T: Data, R: Reduction<T>>(
     }
 }
 
-/// Reduces `values` over all ranks, element by element, into every rank's `result`
-/// (`MPI_Iallreduce`).
+/// Reduces `values` over all ranks, element by element, into every rank's `result` (`MPI_Iallreduce`).
+/// Between two groups each gets the result of the remote group.
 pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
@@ -102,12 +102,11 @@ impl<A: Threading> Comm<A> {
         Ok((self.rank() == root).then_some(result))
     }
 
-    /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Reduce`). Only the
-    /// root gives room for the result.
+    /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Reduce`). Only the root
+    /// gives `result`.
     ///
     /// # Errors
-    /// As [`Comm::reduce`], or when the root gives no room or another rank does, or a length is
-    /// wrong.
+    /// As [`Comm::reduce`], or when the root gives no `result` or another rank does, or a length is wrong.
     pub fn reduce_into<T: Data>(
         &self,
         values: &[T],
@@ -118,8 +117,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce(values, result, op, root))
     }
 
-    /// As [`Comm::reduce_into`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks
-    /// call this; the other ranks' values stay as they are.
+    /// As [`Comm::reduce_into`], with the result in the root's `values` (`MPI_IN_PLACE`). All ranks call
+    /// this; the other ranks' values are unchanged.
     ///
     /// # Errors
     /// As there.
@@ -132,9 +131,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_in_place(values, op, root))
     }
 
-    /// Reduces a value or a small array over all ranks, and gives every rank the result
-    /// (`MPI_Allreduce`). All ranks get the same bits, but for which NaN it is where several are
-    /// added or multiplied.
+    /// Reduces a value or a small array over all ranks, and gives every rank the result (`MPI_Allreduce`).
+    /// All ranks get the same bits, except where several NaNs are added or multiplied.
     ///
     /// # Errors
     /// When the element has no such operation, or a rank is lost.

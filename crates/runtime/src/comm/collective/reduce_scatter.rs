@@ -1,4 +1,4 @@
-//! Reduction whose result is scattered (MPI 5.0, section 6.10).
+//! Reductions whose result is scattered (MPI 5.0, section 6.10).
 
 use oxmpi_coll::catalog::Call;
 
@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::op::Reduction;
 use crate::raw::{self, Area, Threading};
 
-/// Reduces the values of all ranks, element by element, and gives each rank its share of the
-/// result, as many elements to each, in the order of the ranks (`MPI_Ireduce_scatter_block`).
+/// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result, in
+/// the order of the ranks (`MPI_Ireduce_scatter_block`). Between two groups each gets the result of the
+/// remote group.
 pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
@@ -29,8 +30,8 @@ pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
     }
 }
 
-/// As [`reduce_scatter_block`], this rank's share of the result coming to the start of `values`;
-/// what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+/// As [`reduce_scatter_block`], with this rank's part of the result at the start of `values`; the rest is
+/// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
 pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
@@ -45,8 +46,7 @@ pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
     }
 }
 
-/// Reduces the values of all ranks, element by element, and gives each rank its block of the
-/// result, rank `r` `counts[r]` elements (`MPI_Ireduce_scatter`).
+/// As [`reduce_scatter_block`], with `counts[r]` elements of the result for rank `r` (`MPI_Ireduce_scatter`).
 pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     counts: &[usize],
@@ -70,8 +70,8 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
     }
 }
 
-/// As [`reduce_scatter`], this rank's block of the result coming to the start of `values`; what the
-/// rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+/// As [`reduce_scatter`], with this rank's block of the result at the start of `values`; the rest is
+/// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
 pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
     values: &'buf mut [T],
     counts: &[usize],
@@ -90,7 +90,7 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
     }
 }
 
-/// The elements of a reduce_scatter with a count for each rank.
+/// The sum of the counts of a reduce_scatter.
 fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
     site.count("the list of counts", counts.len(), site.size as usize)?;
     let mut all = counts.iter();
@@ -103,8 +103,8 @@ fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
 }
 
 impl<A: Threading> Comm<A> {
-    /// Reduces the values of all ranks, element by element, and gives each rank its share of the
-    /// result, as many elements to each, in the order of the ranks (`MPI_Reduce_scatter_block`).
+    /// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result,
+    /// in the order of the ranks (`MPI_Reduce_scatter_block`).
     ///
     /// # Errors
     /// When the element has no such operation, a length is wrong, or a rank is lost.
@@ -117,8 +117,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_scatter_block(values, result, op))
     }
 
-    /// As [`Comm::reduce_scatter_block`], this rank's share of the result coming to the start of
-    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::reduce_scatter_block`], with this rank's part of the result at the start of `values`; the
+    /// rest is undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -130,8 +130,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_scatter_block_in_place(values, op))
     }
 
-    /// Reduces the values of all ranks, element by element, and gives each rank its block of the
-    /// result, rank `r` `counts[r]` elements (`MPI_Reduce_scatter`).
+    /// As [`Comm::reduce_scatter_block`], with `counts[r]` elements of the result for rank `r`
+    /// (`MPI_Reduce_scatter`).
     ///
     /// # Errors
     /// As [`Comm::reduce_scatter_block`].
@@ -145,8 +145,8 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_scatter(values, counts, result, op))
     }
 
-    /// As [`Comm::reduce_scatter`], this rank's block of the result coming to the start of
-    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::reduce_scatter`], with this rank's block of the result at the start of `values`; the rest
+    /// is undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
     ///
     /// # Errors
     /// As there.

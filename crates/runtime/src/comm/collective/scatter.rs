@@ -11,11 +11,12 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{self, Area, Threading};
 
-/// What only the root has.
+/// What errors call the buffer that only the root gives.
 const VALUES: &str = "values for all ranks";
 
-/// Gives every rank its share of the root's values, as many to each, in the order of the ranks
-/// (`MPI_Iscatter`). Only the root gives them.
+/// Gives every rank an equal part of the root's `all`, in the order of the ranks (`MPI_Iscatter`). Only the
+/// root gives `all`. Between two groups the ranks of the remote group get the parts; `values` of the root's
+/// group are unchanged.
 pub fn scatter<T: Data, I: Slice<T>>(
     all: Option<I>,
     values: &mut [T],
@@ -38,8 +39,8 @@ pub fn scatter<T: Data, I: Slice<T>>(
     }
 }
 
-/// The root's part in a [`scatter`] where its own share stays in `all` (`MPI_IN_PLACE`). The other
-/// ranks call [`scatter`].
+/// The root's part of a [`scatter`] where its own part stays in `all` (`MPI_IN_PLACE`). The other ranks call
+/// [`scatter`].
 pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buffer> {
     move |site: CallSite| {
         let all = all.lend();
@@ -52,8 +53,7 @@ pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buff
     }
 }
 
-/// Gives every rank its block of the root's values, each of its own length (`MPI_Iscatterv`). Only
-/// the root gives them.
+/// As [`scatter`], with blocks of any lengths (`MPI_Iscatterv`).
 pub fn scatterv<'buf, T: Data, I: Slice<T>>(
     all: Option<Blocks<'_, I>>,
     values: &'buf mut [T],
@@ -98,8 +98,8 @@ pub fn scatterv_in_place<T: Data, I: Slice<T>>(all: Blocks<'_, I>) -> impl Colle
 }
 
 impl<A: Threading> Comm<A> {
-    /// Gives every rank its share of rank `root`'s values, as many to each, in the order of the
-    /// ranks (`MPI_Scatter`). Only the root gives them:
+    /// Gives every rank an equal part of the `all` of rank `root`, in the order of the ranks (`MPI_Scatter`).
+    /// Only the root gives `all`:
     ///
     /// ```
     /// # use oxmpi::World;
@@ -113,14 +113,14 @@ impl<A: Threading> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When `root` does not exist, the root gives no values or another rank does, a length is
-    /// wrong, or a rank is lost.
+    /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
+    /// is lost.
     pub fn scatter<T: Data>(&self, all: Option<&[T]>, values: &mut [T], root: usize) -> Result<()> {
         self.run(super::scatter(all, values, root))
     }
 
-    /// The root's part in a [`scatter`](Comm::scatter) where its own share stays in `all`
-    /// (`MPI_IN_PLACE`). The other ranks call [`scatter`](Comm::scatter).
+    /// The root's part of a [`scatter`](Comm::scatter) where its own part stays in `all` (`MPI_IN_PLACE`).
+    /// The other ranks call [`scatter`](Comm::scatter).
     ///
     /// # Errors
     /// As there.
@@ -128,8 +128,7 @@ impl<A: Threading> Comm<A> {
         self.run(super::scatter_in_place(all))
     }
 
-    /// Gives every rank its block of rank `root`'s values, each of its own length (`MPI_Scatterv`).
-    /// Only the root gives them.
+    /// As [`Comm::scatter`], with blocks of any lengths (`MPI_Scatterv`).
     ///
     /// # Errors
     /// As [`Comm::scatter`], and [`Error::Blocks`](crate::Error::Blocks).

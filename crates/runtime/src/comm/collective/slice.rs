@@ -1,12 +1,12 @@
-//! What a collective reads.
+//! The slices that collectives read.
 
 use oxmpi_os::RawBytes;
 
 use crate::buffer::Buffer;
 use crate::data::{Data, place, source};
 
-/// Elements that a collective reads: a slice, array or vector that is lent shared, or uniquely, so
-/// that it can be written between two runs of a persistent operation. Sealed.
+/// Elements that a collective reads: a slice, array or vector that is borrowed shared, or uniquely, so that
+/// it can be written between two runs of a persistent collective. Sealed.
 pub trait Slice<T>: sealed::Lend<T> {}
 
 impl<T, S: sealed::Lend<T>> Slice<T> for S {}
@@ -18,16 +18,16 @@ impl<T, S: sealed::Lend<T>> Slice<T> for S {}
 pub(crate) mod sealed {
     use super::{Buffer, RawBytes};
 
-    /// How the elements are lent.
+    /// Borrows the elements for a collective.
     pub trait Lend<T> {
-        /// The slice that is given back at the end.
+        /// The buffer that is given back at the end.
         type Buffer: Buffer;
 
-        /// Lends it.
+        /// Borrows them.
         fn lend(self) -> LentSlice<Self::Buffer>;
     }
 
-    /// Elements as a collective holds them.
+    /// Borrowed elements.
     pub struct LentSlice<B: Buffer> {
         pub(in crate::comm) bytes: RawBytes,
         /// Number of elements.
@@ -63,7 +63,7 @@ impl<'buf, T: Data> Lend<T> for &'buf mut [T] {
     }
 }
 
-/// Those that are lent as the slice that they hold.
+/// Borrows arrays and vectors as slices.
 macro_rules! as_slices {
     ($($t:ty $([$n:ident])?;)*) => {$(
         impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf $t {

@@ -1,5 +1,5 @@
-//! That all ranks call the same: compared before a collective where the setting `coll_check` asks
-//! for it. Without it ranks that do not agree may wait for messages that nobody sends.
+//! Compares the calls of all ranks before a collective, where the setting `coll_check` asks for it. Without
+//! it ranks whose calls differ may wait for messages that no rank sends.
 
 use oxmpi_coll::catalog::Call;
 
@@ -26,10 +26,10 @@ impl CallSignatures {
 }
 
 impl<A: Threading> Communicator<A> {
-    /// Compares the call with those of the other ranks, where the user wants that.
+    /// Compares the call with those of the other ranks, where the setting asks for it.
     ///
     /// # Errors
-    /// As [`CallSignatures::compare`]; then no collective is begun any more.
+    /// As [`CallSignatures::compare`]; then this rank starts no collective of the communicator any more.
     #[inline]
     pub(super) fn agree(&self, call: &Call) -> Result<()> {
         if self.checks() && call.size > 1 {
@@ -48,8 +48,8 @@ impl<A: Threading> Communicator<A> {
         agreement.compare(self.members())
     }
 
-    /// The stage of a collective with this number in which the ranks tell each other what they call,
-    /// where the user wants that.
+    /// The stage of a collective with this number in which the ranks exchange the signatures of their calls,
+    /// where the setting asks for it.
     pub(super) fn agreement(
         &self,
         call: &Call,

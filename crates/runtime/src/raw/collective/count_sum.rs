@@ -1,21 +1,21 @@
-//! Numbers in a message.
+//! Sums up the counts in a message.
 
 use oxmpi_wire::Put;
 
-/// Adds up numbers of 8 bytes, low byte first, as their bytes come.
+/// Sums up numbers of 8 bytes, low byte first, as their bytes arrive in any pieces.
 #[derive(Debug)]
 pub(super) struct CountSum {
-    /// Larger numbers are passed over.
+    /// Larger numbers are left out.
     limit: u64,
-    /// `None`: beyond 64 bits.
+    /// `None`: the sum exceeds 64 bits.
     sum: Option<u64>,
-    /// The beginning of the next number.
+    /// The first bytes of the next number.
     next: [u8; 8],
     filled: usize,
 }
 
 impl CountSum {
-    /// Of those that are at most `limit`.
+    /// Sums up the numbers that are at most `limit`.
     pub(super) const fn up_to(limit: u64) -> Self {
         Self {
             limit,
@@ -25,7 +25,7 @@ impl CountSum {
         }
     }
 
-    /// The sum, unless it is beyond 64 bits.
+    /// The sum; `None` when it exceeds 64 bits.
     pub(super) const fn sum(&self) -> Option<u64> {
         self.sum
     }

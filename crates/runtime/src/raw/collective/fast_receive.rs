@@ -1,4 +1,4 @@
-//! A receive that polls on the fast path as long as it can.
+//! A receive of a plan that polls the fast path as long as it is open, and is posted then.
 
 use oxmpi_wire::Envelope;
 use oxmpi_wire::engine::{Outcome, Source, Tag};
@@ -15,7 +15,7 @@ impl FastReceive {
         })
     }
 
-    /// Looks on the fast path, so many times, or for the posted receive's end.
+    /// Polls the fast path at most `polls` times, or tests the posted receive.
     pub(super) fn poll(&mut self, polls: u32, endpoint: &mut Endpoint) -> Option<Outcome> {
         let source = Source::Peer(self.peer);
         if self.posted.is_none() {

@@ -1,12 +1,11 @@
-//! Collectives of ranks that share a node: by their node_group's flags and buffers, without messages.
+//! Collectives of the ranks of one node, by flags and buffers in shared memory instead of messages.
 //!
-//! A communicator's node_group is made at its first collective, by all ranks at once: either all have one
-//! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
-//! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
-//! the same wherever the ranks are.
+//! The ranks make a communicator's node group in its first collective: either all ranks have one or none has.
+//! Messages serve calls for which the user asks for an algorithm, by a setting or by a rule for groups of
+//! this size, and reductions whose results must not depend on where the ranks are.
 //!
-//! Where ranks are on several nodes, those of each node have a node_group, or none has one on any node. What a plan lets them do
-//! [together](Together) goes by that.
+//! Where ranks are on several nodes, those of each node have a node group, or none has one on any node. It
+//! serves the intra-node phases ([`Together`]) of plans.
 
 use oxmpi_coll::catalog::{Call, Collective, Teams};
 use oxmpi_coll::plan::{self, Side, Together};
@@ -25,7 +24,7 @@ use super::part_memory::pairs;
 use crate::error::{Error, Result};
 
 impl<A: Threading> Communicator<A> {
-    /// Runs the call, if a node_group does; all ranks find the same. See [`Communicator::collective`].
+    /// Runs the call, if a node group serves it; all ranks find the same. See [`Communicator::collective`].
     pub(super) fn in_node(
         &self,
         call: &Call,
@@ -58,8 +57,7 @@ impl<A: Threading> Communicator<A> {
         ended.map_err(|error| self.members().end_for(error))
     }
 
-    /// Which ranks can act together in a call that goes by a plan, and for which all wait; all ranks find the
-    /// same.
+    /// Which ranks can run intra-node phases in a blocking call that goes by a plan; all ranks find the same.
     #[inline]
     pub(super) fn intra_node_support(&self, call: &Call) -> Result<Teams> {
         let placement = self.group().placement();
@@ -80,7 +78,7 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Lends the communicator's node_group, which is made at first.
+    /// Lends the communicator's node group, which the first call makes.
     #[inline]
     fn lend_own_group(&self, call: &Call) -> Result<LentNodeGroup> {
         let lend = || {
@@ -100,18 +98,18 @@ impl<A: Threading> Communicator<A> {
     }
 }
 
-/// Why a communicator's node_group is away.
-const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in whose operation this one is called";
+/// Why a communicator's node group is in use.
+const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in the one whose operation calls this one";
 
-/// Why a collective ends early.
+/// Why a wait of a collective ended early.
 enum WaitStop {
-    /// What it waits for never comes.
+    /// The wait failed on this rank.
     Here(WaitFailure),
-    /// Another rank tells of it.
+    /// Another rank has notified this one.
     AgreedSettings(FailureCause),
 }
 
-/// Whether plans of such a call may let ranks act together, so many being on each of several nodes.
+/// Whether plans of such a call may have intra-node phases, of `per_node` ranks on each of several nodes.
 pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
     match call.collective {
         Collective::Bcast | Collective::Gather | Collective::Scatter => true,
@@ -123,17 +121,17 @@ pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
     }
 }
 
-/// Whether ranks that share a node are served by a node_group in such a call.
+/// Whether a node group serves such a call of ranks that share a node.
 pub(crate) const fn serves_in_node(call: &Call) -> bool {
     let (size, reduces) = (call.size as usize, call.collective.reduces());
     Together::is_done(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
 }
 
 impl<A: Threading> Members<'_, A> {
-    /// Does what the ranks of this node do together, of elements of so many bytes: this rank reads and writes these.
+    /// Runs an intra-node phase on elements of `element` bytes; this rank reads `input` and writes `output`.
     ///
     /// # Errors
-    /// When a rank that this one waits for is lost or does something else, or there is no node_group.
+    /// When a rank that this one waits for is lost or does something else, or there is no node group.
     pub(super) fn run_intra_node(
         self,
         act: &Together,
@@ -160,7 +158,7 @@ impl<A: Threading> Members<'_, A> {
                 operation,
                 polls,
             },
-            // Who runs the plan tells all of an error.
+            // The caller notifies the other ranks of an error.
             done: true,
         };
         let done = match number {
@@ -169,11 +167,14 @@ impl<A: Threading> Members<'_, A> {
         };
         match done {
             true => Ok(()),
-            false => Err(self.refused(&"its plan lets ranks do together what they do not")),
+            false => {
+                Err(self
+                    .refused(&"its plan has an intra-node phase that a node group does not serve"))
+            }
         }
     }
 
-    /// Why a collective ends that waits for what never comes.
+    /// The error of a wait that ended early.
     #[cold]
     fn stopped(self, stop: WaitStop) -> Error {
         match stop {
@@ -182,7 +183,7 @@ impl<A: Threading> Members<'_, A> {
             WaitStop::Here(WaitFailure::Differs(peer)) => {
                 let rank = self.group.rank_of(peer.0).unwrap_or_default();
                 self.refused(&format_args!(
-                    "rank {rank} calls another one, or with another root or count: the ranks do not \
+                    "rank {rank} calls another collective, or with another root or count: the ranks do not \
                      agree on the call"
                 ))
             }
@@ -190,8 +191,8 @@ impl<A: Threading> Members<'_, A> {
     }
 }
 
-/// One collective under way. Dropping it gives the node_group back; if the collective has not ended, all
-/// ranks learn of it.
+/// One collective in shared memory. Dropping it gives the node group back; if the collective has not
+/// completed, all ranks are notified.
 struct IntraNodeRun<'a, A: Threading> {
     /// `None` after the drop.
     node_group: Option<Box<Team>>,
@@ -200,8 +201,8 @@ struct IntraNodeRun<'a, A: Threading> {
 }
 
 impl<A: Threading> IntraNodeRun<'_, A> {
-    /// Runs the call. False: it is none for a node_group.
-    // Inlined, as all around it: each call of a function on this path takes as long as what a short collective does.
+    /// Runs the call. False: node groups do not serve it. Inlined, as all around it: a function call on this
+    /// path takes as long as the work of a short collective.
     #[inline(always)]
     fn go(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
         let Self {
@@ -292,7 +293,7 @@ impl<A: Threading> Drop for IntraNodeRun<'_, A> {
     }
 }
 
-/// What a node_group's collective needs of the communicator.
+/// What a node group's collective needs from the communicator.
 struct IntraNodeCaller<'a, A: Threading> {
     members: Members<'a, A>,
     operation: Option<Operation<'a>>,
@@ -316,7 +317,7 @@ impl<A: Threading> IntraNodeCaller<'_, A> {
         }
     }
 
-    /// The same where either has gaps.
+    /// As [`Self::copy`], where either buffer has gaps.
     #[cold]
     fn copy_runs(
         &self,
@@ -369,7 +370,7 @@ impl<A: Threading> Driver for IntraNodeCaller<'_, A> {
     }
 
     fn make_way(&mut self) {
-        // A yield that holds the endpoint would keep other threads from it.
+        // A yield that holds the endpoint's lock would keep other threads from it.
         if A::SINGLE {
             self.members.access.with(Endpoint::make_way);
         }

@@ -40,14 +40,14 @@ use super::threading::Threading;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
-    /// Runs one collective to its end. Every rank makes the same `call`, but for what is its own.
+    /// Runs one collective to its end. All ranks make the same `call`, except for values of their own.
     ///
-    /// The operation is called while no endpoint is held, so it may do what it likes.
+    /// The operation is called while the endpoint is not held, so it may communicate itself.
     ///
     /// # Errors
-    /// The first failure of a message, here or on another rank; then no buffer is in use any more.
-    /// After a failure or a panic of the operation the ranks are out of step: all that wait are
-    /// told, and every later collective of the communicator is refused.
+    /// The first failure of a message, here or on another rank; no buffer is in use any more then. After a
+    /// failure, or a panic of the operation, all waiting ranks are notified, and every later collective of
+    /// the communicator is refused.
     pub(crate) fn collective(
         &self,
         call: &Call,
@@ -74,7 +74,7 @@ impl<A: Threading> Communicator<A> {
         Ok(())
     }
 
-    /// The plan for a call of these ranks, if the communicator's collectives go on.
+    /// The plan for a call of these ranks, if the communicator's collectives still work.
     #[inline]
     fn plan(&self, call: &Call, ranks: &Group) -> Result<AnyPlan> {
         self.choice(call, ranks)?
@@ -82,7 +82,8 @@ impl<A: Threading> Communicator<A> {
             .map_err(|why| self.refused(&why))
     }
 
-    /// What serves a call of these ranks by messages, if the communicator's collectives go on.
+    /// The algorithm by which messages serve a call of these ranks, if the communicator's collectives still
+    /// work.
     #[inline]
     pub(crate) fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
         let placement = ranks.placement();
@@ -91,7 +92,7 @@ impl<A: Threading> Communicator<A> {
         choice.map_err(|why| self.refused(&why))
     }
 
-    /// Carries a run out, whose plan names these ranks.
+    /// Carries out a run to its end; its plan numbers the ranks of `ranks`.
     #[inline]
     fn carry_out(
         &self,
@@ -115,8 +116,8 @@ impl<A: Threading> Communicator<A> {
     }
 }
 
-/// A collective that its caller waits for. Dropping it takes back what is still open, so that no
-/// buffer is in use afterwards, also when the operation panics.
+/// A blocking collective. Dropping it takes back the messages that are under way, so that no buffer is in use
+/// afterwards, also when the operation panics.
 struct Blocking<'a, A: Threading> {
     members: Members<'a, A>,
     run: PlanRun,
@@ -129,7 +130,7 @@ impl<A: Threading> Blocking<'_, A> {
         let Members { access, .. } = self.members;
         let mut waiter = access.waiter();
         while !(self.run).advance(self.members, self.ranks, buffers, operation)? {
-            // An awaited message is looked for first.
+            // A new receive is polled on the fast path first.
             if !self.run.take_unpolled() {
                 self.members.check_notices()?;
                 access.wait_step(&mut waiter)?;

@@ -1,4 +1,4 @@
-//! How the ranks of a node become a node_group, for what they do without messages.
+//! How the ranks of a node make the node group of a communicator.
 
 use std::sync::LazyLock;
 
@@ -11,8 +11,8 @@ use super::super::threading::Threading;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
-    /// Makes a node_group with all others of its node, or agrees with all ranks that there is none. Meanwhile there
-    /// is none.
+    /// Makes a node group with all other ranks of its node, or agrees with all ranks that there is none.
+    /// Until it returns there is none.
     #[cold]
     pub(super) fn make_node_group(&self) -> Result<()> {
         let (context, group) = (self.context(), self.group());
@@ -55,8 +55,8 @@ impl<A: Threading> Communicator<A> {
         Ok(())
     }
 
-    /// Of each rank, whether it can read the memory of the others of its node, which this one can or not; and its
-    /// processor, counted from 1, if it has one, maybe with others.
+    /// For each rank: whether it can read the memory of the other ranks of its node (this one says
+    /// `can_read`), and its processor, if it may run on a single one.
     fn exchange_node_facts(&self, can_read: bool) -> Result<Vec<(bool, Option<u32>)>> {
         let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
         let mut all = vec![0_u32; size];
@@ -72,7 +72,7 @@ impl<A: Threading> Communicator<A> {
         Ok(all.into_iter().map(told).collect())
     }
 
-    /// Whether all ranks do, of which this one does or not.
+    /// Whether `does` holds on all ranks.
     fn all_agree(&self, does: bool) -> Result<bool> {
         let mut all = [u8::from(does)];
         self.allreduce_in_place(&mut all, Ord::min)?;
@@ -80,10 +80,10 @@ impl<A: Threading> Communicator<A> {
     }
 }
 
-/// The last cache of the processor on which this process first asked; all are taken to be alike.
+/// The last-level cache of the processor on which this process first asked; all are taken to be alike.
 static LAST_CACHE: LazyLock<Option<Cache>> = LazyLock::new(|| cache::last(cpu::current()));
 
-/// The only processor on which this rank may run.
+/// The processor of this rank, if it may run on a single one.
 fn own_processor() -> Option<u32> {
     let mask = affinity::current().ok()?;
     let mut processors = affinity::cpus(&mask);

@@ -1,4 +1,4 @@
-//! What ranks of a node do without messages reads and writes memory without gaps.
+//! Packs buffers with gaps for collectives in shared memory, which need buffers without.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
@@ -11,15 +11,15 @@ use super::super::threading::Threading;
 use super::serves_in_node;
 use crate::error::Result;
 
-/// Buffers without gaps, for those of a call that have some.
+/// Buffers without gaps that stand for those of a call.
 pub(super) struct PackedBuffers {
-    /// These have what the caller's have.
+    /// They hold what the caller's buffers hold.
     pub(super) buffers: Buffers,
     _rooms: [Scratch; 2],
 }
 
 impl Buffers {
-    /// The bytes of both directions, where they lie in one piece each, with or without gaps.
+    /// The bytes of both directions, where each is one range, with or without gaps.
     const fn wholes(&self) -> Option<[&RawBytes; 2]> {
         match (&self.input, &self.output) {
             (Area::Whole(input), Area::Whole(output)) => Some([input, output]),
@@ -27,7 +27,7 @@ impl Buffers {
         }
     }
 
-    /// Whether a piece has gaps.
+    /// Whether one of the ranges has gaps.
     #[inline(always)]
     pub(super) const fn have_gaps(&self) -> bool {
         match self.wholes() {
@@ -38,11 +38,10 @@ impl Buffers {
 }
 
 impl<A: Threading> Communicator<A> {
-    /// Buffers without gaps, if ranks of a node may do the call without messages. What others do does not
-    /// hang on this.
+    /// Buffers without gaps, if shared memory may serve the call. Other ranks do not depend on this.
     ///
     /// # Errors
-    /// When there is no memory; the others are told.
+    /// When there is no memory; the other ranks are notified.
     #[cold]
     pub(super) fn without_gaps(
         &self,
@@ -81,7 +80,7 @@ impl<A: Threading> Communicator<A> {
 }
 
 impl PackedBuffers {
-    /// Brings what came to where it belongs.
+    /// Copies the result to the caller's buffer.
     pub(super) fn unpack(&self, given: &Buffers) {
         let output = given.output.whole();
         if output.has_gaps() {

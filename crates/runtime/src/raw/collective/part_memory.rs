@@ -1,4 +1,4 @@
-//! Where the parts of a plan are in memory.
+//! Maps the parts of a plan to memory.
 
 use std::iter;
 
@@ -8,8 +8,8 @@ use oxmpi_wire::Bytes;
 
 use super::super::state::{Area, Buffers};
 
-/// A part that is not in its buffer: the buffer is shorter than the call says, or the plan is
-/// broken.
+/// The error of a part that is not in its buffer: the buffer is shorter than the call says, or the plan is
+/// wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartOutside;
 
@@ -25,8 +25,8 @@ pub(super) struct PartMemory<'a> {
 }
 
 impl<'a> PartMemory<'a> {
-    /// The part as one range, where it is one that a message may be sent from or received into as
-    /// it is. `None` also for what is [outside](PartOutside).
+    /// The part as one range, if a message can be sent from it or received into it without a copy. `None`
+    /// also for a part that is [outside](PartOutside).
     pub(super) fn whole(&self, part: Part) -> Option<RawBytes> {
         let (bytes, shift) = match (part.buf, &self.buffers.input, &self.buffers.output) {
             (Buf::In, Area::Whole(bytes), _) | (Buf::Out, _, Area::Whole(bytes)) => (*bytes, 0),
@@ -52,7 +52,7 @@ impl<'a> PartMemory<'a> {
         bytes.part(at, count, stride, part.times)
     }
 
-    /// The part as ranges without gaps, in message order; the first that is outside ends them.
+    /// The part as ranges without gaps, in message order; the first one that is outside ends them.
     pub(super) fn pieces(
         self,
         part: Part,
@@ -71,7 +71,7 @@ impl<'a> PartMemory<'a> {
         })
     }
 
-    /// `len` bytes, the first `at` bytes after the start of the part's buffer or block.
+    /// `len` bytes, starting `at` bytes after the start of the part's buffer or block.
     fn walk(
         self,
         part: Part,
@@ -101,7 +101,7 @@ impl<'a> PartMemory<'a> {
         let walk = BlockWalk {
             blocks_of,
             index,
-            // The first block is met again where the last one runs on into the first.
+            // The first block occurs twice where the last one continues in the first.
             hops: if around {
                 blocks_of.len() + 1
             } else {
@@ -142,22 +142,22 @@ impl BlockList<'_> {
     }
 }
 
-/// Goes through blocks from one on, and from the last one into the first.
+/// Iterates over blocks, starting at any of them, and from the last one on to the first.
 struct BlockWalk<'a> {
     blocks_of: BlockList<'a>,
     index: usize,
-    /// Blocks that may still be looked at.
+    /// Blocks that are left to visit.
     hops: usize,
-    /// Longer blocks are passed over; in bytes.
+    /// Longer blocks are left out; in bytes.
     limit: u64,
-    /// Bytes to pass over.
+    /// Bytes to skip.
     skip: u64,
     /// Bytes to give.
     left: u64,
 }
 
 impl Iterator for BlockWalk<'_> {
-    /// Packed bytes of one block: from where on, and how many.
+    /// A block, the offset of the first of its packed bytes, and their number.
     type Item = Result<(RawBytes, u64, u64), PartOutside>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -184,15 +184,15 @@ impl Iterator for BlockWalk<'_> {
     }
 }
 
-/// Whether the elements of a part lie in one piece of memory, or at equal distances: one that goes
-/// around does so where it does not reach the end.
+/// Whether the elements of a part are contiguous or at equal distances. A part that wraps around is, where it
+/// does not reach the end.
 fn is_layout(part: Part) -> bool {
     let reach = part.first.checked_add(part.count);
     part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap)
 }
 
-/// The ranges of two rows of pieces that correspond, cut where either is. Pieces of the longer row
-/// that correspond to nothing are left out.
+/// Corresponding ranges of two sequences of pieces, cut where either is cut. The rest of the longer sequence
+/// is left out.
 pub(super) fn pairs(
     ones: impl Iterator<Item = Result<RawBytes, PartOutside>>,
     others: impl Iterator<Item = Result<RawBytes, PartOutside>>,

@@ -1,4 +1,4 @@
-//! What the acts of a plan mean in a communicator.
+//! Carries out the steps of a plan by messages, copies and reductions.
 
 use oxmpi_coll::exec::{Driver, Joined, Size};
 use oxmpi_coll::plan::{Part, Side, TAGS, Together};
@@ -16,10 +16,10 @@ use super::count_sum::CountSum;
 use super::part_memory::{PartMemory, PartOutside, pairs};
 use crate::error::{Error, Result};
 
-/// What the acts of a plan mean in a communicator.
+/// Carries out the steps of a plan by messages, copies and reductions.
 pub(super) struct PlanDriver<'a, A: Threading> {
     pub(super) members: Members<'a, A>,
-    /// The ranks that the plan names.
+    /// The ranks that the plan numbers.
     pub(super) ranks: &'a Group,
     pub(super) buffers: &'a Buffers,
     pub(super) operation: Option<Operation<'a>>,
@@ -44,7 +44,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         ))
     }
 
-    /// What a message of the part is sent from or received into.
+    /// The memory that a message of the part is sent from or received into.
     #[inline]
     fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
         match self.places().whole(part) {
@@ -55,7 +55,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         }
     }
 
-    /// Room for a message of a part that lies in several pieces.
+    /// Memory for a message of a part that lies in several pieces.
     #[cold]
     fn packed(&mut self, part: Part) -> Result<(RawBytes, Box<PackedMessage>)> {
         let mut packed = self.state.memory.packed.pop().unwrap_or_default();
@@ -69,7 +69,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         Ok((body, packed))
     }
 
-    /// Room that holds what is in the part.
+    /// Such memory, filled with the content of the part.
     #[cold]
     fn filled(&mut self, part: Part) -> Result<(RawBytes, Box<PackedMessage>)> {
         let (body, packed) = self.packed(part)?;
@@ -77,7 +77,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         Ok((body, packed))
     }
 
-    /// What holds the bytes of the part without gaps: its place or, where that has some, room.
+    /// Memory without gaps that holds the content of the part: its own, or packed memory.
     fn contiguous(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
         if part.is_empty() {
             return Ok((RawBytes::empty(), None));
@@ -88,7 +88,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         }
     }
 
-    /// Takes a message's room back, and brings what was received to its place.
+    /// Takes a message's packed memory back, and unpacks what was received.
     #[cold]
     fn unpack(&mut self, mut packed: Box<PackedMessage>, received: bool) -> Result<()> {
         let (from, part) = (packed.room.bytes(), packed.part);
@@ -100,7 +100,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         done
     }
 
-    /// Goes through a range without gaps and a part, range by range.
+    /// Visits corresponding pieces of a range without gaps and of a part.
     fn transfer(
         &mut self,
         bytes: RawBytes,
@@ -113,7 +113,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         moved.map_err(|PartOutside| self.outside(part))
     }
 
-    /// Goes through two parts of the same length, range by range.
+    /// Visits corresponding pieces of two parts of the same length.
     fn both(
         &mut self,
         from: Part,
@@ -130,8 +130,8 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         Ok(())
     }
 
-    /// The peer, and the envelope with the collective's number and the act's tag: two collectives
-    /// of one communicator never mix.
+    /// The peer, and the envelope: its tag is the collective's number and the step's tag, so that messages of
+    /// two collectives of one communicator never match.
     #[inline]
     fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
         let tag = self.state.number.wrapping_mul(TAGS) | tag;
@@ -242,7 +242,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         let (peer, Envelope { context, tag }) = self.address(from, tag)?;
         let fast_receive = self.state.fast_receive.as_mut();
         let announced = self.members.access.with(|endpoint| {
-            // A receive before this one may be what the next message is for.
+            // The next message may be for a receive before this one.
             if let Some(fast_receive) = fast_receive {
                 fast_receive.post(endpoint);
             }
@@ -258,7 +258,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
     fn sum(&mut self, from: Part) -> Result<Option<u64>> {
         let mut numbers = CountSum::up_to(from.limit);
         let places = self.places();
-        // The limit is about the numbers, not about where they are.
+        // The limit applies to the numbers, not to where they are.
         for piece in places.pieces(Part {
             limit: u64::MAX,
             ..from

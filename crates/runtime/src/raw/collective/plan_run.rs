@@ -1,4 +1,4 @@
-//! One collective under way.
+//! Advances one plan: gives it memory, carries out its steps, and takes its messages back when it fails.
 
 use oxmpi_coll::exec::{Failure, Progress};
 
@@ -13,10 +13,10 @@ use super::plan_driver::PlanDriver;
 use crate::error::Result;
 
 impl PlanRun {
-    /// Gives it memory, before it starts.
+    /// Gives the run its memory, before it starts.
     ///
     /// # Errors
-    /// When there is not enough.
+    /// When there is not enough memory.
     #[inline(always)]
     pub(super) fn give_memory<A: Threading>(
         &mut self,
@@ -33,10 +33,10 @@ impl PlanRun {
         Ok(())
     }
 
-    /// Goes on as far as it can; its plan names these ranks. Whether it is done.
+    /// Carries out all steps that are ready; the plan numbers the ranks of `ranks`. Whether all are done.
     ///
     /// # Errors
-    /// When a message or the operation fails; then [`PlanRun::abandon`] is what is left to do.
+    /// When a message or the operation fails; the caller then calls [`PlanRun::abandon`].
     #[inline]
     pub(super) fn advance<A: Threading>(
         &mut self,
@@ -60,7 +60,7 @@ impl PlanRun {
         }
     }
 
-    /// Gives up: takes every message back and waits until none touches a buffer any more.
+    /// Takes every message back, and waits until none uses a buffer any more.
     pub(super) fn abandon<A: Threading>(&mut self, members: Members<'_, A>) {
         while let Some(ticket) = self.execution.abandon() {
             let posted = match ticket.request {
@@ -78,7 +78,7 @@ impl PlanRun {
     }
 }
 
-/// Takes a message back. How it ends is the collective's failure, which is told already.
+/// Takes a message back. Its outcome does not matter: the collective has failed.
 fn take_back<A: Threading>(members: Members<'_, A>, request: OpenRequest) {
     let mine = members.access.with(|endpoint| {
         let mine = endpoint.check_process().is_ok();

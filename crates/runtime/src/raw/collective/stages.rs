@@ -14,7 +14,7 @@ use super::started;
 use crate::error::Result;
 
 impl PreparedStage {
-    /// Goes on as far as it can. Whether it is done.
+    /// Carries out all steps of the stage that are ready. Whether all are done.
     ///
     /// # Errors
     /// As [`PlanRun::advance`].
@@ -32,7 +32,7 @@ impl StageSequence {
     /// Gives the first stage memory.
     ///
     /// # Errors
-    /// When there is not enough.
+    /// When there is not enough memory.
     pub(super) fn give_memory<A: Threading>(
         &mut self,
         members: Members<'_, A>,
@@ -45,7 +45,7 @@ impl StageSequence {
     /// Goes on to the next stage, which takes over the memory. False: there is none.
     ///
     /// # Errors
-    /// When there is not enough memory, or the ranks do not agree.
+    /// When there is not enough memory, or the calls of the ranks differ.
     pub(super) fn next<A: Threading>(&mut self, members: Members<'_, A>) -> Result<bool> {
         if self.done == self.more.len() {
             self.stages().for_each(|stage| stage.buffers.end());
@@ -115,7 +115,7 @@ impl<A: Threading> Communicator<A> {
         self.keep(sequence, number, operation)
     }
 
-    /// The stages with their plans. A rank that takes no part has one without steps.
+    /// The stages with their plans. A rank that takes part in none has one without steps.
     fn sequence(&self, stages: Stages, number: u32) -> Result<StageSequence> {
         let prepare = |stage: Stage| {
             let plan = self.plan(&stage.call, &stage.ranks)?;

@@ -1,4 +1,4 @@
-//! Collectives that are started and waited for later, once or again and again.
+//! Starts collectives that are waited for later, once or repeatedly.
 
 use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
 
@@ -13,14 +13,14 @@ use super::started;
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
-    /// Starts a collective (MPI 5.0, section 6.12). Ranks start those of one communicator, and call
-    /// those that block, in the same order.
+    /// Starts a collective (MPI 5.0, section 6.12). Ranks start the collectives of a communicator, and call
+    /// its blocking ones, in the same order.
     ///
-    /// The request ends as one of a message does; taken back, it ends the communicator's
-    /// collectives. Buffers are in use until then.
+    /// The request completes as one of a message does. Cancelling it ends the communicator's collectives.
+    /// Buffers are in use until it has completed.
     ///
     /// # Errors
-    /// As [`Communicator::collective`]; what fails later comes from the request.
+    /// As [`Communicator::collective`]; later failures are reported by the request.
     pub(crate) fn start(
         &self,
         call: Call,
@@ -46,8 +46,8 @@ impl<A: Threading> Communicator<A> {
         Ok(RawRequest::of(started::begin(self.access(), open)))
     }
 
-    /// Prepares a collective that can be started again and again (MPI 5.0, section 6.13). Ranks
-    /// prepare those of one communicator in the same order, and start them in any.
+    /// Prepares a collective that can be started repeatedly (MPI 5.0, section 6.13). Ranks prepare those of
+    /// one communicator in the same order, and may start them in any order.
     ///
     /// # Errors
     /// As [`Communicator::start`], or when there are 8,388,607 of them already.
@@ -64,7 +64,7 @@ impl<A: Threading> Communicator<A> {
         self.keep(sequence, number, operation)
     }
 
-    /// A collective with this number, of all ranks.
+    /// The stages of a collective of all ranks with this number.
     fn sequence_of(
         &self,
         call: &Call,
@@ -104,14 +104,14 @@ impl<A: Threading> Communicator<A> {
         })
     }
 
-    /// One that is not under way yet.
+    /// A collective that is not under way yet.
     pub(super) fn open(
         &self,
         mut sequence: StageSequence,
         memory: RunMemory,
         operation: Option<OwnedOperation>,
     ) -> Result<Box<StartedCollective>> {
-        // It has its number, so the other ranks go on to wait for this one.
+        // The number is taken, so the other ranks wait for this one.
         sequence
             .give_memory(self.members(), memory)
             .map_err(|error| self.members().end_for(error))?;
@@ -126,14 +126,14 @@ impl<A: Threading> Communicator<A> {
     }
 }
 
-/// The call where no rank waits for it, so that none can act together with others.
+/// The call without intra-node phases: no rank of a started collective blocks in them.
 const fn alone(call: Call) -> Call {
     call.with_teams(Teams::None)
 }
 
-/// A collective that can be started again and again: its plan and its memory are made once.
+/// A collective that can be started repeatedly: its plan and its memory are made once.
 ///
-/// Dropping it frees both; under way, it is taken back first.
+/// Dropping it frees both; a run under way is cancelled first.
 pub(crate) struct PreparedCollective<'a, A: Threading> {
     communicator: &'a Communicator<A>,
     number: u32,
@@ -174,7 +174,7 @@ impl<A: Threading> Drop for PreparedCollective<'_, A> {
             access.with(|endpoint| endpoint.collectives.request(context, self.number))
         {
             started::cancel_request(access, request);
-            // One that another thread advances is given up when that comes back.
+            // A collective that another thread advances is cancelled when that thread puts it back.
             let over = |endpoint: &mut Endpoint| {
                 let over = endpoint.collectives.request(context, self.number).is_none();
                 over.then_some(())

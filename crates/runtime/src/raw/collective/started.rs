@@ -1,9 +1,9 @@
-//! Collectives that go on while their ranks do something else.
+//! Advances started collectives while their ranks do something else.
 //!
-//! One that was started is a request of its endpoint as a message is. The endpoint keeps those that have
-//! not ended, and whoever waits or tests on the endpoint advances them: no thread does, and no lock is
-//! held meanwhile but the endpoint's own. The one that is advanced is taken out of the endpoint, so that its
-//! operation may call what it likes.
+//! A started collective is a request of its endpoint, as a message is. The endpoint keeps it until it
+//! completes, and every call that waits or tests on the endpoint advances it: there is no progress thread,
+//! and no lock but the endpoint's. A collective that is advanced is taken out of the endpoint, so that its
+//! operation may use the endpoint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,7 +32,7 @@ pub(crate) fn drive<A: Threading>(access: &A) {
     }
 }
 
-/// Starts one: from now on it is a request.
+/// Starts a collective, which is a request from now on.
 pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) -> OpenRequest {
     open.sequence.begin();
     let (request, open) = access.with(|endpoint| {
@@ -51,7 +51,7 @@ pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) 
     request
 }
 
-/// Advances one that was taken out, and puts it back or ends it.
+/// Advances a collective that was taken out, and puts it back or completes it.
 fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     let error = match catch_unwind(AssertUnwindSafe(|| open.advance(access))) {
         Ok(Ok(true)) => return end(access, open, Ok(Status::own(false))),
@@ -71,14 +71,15 @@ fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     end(access, open, Err(failure));
 }
 
-/// Takes one back, if the request is one. One that is being advanced ends so after that.
+/// Cancels the collective with this request, if there is one. One that a thread is advancing is cancelled
+/// afterwards.
 pub(crate) fn cancel_request<A: Threading>(access: &A, request: OpenRequest) {
     if let Some(open) = access.with(|endpoint| endpoint.collectives.take(request)) {
         give_up(access, open);
     }
 }
 
-/// Ends one that its caller has taken back.
+/// Completes a collective that its caller has cancelled.
 #[cold]
 fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     let (run, members) = open.parts(access);
@@ -87,8 +88,8 @@ fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     end(access, open, Ok(Status::own(true)));
 }
 
-/// Tells how one has ended, and keeps it if it is persistent, both at once: whoever sees the end may
-/// start it again. Another one's memory is given back.
+/// Completes a collective, and keeps it if it is persistent, in one step: a caller that sees the completion
+/// may start it again. Otherwise its memory is given back.
 fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outcome) {
     let over = access.with(|endpoint| {
         if let Some(request) = open.request.take() {
@@ -102,12 +103,12 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
         endpoint.return_memory(open.sequence.return_memory_of_run());
         Some(open)
     });
-    // Its operation is dropped last, while no endpoint is held: it is the user's.
+    // The user's operation is dropped last, while the endpoint is not held.
     drop(over);
 }
 
 impl StartedCollective {
-    /// What runs, and with whom.
+    /// The run of the current stage, and the ranks of the collective.
     fn parts<'a, A: Threading>(&'a mut self, access: &'a A) -> (&'a mut PlanRun, Members<'a, A>) {
         let members = Members {
             access,
@@ -117,7 +118,7 @@ impl StartedCollective {
         (&mut self.sequence.stage().run, members)
     }
 
-    /// Goes on as far as it can. Whether it is done.
+    /// Carries out all steps that are ready. Whether the collective has completed.
     fn advance<A: Threading>(&mut self, access: &A) -> Result<bool> {
         let members = Members {
             access,

@@ -9,7 +9,7 @@ use oxmpi_wire::{Fault, Peer};
 use super::Endpoint;
 use crate::error::Result;
 
-/// A communicator's node_group between its collectives.
+/// A communicator's node group between two collectives.
 pub(super) enum NodeGroupSlot {
     /// No collective has needed it yet.
     NotMade,
@@ -23,19 +23,19 @@ pub(super) enum NodeGroupSlot {
     InUse,
 }
 
-/// What a collective gets when it asks for its node_group.
+/// What a collective gets when it asks for its node group.
 pub(in crate::raw) enum LentNodeGroup {
     /// There is none: messages do the collective.
     None,
     /// The ranks have not made it yet.
     NotMade,
-    /// The node_group, and how often to look before a longer wait.
+    /// The node group, and the number of polls before a longer wait.
     Group(Box<Team>, u32),
     /// Another collective uses it.
     InUse,
 }
 
-/// Whether the ranks of each node have a node_group.
+/// Whether the ranks of each node have a node group.
 pub(in crate::raw) enum GroupsOnNodes {
     /// There are none.
     None,
@@ -56,7 +56,7 @@ pub(in crate::raw) enum WaitFailure {
 }
 
 impl Endpoint {
-    /// The slot for barriers of the communicator of this context, if there is one. Communicators
+    /// The slot for barriers by flags of the communicator with this context, if there is one. Communicators
     /// with the same context have no rank in common.
     pub(in crate::raw) fn node_barrier_slot(&self, context: u32) -> Option<usize> {
         let slot = (context / Self::CONTEXTS) as usize;
@@ -83,7 +83,7 @@ impl Endpoint {
             return Some(Ok(()));
         }
         let (peer, fault) = self.fault_among(missing)?;
-        // It may have come before it was lost.
+        // It may have entered before it was lost.
         match self.node_barriers.look(slot, &mut self.tx.node) {
             0 => Some(Ok(())),
             left if left >> peer.0 & 1 != 0 => {
@@ -94,8 +94,8 @@ impl Endpoint {
         }
     }
 
-    /// Lends the node_group of the communicator of this context, for one call; what the user asks an
-    /// algorithm for has none. Communicators with the same context have no rank in common.
+    /// Lends the node group of the communicator with this context for one call. There is none for a call for
+    /// which the user asks for an algorithm. Communicators with the same context have no rank in common.
     ///
     /// # Errors
     /// When the endpoint is not usable.
@@ -131,8 +131,8 @@ impl Endpoint {
         })
     }
 
-    /// Whether the ranks of each node have a node_group for the communicator of this context, whose ranks are on
-    /// several.
+    /// Whether the ranks of each node have a node group for the communicator with this context, whose ranks
+    /// are on several nodes.
     pub(in crate::raw) fn groups_on_nodes(&mut self, context: u32) -> GroupsOnNodes {
         match self
             .node_groups
@@ -148,7 +148,7 @@ impl Endpoint {
         }
     }
 
-    /// This rank is alone on its node, and those of other nodes have teams.
+    /// Notes that this rank is alone on its node, and that ranks of other nodes have node groups.
     pub(in crate::raw) fn set_alone_on_node(&mut self, context: u32) {
         if let Some(slot) = self
             .node_groups
@@ -158,7 +158,7 @@ impl Endpoint {
         }
     }
 
-    /// Lends the node_group that the ranks of this node have for the communicator of this context.
+    /// Lends the node group of this node's ranks of the communicator with this context.
     pub(in crate::raw) fn lend_group_on_node(&mut self, context: u32) -> LentNodeGroup {
         let Some(slot) = self
             .node_groups
@@ -176,7 +176,7 @@ impl Endpoint {
         }
     }
 
-    /// A node_group of `links` for the communicator of this context, if there are gates and memory for one.
+    /// A node group of `links` for the communicator with this context, if there are flags and memory for one.
     pub(in crate::raw) fn make_node_group(
         &self,
         context: u32,
@@ -188,7 +188,7 @@ impl Endpoint {
         self.node_barriers.are_open().then(node_group).flatten()
     }
 
-    /// Keeps the node_group until the next collective.
+    /// Keeps the node group until the next collective.
     #[inline]
     pub(in crate::raw) fn keep_node_group(&mut self, context: u32, node_group: Box<Team>) {
         if let Some(slot) = self
@@ -199,19 +199,19 @@ impl Endpoint {
         }
     }
 
-    /// Whether what a collective waits for has come.
+    /// The outcome of a wait in a collective; `None` while it goes on.
     pub(in crate::raw) fn poll_awaited(
         &mut self,
         awaited: &mut Awaited,
     ) -> Option<std::result::Result<(), WaitFailure>> {
         match self.node_barriers.has_come(awaited, &mut self.tx.node) {
             Ok(true) => return Some(Ok(())),
-            // The next poll gives it up.
+            // The next poll of the transport gives up that link.
             Ok(false) | Err((_, Never::Corrupt(_))) => {}
             Err((rank, Never::Differs)) => return Some(Err(WaitFailure::Differs(Peer(rank)))),
         }
         let (peer, fault) = self.fault_among(awaited.missing())?;
-        // It may have come before it was lost.
+        // Its part may have arrived before it was lost.
         if self.node_barriers.has_come(awaited, &mut self.tx.node) == Ok(true) {
             return Some(Ok(()));
         }
@@ -219,12 +219,12 @@ impl Endpoint {
         lost.then_some(Err(WaitFailure::Lost(Failure::Fault { peer, fault })))
     }
 
-    /// What was awaited has come, or is awaited no more.
+    /// Ends a wait.
     pub(in crate::raw) const fn end_wait(&mut self) {
         self.node_barriers.forget();
     }
 
-    /// The first of the links `links`, bit by bit, that is lost, and why.
+    /// The first of `links`, a bit mask, that is lost, and why.
     fn fault_among(&self, links: u64) -> Option<(Peer, Fault)> {
         let links = (0..self.node_links).filter(|link| links >> link & 1 != 0);
         let faults = links.map(|link| (Peer(link), self.engine.fault(Peer(link))));
@@ -233,7 +233,7 @@ impl Endpoint {
             .next()
     }
 
-    /// Wakes those of the links, bit by bit, whose ranks sleep.
+    /// Wakes the sleeping ranks of `links`, a bit mask.
     #[inline]
     pub(in crate::raw) fn wake(&self, links: u64) {
         self.tx.node.wake_those_asleep(links);

@@ -5,23 +5,23 @@ use oxmpi_wire::Bytes;
 
 use crate::data::source;
 
-/// The bytes of one direction.
+/// The bytes of one direction of a collective.
 #[derive(Clone, Debug)]
 pub(crate) enum Area {
-    /// All elements. Where there is one block for each rank or neighbour, they are equally long and
-    /// follow one another in their order.
+    /// One range with all elements. Where there is a block for each rank or neighbour, the blocks have equal
+    /// lengths and follow one another.
     Whole(RawBytes),
-    /// One block for each rank or neighbour, each of its own length and in its own place: the
-    /// collectives whose names end in v or w, and reduce_scatter's input.
+    /// One block for each rank or neighbour, each of any length and anywhere: the collectives whose names end
+    /// in v or w, and the input of reduce_scatter.
     Blocks(BlockRanges),
 }
 
-/// Blocks, and how long they are.
+/// The memory and the lengths of blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRanges {
     /// Elements of each block.
     lengths: Vec<u64>,
-    /// Where each block is; none where the blocks are only counted.
+    /// The memory of each block; empty where only the lengths are known.
     places: Vec<RawBytes>,
 }
 
@@ -31,7 +31,7 @@ impl Area {
         Self::Whole(RawBytes::empty())
     }
 
-    /// The bytes that lie in one piece; of blocks none.
+    /// The range of [`Area::Whole`]; empty for blocks.
     pub(crate) const fn whole(&self) -> RawBytes {
         match self {
             Self::Whole(bytes) => *bytes,
@@ -39,7 +39,7 @@ impl Area {
         }
     }
 
-    /// Bytes of all of it.
+    /// Number of bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len(),
@@ -47,7 +47,7 @@ impl Area {
         }
     }
 
-    /// Elements of each block; none where all are equally long.
+    /// Elements of each block; empty where all blocks have equal lengths.
     pub(super) fn lengths(&self) -> &[u64] {
         match self {
             Self::Whole(_) => &[],
@@ -55,7 +55,7 @@ impl Area {
         }
     }
 
-    /// The lengths as plans see them: numbers of 8 bytes, low byte first.
+    /// The lengths as plans read them: numbers of 8 bytes, low byte first.
     pub(in crate::raw) fn counts(&self) -> RawBytes {
         const {
             assert!(
@@ -68,14 +68,14 @@ impl Area {
 }
 
 impl BlockRanges {
-    /// Where block `n` is, if it has at most `limit` elements.
+    /// The memory of block `n`, if it has at most `limit` elements.
     pub(in crate::raw) fn place(&self, n: u32, limit: u64) -> Option<RawBytes> {
         let at = n as usize;
         let short = self.lengths.get(at)? <= &limit;
         short.then(|| self.places.get(at).copied())?
     }
 
-    /// Where the blocks are.
+    /// The memory of each block.
     pub(in crate::raw) fn places(&self) -> &[RawBytes] {
         &self.places
     }
@@ -89,7 +89,7 @@ impl BlockRanges {
         }
     }
 
-    /// Blocks that have so many elements and are nowhere: what reduce_scatter in place is given.
+    /// Blocks of which only the lengths are known: the input of reduce_scatter in place.
     pub(crate) const fn counted(lengths: Vec<u64>) -> Self {
         Self {
             lengths,

@@ -1,4 +1,4 @@
-//! What a collective works on.
+//! The buffers that a collective reads and writes.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use oxmpi_coll::plan::Given;
 use super::area::Area;
 use super::widened::WidenedBuffers;
 
-/// What a collective reads and writes. What each one finds where is told in its module of
-/// `oxmpi-coll`; what it does not have is [`Area::empty`].
+/// What a collective reads and writes. Its module in `oxmpi-coll` says what is where; unused areas are
+/// [`Area::empty`].
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    /// What the caller gives. It is not read in a call in place.
+    /// The caller's input; not read in a call in place.
     pub(crate) input: Area,
-    /// What the caller gets. A call in place finds its input here.
+    /// The caller's output; in a call in place it holds the input first.
     pub(crate) output: Area,
-    /// With whom a neighbourhood collective talks.
+    /// The neighbours of a neighbourhood collective.
     pub(crate) neighbors: Option<Arc<Neighbors>>,
-    /// Of a reduction whose elements stand for narrower ones of the caller's.
+    /// The wide elements of a reduction that is done on other elements than the caller's.
     pub(crate) wide: Option<Box<WidenedBuffers>>,
 }
 
-/// With whom a neighbourhood collective talks, in the caller's order:
+/// The neighbours of a neighbourhood collective, in the caller's order;
 /// [`NOBODY`](oxmpi_coll::catalog::NOBODY) may be among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbors {
@@ -32,10 +32,10 @@ pub(crate) struct Neighbors {
 }
 
 impl Buffers {
-    /// None.
+    /// No bytes at all.
     pub(crate) const NONE: Self = Self::new(Area::empty(), Area::empty());
 
-    /// Of a collective that needs no neighbours.
+    /// The buffers of a collective without neighbours.
     pub(crate) const fn new(input: Area, output: Area) -> Self {
         Self {
             input,
@@ -45,7 +45,7 @@ impl Buffers {
         }
     }
 
-    /// Before the collective begins.
+    /// Converts the input to wide elements, before the collective starts.
     #[inline]
     pub(in crate::raw) fn begin(&self) {
         if let Some(wide) = &self.wide {
@@ -53,7 +53,7 @@ impl Buffers {
         }
     }
 
-    /// After its end.
+    /// Converts the result back, after the collective has completed.
     #[inline]
     pub(in crate::raw) fn end(&self) {
         if let Some(wide) = &self.wide {
@@ -61,7 +61,7 @@ impl Buffers {
         }
     }
 
-    /// The arrays that plans look at.
+    /// The arrays of lengths and neighbours that plans read.
     pub(in crate::raw) fn given(&self) -> Given<'_> {
         let neighbors = self.neighbors.as_deref();
         Given {

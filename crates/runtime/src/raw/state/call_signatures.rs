@@ -1,4 +1,5 @@
-//! What the ranks of a collective compare before it starts, where the setting `coll_check` asks for that.
+//! The signatures of calls, which ranks compare before a collective where the setting `coll_check` asks for
+//! it.
 
 use std::fmt;
 
@@ -8,11 +9,11 @@ use super::area::Area;
 use super::buffers::Buffers;
 use crate::data::target;
 
-/// What is the same in all ranks' calls: the collective, the root, the bytes of the vector or block
+/// What is the same in the calls of all ranks: the collective, the root, the bytes of the vector or block
 /// where all ranks know them, and whether the operation commutes.
 type Signature = [u64; 4];
 
-/// All ranks' signatures.
+/// The signatures of all ranks' calls.
 #[derive(Debug)]
 pub(in crate::raw) struct CallSignatures(Vec<Signature>);
 
@@ -33,7 +34,7 @@ impl CallSignatures {
         Self(all)
     }
 
-    /// The collective by which the ranks tell each other their signatures.
+    /// The collective by which the ranks exchange their signatures.
     pub(in crate::raw) fn exchange(&mut self, rank: u32) -> (Call, Buffers) {
         let (size, bytes) = (self.0.len() as u32, size_of::<Signature>() as u64);
         let call = Call::allgather(rank, size, bytes).with_in_place(true);
@@ -41,7 +42,7 @@ impl CallSignatures {
         (call, Buffers::new(Area::empty(), output))
     }
 
-    /// The first rank whose signature differs from that of rank 0, and both in words.
+    /// The first rank whose signature differs from that of rank 0, and both as text.
     pub(in crate::raw) fn difference(&self) -> Option<(usize, [SignatureText<'_>; 2])> {
         let first = &self.0[0];
         let rank = self.0.iter().position(|one| one != first)?;
@@ -49,7 +50,7 @@ impl CallSignatures {
     }
 }
 
-/// A signature in words.
+/// Formats a signature.
 pub(in crate::raw) struct SignatureText<'a>(&'a Signature);
 
 impl fmt::Display for SignatureText<'_> {

@@ -1,18 +1,18 @@
-//! Numbers of collectives.
+//! The numbers of a communicator's collectives.
 //!
-//! A message's tag is its collective's number and, in the lowest bits, its act's tag. Collectives
-//! that run once are numbered in the order in which all ranks call them; the numbers come again,
-//! long after the messages are gone. Persistent ones keep the number that they were given in the
-//! order in which they were prepared, since ranks may start them in any order.
+//! A message's tag is its collective's number and, in the lowest bits, its step's tag. Collectives that run
+//! once are numbered in the order in which all ranks call them; the numbers repeat long after their messages
+//! are gone. A persistent collective keeps the number that it got when it was prepared, as ranks may start
+//! them in any order.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use oxmpi_coll::plan::TAGS;
 
-/// Numbers there are: those that fit beside an act's tag.
+/// How many numbers there are beside a step's tag.
 const NUMBERS: u32 = u32::MAX / TAGS + 1;
 
-/// The first number of persistent collectives. The last of all is none of them.
+/// The first number of persistent collectives. The very last number is for failure notices.
 const PERSISTENT: u32 = NUMBERS / 2;
 
 /// The numbers of one communicator's collectives. Threads may share them.
@@ -23,7 +23,7 @@ pub(crate) struct CollectiveNumbers {
 }
 
 impl CollectiveNumbers {
-    /// From the first ones on.
+    /// Both kinds start from their first number.
     pub(crate) const fn new() -> Self {
         Self {
             once: AtomicU32::new(0),
@@ -37,7 +37,7 @@ impl CollectiveNumbers {
         self.once.fetch_add(1, Ordering::Relaxed) % PERSISTENT
     }
 
-    /// The number of the next persistent one; `None` when all are given.
+    /// The number of the next persistent collective; `None` when all are taken.
     pub(in crate::raw) fn persistent(&self) -> Option<u32> {
         let given = self.persistent.fetch_add(1, Ordering::Relaxed);
         let left = given < NUMBERS - PERSISTENT - 1;

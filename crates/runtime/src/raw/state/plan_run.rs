@@ -16,7 +16,7 @@ pub(in crate::raw) struct PlanRun {
 }
 
 impl PlanRun {
-    /// Prepares the call's plan, as the collective with this number.
+    /// A run of the plan, as the collective with this number.
     #[inline(always)]
     pub(in crate::raw) fn new(plan: AnyPlan, call: &Call, number: u32, alone: bool) -> Self {
         Self {
@@ -33,41 +33,41 @@ impl PlanRun {
         }
     }
 
-    /// Gives it memory that is enough.
+    /// Gives the run memory that is known to be enough.
     #[inline(always)]
     pub(in crate::raw) fn take_memory(&mut self, memory: RunMemory) {
         self.state.memory = memory;
     }
 
-    /// Whether something may come sooner on the fast path than by a turn of the endpoint. Once for
-    /// each receive: a turn would take it the longer way.
+    /// Whether a new receive should be polled on the fast path before the endpoint makes progress, which
+    /// would take its message the slower way. True once for each receive.
     #[inline]
     pub(in crate::raw) const fn take_unpolled(&mut self) -> bool {
         std::mem::replace(&mut self.state.unpolled, false)
     }
 
-    /// Prepares it to run once more. Nothing is under way.
+    /// Makes the run start over. No message is under way.
     pub(in crate::raw) fn restart(&mut self) {
         self.execution.restart();
     }
 
-    /// The memory, for the next collective. Nothing is under way.
+    /// Takes the memory back, for the next collective. No message is under way.
     pub(in crate::raw) fn return_memory_of_run(&mut self) -> RunMemory {
         std::mem::take(&mut self.state.memory)
     }
 }
 
-/// A message under way, and the bytes it must have.
+/// A message under way, and the number of bytes that it must have.
 #[derive(Debug)]
 pub(in crate::raw) struct PendingMessage {
-    /// `None`: the fast_receive one.
+    /// `None`: the fast receive of the run.
     pub(in crate::raw) request: Option<OpenRequest>,
     pub(in crate::raw) bytes: u64,
-    /// Where its bytes are meanwhile, if not in their place.
+    /// The memory that holds its bytes meanwhile, if not their own.
     pub(in crate::raw) packed: Option<Box<PackedMessage>>,
 }
 
-/// What a run has besides its execution.
+/// The state of a run beside its execution.
 #[derive(Debug)]
 pub(in crate::raw) struct RunState {
     pub(in crate::raw) memory: RunMemory,
@@ -77,16 +77,15 @@ pub(in crate::raw) struct RunState {
     pub(in crate::raw) block: u64,
     /// The collective's number.
     pub(in crate::raw) number: u32,
-    /// Whether this thread waits for nothing else, so that what comes may be looked for on the
-    /// fast path.
+    /// Whether the thread waits for this run only, so that receives may poll the fast path.
     pub(in crate::raw) alone: bool,
     pub(in crate::raw) fast_receive: Option<FastReceive>,
-    /// It was not asked for yet.
+    /// The fast receive has not been polled yet.
     pub(in crate::raw) unpolled: bool,
 }
 
-/// A receive that polls on the fast path as long as it can. There is one at a time: the next one
-/// posts it before itself, so that receives keep their order.
+/// A receive that polls the fast path as long as it is open. A run has one at a time: the next receive posts
+/// it first, so that receives keep their order.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::raw) struct FastReceive {
     pub(in crate::raw) peer: Peer,

@@ -1,9 +1,8 @@
-//! Collectives in stages: each stage is a collective of some of the ranks, which start one when they
-//! are done with the one before.
+//! Collectives in stages. Each stage is a collective of some of the ranks; a rank starts a stage when it has
+//! completed the one before.
 //!
-//! All stages have the collective's number. That keeps their messages apart, since every rank goes
-//! through its stages in one order: of the messages from one rank to another those of the earlier
-//! stage come first.
+//! All stages have the collective's number. Every rank goes through its stages in one order, so of the
+//! messages from one rank to another those of the earlier stage come first, and match first.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
@@ -15,27 +14,27 @@ use super::call_signatures::CallSignatures;
 use super::plan_run::PlanRun;
 use super::widened::WidenedBuffers;
 
-/// A collective of some ranks.
+/// One stage: a collective of some ranks.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    /// Ranks and root are those of `ranks`.
+    /// Its ranks and root are those of `ranks`.
     pub(crate) call: Call,
     pub(crate) buffers: Buffers,
-    /// Who takes part.
+    /// The ranks that take part.
     pub(crate) ranks: Group,
 }
 
 /// The stages of one collective, and the memory between them.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
-    /// Those in which this rank takes part.
+    /// The stages in which this rank takes part.
     pub(in crate::raw) all: Vec<Stage>,
-    /// What one stage brings and another one takes.
+    /// The memory of intermediate results.
     pub(in crate::raw) memory: Vec<Scratch>,
 }
 
 impl Stages {
-    /// These, with nothing between them.
+    /// These stages, without memory between them.
     pub(crate) fn of(stages: impl IntoIterator<Item = Stage>) -> Self {
         Self {
             all: stages.into_iter().collect(),
@@ -43,19 +42,19 @@ impl Stages {
         }
     }
 
-    /// Adds one.
+    /// Adds a stage.
     pub(crate) fn add(&mut self, stage: Stage) {
         self.all.push(stage);
     }
 
-    /// Does all on wide elements, those of the first stage and of the last one.
+    /// Makes the stages work on wide elements, those of the first stage and of the last one.
     pub(crate) fn widen(&mut self, wide: Option<Box<WidenedBuffers>>) {
         if let Some(first) = self.all.first_mut() {
             first.buffers.wide = wide;
         }
     }
 
-    /// So many bytes that live as long as the stages; `None`: there is no memory.
+    /// Memory of `bytes` bytes that lives as long as the stages; `None`: there is none.
     pub(crate) fn make_room(&mut self, bytes: u64) -> Option<RawBytes> {
         let mut room = Scratch::default();
         let place = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
@@ -69,24 +68,24 @@ impl Stages {
 pub(in crate::raw) struct PreparedStage {
     pub(in crate::raw) run: PlanRun,
     pub(in crate::raw) buffers: Buffers,
-    /// Who takes part; `None`: all.
+    /// The ranks that take part; `None`: all.
     pub(in crate::raw) ranks: Option<Group>,
 }
 
-/// A collective's stages on their way, of which most collectives have one.
+/// The stages of a collective under way; most collectives have one.
 #[derive(Debug)]
 pub(in crate::raw) struct StageSequence {
     pub(in crate::raw) first: PreparedStage,
     pub(in crate::raw) more: Vec<PreparedStage>,
-    /// How many are done.
+    /// Stages that are done.
     pub(in crate::raw) done: usize,
-    /// What the first stage is for, if it is for that.
+    /// The signatures that the first stage exchanges, if it does.
     pub(in crate::raw) agreement: Option<CallSignatures>,
     _rooms: Vec<Scratch>,
 }
 
 impl StageSequence {
-    /// Of one stage, before which the ranks may have to agree.
+    /// A collective of one stage, before which the ranks may have to compare their calls.
     pub(in crate::raw) fn of(
         only: PreparedStage,
         agreement: Option<(CallSignatures, PreparedStage)>,
@@ -114,7 +113,7 @@ impl StageSequence {
         }
     }
 
-    /// The stage that is under way.
+    /// The current stage.
     pub(in crate::raw) fn stage(&mut self) -> &mut PreparedStage {
         match self.done {
             0 => &mut self.first,
@@ -126,12 +125,12 @@ impl StageSequence {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// The first stage begins.
+    /// Prepares the buffers of all stages.
     pub(in crate::raw) fn begin(&self) {
         self.stages().for_each(|stage| stage.buffers.begin());
     }
 
-    /// Prepares all stages to run once more. Nothing is under way.
+    /// Makes all stages start over. No message is under way.
     pub(in crate::raw) fn restart(&mut self) {
         if self.done > 0 {
             let memory = self.return_memory_of_run();
@@ -144,7 +143,7 @@ impl StageSequence {
         }
     }
 
-    /// The memory, for the next collective. Nothing is under way.
+    /// Takes the memory back, for the next collective. No message is under way.
     pub(in crate::raw) fn return_memory_of_run(&mut self) -> RunMemory {
         self.stage().run.return_memory_of_run()
     }

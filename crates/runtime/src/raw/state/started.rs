@@ -1,4 +1,4 @@
-//! Collectives that are under way while their ranks do something else, as their endpoint keeps them.
+//! Started collectives, as their endpoint keeps them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,62 +19,62 @@ pub(in crate::raw) struct StartedCollective {
     pub(in crate::raw) operation: Option<OwnedOperation>,
     pub(in crate::raw) group: Group,
     pub(in crate::raw) context: u32,
-    /// Its number if it is persistent: then it is kept at its end.
+    /// The number of a persistent collective, which is kept when it has completed.
     pub(in crate::raw) kept: Option<u32>,
 }
 
-/// One that is taken out of its endpoint, to be advanced.
+/// A collective that is taken out of its endpoint while a thread advances it.
 #[derive(Debug)]
 struct AdvancingCollective {
     request: OpenRequest,
     context: u32,
     kept: Option<u32>,
-    /// Who advances it.
+    /// The thread that advances it.
     by: ThreadId,
-    /// Whether it was taken back meanwhile.
+    /// Whether it was cancelled meanwhile.
     taken_back: bool,
 }
 
-/// The collectives of an endpoint.
+/// The started and persistent collectives of an endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct StartedCollectives {
-    /// Those under way; the next to be advanced comes first.
+    /// Collectives under way; the front is advanced next.
     pub(in crate::raw) open: VecDeque<Box<StartedCollective>>,
-    /// Those that are taken out to be advanced.
+    /// Collectives that threads are advancing now.
     out: Vec<AdvancingCollective>,
-    /// Persistent ones between two runs.
+    /// Persistent collectives between two runs.
     #[expect(
         clippy::vec_box,
         reason = "a run's start and end move no more than a pointer"
     )]
     kept: Vec<Box<StartedCollective>>,
-    /// Why some failed that nobody has asked for yet.
+    /// Errors of failed collectives that no caller has asked for yet, by number.
     errors: Vec<(u32, Error)>,
     next_error: u32,
-    /// The endpoint is being left: none is advanced any more.
+    /// The endpoint is being left: no collective is advanced any more.
     pub(in crate::raw) closed: bool,
 }
 
 impl StartedCollectives {
-    /// Whether one waits to be advanced.
+    /// Whether a collective waits to be advanced.
     #[inline]
     pub(in crate::raw) fn are_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Whether one is under way, also where somebody advances it now.
+    /// Whether a collective is under way, also one that a thread is advancing now.
     pub(in crate::raw) fn are_under_way(&self) -> bool {
         !self.open.is_empty() || !self.out.is_empty()
     }
 
-    /// Takes out the next one to be advanced.
+    /// Takes out the collective to advance next.
     pub(in crate::raw) fn next(&mut self) -> Option<Box<StartedCollective>> {
         let open = self.open.pop_front()?;
         self.goes_out(&open);
         Some(open)
     }
 
-    /// This thread advances one.
+    /// Notes that this thread advances a collective.
     pub(in crate::raw) fn goes_out(&mut self, open: &StartedCollective) {
         self.out
             .extend(open.request.map(|request| AdvancingCollective {
@@ -86,7 +86,7 @@ impl StartedCollectives {
             }));
     }
 
-    /// Puts one back that was advanced; gives it again if it was taken back meanwhile.
+    /// Puts a collective back that was advanced; gives it again if it was cancelled meanwhile.
     pub(in crate::raw) fn put_back(
         &mut self,
         open: Box<StartedCollective>,
@@ -99,13 +99,13 @@ impl StartedCollectives {
         None
     }
 
-    /// One is advanced no more. Whether it was taken back meanwhile.
+    /// Notes that a collective is not advanced any more. Whether it was cancelled meanwhile.
     pub(in crate::raw) fn ends(&mut self, request: OpenRequest) -> bool {
         let at = self.out.iter().position(|out| out.request == request);
         at.is_some_and(|at| self.out.swap_remove(at).taken_back)
     }
 
-    /// Takes out the one that is this request. One that somebody is advancing now is marked.
+    /// Takes out the collective with this request. One that a thread is advancing now is marked as cancelled.
     pub(in crate::raw) fn take(&mut self, request: OpenRequest) -> Option<Box<StartedCollective>> {
         if let Some(out) = self.out.iter_mut().find(|out| out.request == request) {
             out.taken_back = true;
@@ -115,7 +115,7 @@ impl StartedCollectives {
         self.open.remove(at)
     }
 
-    /// Takes a persistent one out, if it is between two runs.
+    /// Takes out a persistent collective, if it is between two runs.
     pub(in crate::raw) fn take_kept(
         &mut self,
         context: u32,
@@ -126,7 +126,7 @@ impl StartedCollectives {
         Some(self.kept.swap_remove(at))
     }
 
-    /// The request of a persistent one, if it is under way.
+    /// The request of a persistent collective, if it is under way.
     pub(in crate::raw) fn request(&self, context: u32, number: u32) -> Option<OpenRequest> {
         let mut out = self.out.iter();
         let out = out.find(|out| (out.context, out.kept) == (context, Some(number)));
@@ -136,16 +136,17 @@ impl StartedCollectives {
         })
     }
 
-    /// Keeps one until it is asked for by [`StartedCollectives::take_kept`], or as long as the endpoint lives.
+    /// Keeps a collective until [`StartedCollectives::take_kept`] takes it, or as long as the endpoint lives.
     pub(in crate::raw) fn keep(&mut self, open: Box<StartedCollective>) {
         self.kept.push(open);
     }
 
-    /// Advances none any more: the endpoint is being left. Those that are out come back, or end.
+    /// Stops advancing: the endpoint is being left. Collectives that threads are advancing are put back or
+    /// complete.
     ///
     /// # Panics
-    /// If this thread has one out: an operation of a collective cannot leave the job, whose end waits
-    /// for the collective's.
+    /// If this thread is advancing one: its operation cannot leave the job, as leaving waits for the
+    /// collective.
     pub(in crate::raw) fn close(&mut self) {
         let me = thread::current().id();
         assert!(
@@ -155,8 +156,8 @@ impl StartedCollectives {
         self.closed = true;
     }
 
-    /// The requests of all that are not out, which do not go on: the endpoint ends. Their buffers are
-    /// their callers' when all messages of the endpoint have ended.
+    /// The requests of all collectives that no thread is advancing. They do not go on, as the endpoint is
+    /// being left. Their buffers are free when all messages of the endpoint have completed.
     pub(in crate::raw) fn end(&mut self) -> impl Iterator<Item = OpenRequest> {
         let first = self.kept.len();
         self.kept.extend(self.open.drain(..));
@@ -165,14 +166,14 @@ impl StartedCollectives {
             .filter_map(|open| open.request.take())
     }
 
-    /// Notes why one failed, and names it.
+    /// Keeps the error of a failed collective, and gives its number.
     pub(in crate::raw) fn note(&mut self, error: Error) -> Failure {
         self.next_error = self.next_error.wrapping_add(1);
         self.errors.push((self.next_error, error));
         Failure::Own(self.next_error)
     }
 
-    /// Why the one failed that was named by this number. It is told once.
+    /// The error with this number, once.
     pub(in crate::raw) fn error(&mut self, number: u32) -> Option<Error> {
         let at = self.errors.iter().position(|error| error.0 == number)?;
         Some(self.errors.swap_remove(at).1)
@@ -180,7 +181,7 @@ impl StartedCollectives {
 }
 
 impl StartedCollective {
-    /// Whether it is the persistent one of this number.
+    /// Whether it is the persistent collective of this number.
     pub(in crate::raw) fn is(&self, context: u32, number: u32) -> bool {
         (self.context, self.kept) == (context, Some(number))
     }

@@ -1,4 +1,4 @@
-//! Reductions that are done on wider elements than the caller's, of which the operation is exact.
+//! Reductions on wider elements than the caller's, on which the operation is exact.
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
@@ -19,8 +19,8 @@ pub(crate) struct WidenedBuffers {
 }
 
 impl WidenedBuffers {
-    /// WidenedBuffers elements for those of a call's input and output, which are so many bytes each, and the
-    /// areas where they are. `None`: there is no memory.
+    /// Wide elements for those of a call's input and output, which have `element` bytes each; and their
+    /// areas. `None`: there is no memory.
     pub(crate) fn new(
         widening: Widening,
         element: u64,
@@ -41,8 +41,8 @@ impl WidenedBuffers {
         Some((wide, [input, output]))
     }
 
-    /// What is given and the wide elements that stand for it, where there is anything; and the area
-    /// of these.
+    /// The ranges of an area paired with ranges of wide elements, without empty ones; and the area of the
+    /// wide elements.
     fn area(&mut self, area: &Area) -> Option<(Vec<[RawBytes; 2]>, Area)> {
         let is_filled = |[given, _]: &[RawBytes; 2]| given.len() > 0;
         match area {
@@ -69,7 +69,7 @@ impl WidenedBuffers {
         }
     }
 
-    /// Room for as many wide elements as there are in each of these places.
+    /// Memory for as many wide elements as there are elements in each of these ranges.
     fn make(&mut self, places: &[RawBytes]) -> Option<Vec<RawBytes>> {
         let wide = |place: &RawBytes| {
             let count = place.len().checked_div(self.element).unwrap_or(0);
@@ -94,15 +94,15 @@ impl WidenedBuffers {
         lengths.into_iter().map(cut).collect()
     }
 
-    /// Takes over the caller's elements. Also those of the output, so that what the call leaves as
-    /// it is stays so.
+    /// Converts the caller's elements. Also those of the output, so that what the call does not write is
+    /// unchanged.
     pub(in crate::raw) fn widen(&self) {
         for &[given, wide] in self.input.iter().chain(&self.output) {
             (self.widening.widen)(given, wide);
         }
     }
 
-    /// Gives the caller the result.
+    /// Converts the result back.
     pub(in crate::raw) fn narrow(&self) {
         for &[given, wide] in &self.output {
             (self.widening.narrow)(wide, given);

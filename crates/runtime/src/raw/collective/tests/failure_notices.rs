@@ -144,7 +144,8 @@ fn a_team_of_other_ranks_is_refused() {
         let error = broadcast_a_byte(comm).and_then(|()| sum());
         let error = error.expect_err("not of one node");
         let text = error.to_string();
-        let is_own = text.contains("its plan lets ranks do together what they do not");
+        let is_own =
+            text.contains("its plan has an intra-node phase that a node group does not serve");
         assert!(is_own || text.contains("failed there"), "{text}");
         is_over(comm);
     });
