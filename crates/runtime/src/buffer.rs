@@ -1,37 +1,37 @@
 //! The buffers that requests hold while their operations are under way.
 
-/// What a request borrows, and gives back at its end: the slice of a send or of a receive, nothing,
-/// or what a collective reads and what it writes. Sealed.
+/// What a request borrows and gives back: the slice of a send or of a receive, nothing, or the input and the
+/// output of a collective. Sealed.
 pub trait Buffer: sealed::HoldBuffer {}
 
 impl<B: sealed::HoldBuffer> Buffer for B {}
 
 pub(crate) mod sealed {
-    /// A buffer as its request holds it. A receive's is an address: a unique reference must not
-    /// stand, or move, beside the one that the message is written through.
+    /// A buffer as its request holds it. A receive's buffer is held as an address: a unique reference must
+    /// not exist, or move, beside the one through which the message is written.
     #[allow(
         unnameable_types,
         reason = "the trait is sealed: callers name `Buffer`, never this"
     )]
     pub trait HoldBuffer: Sized {
-        /// What is held.
+        /// The held form.
         type Held;
 
-        /// The buffer, lent for a while.
+        /// The buffer, lent for a time.
         type Lent<'a>
         where
             Self: 'a;
 
-        /// The buffer again.
+        /// Gives the buffer back.
         ///
         /// # Safety
-        /// `held` was made of a buffer of this very type, whose operation has ended.
+        /// `held` was made of a buffer of this type, whose operation has completed.
         unsafe fn back(held: Self::Held) -> Self;
 
-        /// The buffer for a while.
+        /// Lends the buffer.
         ///
         /// # Safety
-        /// `held` was made of a buffer of this very type, which no operation uses meanwhile.
+        /// `held` was made of a buffer of this type, which no operation uses meanwhile.
         unsafe fn lend<'a>(held: &'a mut Self::Held) -> Self::Lent<'a>
         where
             Self: 'a;
@@ -66,8 +66,8 @@ pub(crate) mod sealed {
             'buf: 'a;
 
         unsafe fn back(held: *mut [T]) -> Self {
-            // SAFETY: made of such a reference, which nobody else has used since; and the
-            // operation has ended, by the caller's word.
+            // SAFETY: made of such a reference, which no other code has used since; and the operation has
+            // completed, as the caller promises.
             unsafe { &mut *held }
         }
 
@@ -75,7 +75,7 @@ pub(crate) mod sealed {
         where
             'buf: 'a,
         {
-            // SAFETY: as above; and it is lent no longer than what holds it.
+            // SAFETY: as above; and it is lent no longer than its holder.
             unsafe { &mut **held }
         }
     }
@@ -102,7 +102,7 @@ pub(crate) mod sealed {
             B: 'a;
 
         unsafe fn back(held: Option<B::Held>) -> Self {
-            // SAFETY: the caller's word, of what there is.
+            // SAFETY: the caller's promise, for the buffer if there is one.
             held.map(|held| unsafe { B::back(held) })
         }
 
@@ -110,7 +110,7 @@ pub(crate) mod sealed {
         where
             B: 'a,
         {
-            // SAFETY: the caller's word, of what there is.
+            // SAFETY: the caller's promise, for the buffer if there is one.
             held.as_mut().map(|held| unsafe { B::lend(held) })
         }
     }
@@ -124,7 +124,7 @@ pub(crate) mod sealed {
             (B, C): 'a;
 
         unsafe fn back((first, second): (B::Held, C::Held)) -> Self {
-            // SAFETY: the caller's word, of each of them.
+            // SAFETY: the caller's promise, for each of them.
             let first = unsafe { B::back(first) };
             // SAFETY: as above.
             let second = unsafe { C::back(second) };
@@ -137,7 +137,7 @@ pub(crate) mod sealed {
         where
             (B, C): 'a,
         {
-            // SAFETY: the caller's word, of each of them.
+            // SAFETY: the caller's promise, for each of them.
             let first = unsafe { B::lend(first) };
             // SAFETY: as above.
             let second = unsafe { C::lend(second) };

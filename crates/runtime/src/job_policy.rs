@@ -12,7 +12,7 @@ use crate::transports;
 /// What the settings of this process say about its job.
 #[derive(Clone, Debug)]
 pub(crate) struct JobPolicy {
-    /// About the endpoint of [`World::comm`](crate::World::comm), and all that are made from it.
+    /// The settings of [`World::comm`](crate::World::comm)'s endpoint, and of all endpoints made from it.
     pub(crate) endpoint: EndpointPolicy,
     /// The settings that all ranks of a job must have in common.
     pub(crate) agreed: AgreedSettings,
@@ -63,7 +63,7 @@ impl JobPolicy {
         Ok((policy, values.warnings))
     }
 
-    /// Opens the transports that are selected. One that does not open is deselected; gives the warning of that.
+    /// Opens the selected transports. One that does not open is deselected, with a warning.
     pub(crate) fn open_transports(&mut self) -> Option<String> {
         let start = &mut self.endpoint.start;
         let layout = start.layout(2);
@@ -71,7 +71,7 @@ impl JobPolicy {
     }
 }
 
-/// The settings by which each rank finds for itself how collectives are done; `tuning` is made of `values`.
+/// The settings that all ranks must agree on; `tuning` is made of `values`.
 fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
     let is_agreed = |value: &&SettingValue| {
         let name = value.setting.name;
@@ -85,7 +85,7 @@ fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
         false => format!("{:?}", tuning.rules),
     };
     let (in_node, checks) = (values.node_collectives(), values.checks_collectives());
-    // By their values, as one value can be written in several ways.
+    // By value, as one value can be written in several ways.
     AgreedSettings::new(
         &format!("{tuning:?} {in_node} {checks}"),
         set.collect(),

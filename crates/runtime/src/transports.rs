@@ -1,6 +1,6 @@
-//! Which transports this process uses, by the settings and by what its host has.
+//! Selects the transports of this process, by its settings and the devices of its host.
 //!
-//! [`oxmpi_wire::transports`] decides; here its questions are put to the system.
+//! [`oxmpi_wire::transports`] decides; this module asks the system.
 
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
@@ -10,7 +10,7 @@ use oxmpi_wire::transports::{Asked, Device, Kind, Selection, Transport, Wish, se
 
 use crate::settings::Values;
 
-/// What `values` ask for, held against the devices of this host.
+/// The transports that `values` ask for and the devices of this host allow.
 ///
 /// # Cost
 /// A few system calls and small files for each network device.
@@ -34,7 +34,7 @@ pub fn selection(values: &Values) -> Selection {
     )
 }
 
-/// As [`selection`], less what turns out not to open here: then the next one is taken, with a warning.
+/// As [`selection`], without transports that do not open here: the next one is selected then, with a warning.
 ///
 /// # Cost
 /// That of [`selection`] and some system calls.
@@ -46,8 +46,9 @@ pub fn opened(values: &Values) -> Selection {
     selection
 }
 
-/// Opens what `selection` takes, for ranks that share memory as in `layout`. What does not open is taken no more,
-/// of which the warning is given. A network is opened where there are ranks on several nodes, and has no next one.
+/// Opens the selected transports, for ranks that share memory as in `layout`. One that does not open is
+/// deselected, and the warning returned. A network is opened later, where ranks are on several nodes, and has
+/// no successor.
 pub(crate) fn open(selection: &mut Selection, layout: Layout) -> Option<String> {
     if !selection.shared {
         return None;
@@ -84,7 +85,7 @@ fn all_devices(values: &Values) -> Vec<Device> {
     devices
 }
 
-/// The interface with these addresses.
+/// The network interface with these addresses.
 fn device<'a>(
     addresses: impl Iterator<Item = &'a Interface> + Clone,
     filter: &Filter,
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn names_of_other_products_choose_among_what_this_host_has() {
-        // Every host has this one.
+        // Every host has this interface.
         let network = ("OXMPI_NETWORK_DEVICES", "lo");
         let usual = chosen(&[network]);
         assert!(

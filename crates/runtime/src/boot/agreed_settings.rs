@@ -1,40 +1,42 @@
-//! What all ranks of a job must have been told alike.
+//! The settings that all ranks of a job must agree on, and how ranks whose settings differ are named.
 //!
-//! Each rank makes a number known that stands for it. Where rank 0 sees that numbers differ, it says whose,
-//! and then those two say what they were told, so that every rank can name both.
+//! Each rank publishes a fingerprint of its settings. Where rank 0 sees that fingerprints differ, it
+//! publishes the first rank that does. Then that rank and rank 0 publish their settings as text, so that
+//! every rank can report both.
 
 use std::fmt;
 
 use super::{ProcessManager, asked};
 use crate::error::{Error, Result};
 
-/// The key under which two ranks say what they were told, with a rank's number.
+/// The key, with a rank's number, under which a rank publishes its settings as text.
 const TOLD: &str = "oxmpi-told";
 
-/// Bytes that they say of it at most: the process managers take twice as many as a value.
+/// The longest such text, in bytes: process managers take values twice as long, and it is published as
+/// hexadecimal digits.
 const LONGEST: usize = 480;
 
-/// What a rank was told that all have to be told alike: by it each finds for itself how they do what they do
-/// together, and ranks that find otherwise would wait for each other.
+/// The settings by which each rank finds for itself how collectives are done. Ranks that find otherwise would
+/// wait for each other.
 #[derive(Clone, Debug)]
 pub(crate) struct AgreedSettings {
     pub(crate) fingerprint: Fingerprint,
-    /// The version, and what somebody has set, for people.
+    /// The version, and the settings that somebody has set, for people.
     pub(crate) text: String,
 }
 
-/// Stands for all that a rank was told. Those of different things differ, but for one pair in 2^64.
+/// A hash of agreed settings. Different settings have the same one with a probability of 2^-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint(u64);
 
 impl AgreedSettings {
-    /// `values` is what they say in any form that differs where they do; `set` are those that somebody has set,
-    /// for people, and `rules` the contents of a file of rules.
+    /// `values` is a text that differs where settings differ; `set` are the settings that somebody has set,
+    /// for people, and `rules` is the content of a file of rules.
     pub(crate) fn new(values: &str, set: Vec<String>, rules: &str) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         let mut set = set;
         if !rules.is_empty() {
-            // Files of one name may differ.
+            // Two files of one name may have different rules.
             set.push(format!("rules {}", Fingerprint::of(rules)));
         }
         let set = match set.is_empty() {
@@ -47,7 +49,8 @@ impl AgreedSettings {
         }
     }
 
-    /// The error where rank `other` is the first that was told otherwise than rank 0. All ranks come here.
+    /// The error where rank `other` is the first whose settings differ from those of rank 0. All ranks call
+    /// it.
     pub(super) fn differs(&self, manager: &mut ProcessManager, other: u32) -> Error {
         let both = self.exchange(manager, other).map(|[first, second]| {
             format!(
@@ -61,7 +64,7 @@ impl AgreedSettings {
         )
     }
 
-    /// What rank 0 and rank `other` were told.
+    /// The settings of rank 0 and of rank `other`, as text.
     fn exchange(&self, manager: &mut ProcessManager, other: u32) -> Result<[String; 2]> {
         let both = [0, other];
         if both.contains(&manager.rank()) {
@@ -75,13 +78,13 @@ impl AgreedSettings {
     }
 }
 
-/// A text as digits, as the managers take no spaces; what is too long is left out.
+/// A text as hexadecimal digits, as process managers take no spaces; a text that is too long is cut.
 fn encode(text: &str) -> String {
     let bytes = text.bytes().take(LONGEST);
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The reverse of [`encode`]. Digits that are none stand for nothing.
+/// The reverse of [`encode`]. Characters that are not digits are left out.
 fn decode(text: &str) -> String {
     let pairs = text.as_bytes().chunks(2).map(String::from_utf8_lossy);
     let bytes: Vec<u8> = pairs
@@ -97,7 +100,7 @@ impl Fingerprint {
         Self(u64::from_be_bytes(*first))
     }
 
-    /// Reads what another rank wrote; `None`: that is none.
+    /// Reads a fingerprint that another rank has published; `None`: it is not one.
     pub(super) fn decode(text: &str) -> Option<Self> {
         u64::from_str_radix(text, 16).ok().map(Self)
     }

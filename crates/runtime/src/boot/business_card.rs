@@ -1,4 +1,4 @@
-//! How a rank listens to the network, and says where.
+//! Listening to the network, and the business card by which other ranks connect to this one.
 
 use std::str::FromStr;
 use std::{fmt, process};
@@ -13,24 +13,24 @@ use super::nodes::JobNodes;
 use super::{EndpointAddress, ExchangeTraffic, RemoteRanks, WiredRanks, accept_ranks, join_node};
 use crate::error::{Error, Result};
 
-/// Which transports are taken, and how the network is to be used.
+/// Which transports are selected, and how the network is used.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkPreference {
     pub(crate) selection: Selection,
-    /// The interfaces, those of the selection alone.
+    /// The network interfaces, only those of the selection.
     pub(crate) filter: Filter,
     pub(crate) options: Options,
 }
 
 impl NetworkPreference {
-    /// Why no other node is reached: tcp is not taken.
+    /// The error where ranks are on other nodes and TCP is not selected.
     fn refusal(&self) -> Error {
         let not_taken = |verdict: &&Verdict| !verdict.taken;
         let reasons = self.selection.transports.iter().filter(not_taken);
         let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
         let host = oxmpi_os::host::name();
         let why = format!(
-            "{host} has no transport to ranks it shares no memory with ({}); with `transports=auto` and an \
+            "{host} has no transport to ranks of other nodes ({}); with `transports=auto` and an \
              interface that is up, tcp is taken: see `oxmpi explain transports`",
             reasons.join("; ")
         );
@@ -38,29 +38,28 @@ impl NetworkPreference {
     }
 }
 
-/// What is being done here, for people.
+/// What is being done here, for error messages.
 const STEP: &str = "listening for the ranks of other nodes";
 
-/// A rank that listens to its node and to the network, and does not know the others yet. Its text is
-/// what they need.
+/// A rank that listens to its node and to the network, and has not connected to other ranks yet. Its text is
+/// its business card.
 pub(crate) struct NetworkListener {
     pub(super) acceptor: Acceptor,
     pub(super) address: EndpointAddress,
     pub(super) site: Site,
     pub(super) lengths: WireLengths,
-    /// Where the site is, in a text that a process manager takes.
+    /// The addresses of the site, in a text that process managers take.
     pub(super) card: Card,
 }
 
 impl NetworkListener {
-    /// The longest text, in bytes: what the process managers take as a value.
+    /// The longest business card in bytes, as process managers take it.
     pub(crate) const ROOM: usize = 1000;
 
-    /// Listens to the network too. Who knows the key of `first`, the address of the first of all
-    /// ranks, may join.
+    /// Listens to the network too. Ranks that know the key of `first`, the address of rank 0, may connect.
     ///
     /// # Errors
-    /// When there is no network, or it is not to be used.
+    /// When there is no network, or TCP is not selected.
     pub(crate) fn open(
         wish: &NetworkPreference,
         acceptor: Acceptor,
@@ -73,7 +72,9 @@ impl NetworkListener {
         let key = JobKey::new(&first.key);
         let site = Site::open(key, &wish.filter, wish.options).map_err(|why| {
             let host = oxmpi_os::host::name();
-            let why = format!("{why}; the ranks are on several nodes, and no network joins {host}");
+            let why = format!(
+                "{why}; the ranks are on several nodes, and {host} has no network for them"
+            );
             Error::start(STEP, why)
         })?;
         let mut card = site.card().clone();
@@ -91,11 +92,11 @@ impl NetworkListener {
         })
     }
 
-    /// Joins all ranks, of which this is number `rank`; `texts` are those of all. `layout` says how
-    /// much memory so many ranks share.
+    /// Connects all ranks, of which this is `rank`, by their business cards. `layout` gives the sizes of the
+    /// shared memory of a number of ranks.
     ///
     /// # Errors
-    /// When a text is none, a rank's settings differ, or a rank of this node does not come.
+    /// When a business card is malformed, a rank's settings differ, or a rank of this node does not connect.
     pub(crate) fn join(
         self,
         rank: u32,
@@ -155,7 +156,7 @@ impl fmt::Display for NetworkListener {
     }
 }
 
-/// Lengths by which one rank makes what another one reads, in bytes.
+/// The lengths in bytes by which ranks cut what they send to each other; all ranks need the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WireLengths {
     frame: u32,
@@ -187,14 +188,14 @@ impl FromStr for WireLengths {
                 chunk: chunk.parse().ok()?,
             })
         });
-        lengths.ok_or("a rank does not say how long its frames are: is it of another version?")
+        lengths.ok_or("a rank published no frame length: is it an oxmpi program of this version?")
     }
 }
 
-/// Whether these lengths are the same. They are all ranks', so that all find the same.
+/// Checks that these lengths, those of all ranks, are the same.
 ///
 /// # Errors
-/// The first ones that are others than those before, and `whose` they are.
+/// Names the first ones that differ from those of rank 0; `whose` gives their owner.
 pub(super) fn agree(lengths: &[WireLengths], whose: impl Fn(usize) -> String) -> Result<()> {
     let differs = lengths.iter().position(|of| *of != lengths[0]);
     let Some(other) = differs else {
@@ -212,13 +213,13 @@ pub(super) fn agree(lengths: &[WireLengths], whose: impl Fn(usize) -> String) ->
     Err(Error::start("comparing the settings of all ranks", why))
 }
 
-/// The system cannot watch connections.
+/// The error of a system that cannot watch connections.
 pub(super) fn not_watched(why: std::io::Error) -> Error {
     Error::start("setting up the network", why)
 }
 
-/// How many ranks run on the machine of the node `own`, and the processes of those of them that a rank there
-/// can ask the kernel about. `ranks` are all of them: the names of their nodes, and their processes.
+/// The number of ranks on the machine of node `own`, and the processes of those whose affinity a rank of that
+/// node can read. `ranks` are the node names and processes of all ranks.
 pub(super) fn co_located<'a>(
     own: &str,
     ranks: impl Iterator<Item = (&'a str, u32)>,
@@ -234,7 +235,7 @@ pub(super) fn co_located<'a>(
     (count, seen)
 }
 
-/// Reads the text of another rank: its address, its process, its lengths, its card.
+/// Reads a business card: endpoint address, process, lengths, and addresses.
 fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, Card)> {
     let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
     let mut parts = text.splitn(4, '/');

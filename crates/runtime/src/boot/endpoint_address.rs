@@ -1,30 +1,30 @@
-//! What a rank tells the others so that they find it.
+//! The address at which a rank waits for other ranks of its node.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// Where a rank waits for others of its node.
+/// The address at which a rank waits for other ranks of its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndpointAddress {
     /// The abstract socket's name.
     pub(super) socket: String,
-    /// The job's key: who knows it may join.
+    /// The job's key: processes that know it may connect.
     pub(super) key: [u8; 16],
-    /// Names the node: see [`super::open_acceptor`].
+    /// The name of the node: see [`super::open_acceptor`].
     pub(super) node: String,
-    /// The rank's host, for messages to people.
+    /// The rank's host, for error messages.
     pub(super) host: String,
 }
 
 impl EndpointAddress {
-    /// The longest text, in bytes: what a broadcast of an address carries.
+    /// The longest text, in bytes.
     pub(crate) const ROOM: usize = 256;
 
-    /// Reads the text that another rank wrote.
+    /// Reads the text that another rank has published.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is malformed.
     pub(crate) fn decode(text: &str) -> Result<Self> {
         let mut fields = text.split(',');
         let mut next = || fields.next().filter(|field| !field.is_empty());
@@ -43,38 +43,39 @@ impl EndpointAddress {
         Err(Error::start(
             "looking for the other ranks",
             format_args!(
-                "an address is {text:?}, expected socket,key,node,host: is it another version \
-                 of oxmpi?"
+                "a rank published the address {text:?}, expected socket,key,node,host: is it another \
+                 version of oxmpi?"
             ),
         ))
     }
 }
 
-/// What nodes of one machine have in common: this boot of it.
+/// The part of a node's name that all nodes of one machine have in common: the machine's boot.
 pub(super) fn machine(node: &str) -> &str {
     node.split('.').next().unwrap_or_default()
 }
 
-/// What nodes have in common whose processes know each other by number: the boot of a machine, and
-/// one of its namespaces of processes.
+/// The parts that nodes have in common whose processes can name each other by number: a machine's boot and a
+/// process namespace.
 pub(super) fn processes(node: &str) -> (&str, Option<&str>) {
     (machine(node), node.split('.').nth(2))
 }
 
-/// The name of a rank, process `pid`, that is a node of its own on the node `name`.
+/// The node name of a rank that does not share memory on the node `name`: process `pid` alone.
 pub(super) fn alone(name: &str, pid: u32) -> String {
     format!("{name}.{pid}")
 }
 
-/// Whether the node `own` is the first among `nodes`, the names of all ranks' nodes, of those that are one rank
-/// each on one host.
+/// Whether `own` is the first of `nodes`, the node names of all ranks, among the ranks of its host that do
+/// not share memory.
 pub(super) fn is_first_alone<'a>(own: &str, mut nodes: impl Iterator<Item = &'a str>) -> bool {
     let host = |node: &'a str| node.rsplit_once('.').map(|(host, _)| host);
     let mine = own.rsplit_once('.').map(|(host, _)| host);
     nodes.find(|node| host(node) == mine) == Some(own)
 }
 
-/// The text that [`EndpointAddress::decode`] reads. No field of it holds a comma: [`super::open_acceptor`] sees to it.
+/// The text that [`EndpointAddress::decode`] reads. No field contains a comma: [`super::open_acceptor`]
+/// replaces them.
 impl fmt::Display for EndpointAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = u128::from_be_bytes(self.key);

@@ -1,14 +1,14 @@
-//! How ranks on several nodes meet: those of a node at its first rank, which leads it, and the leaders in
-//! rounds among themselves.
+//! Inter-node wire-up: how the ranks of several nodes connect. The ranks of a node connect to its first rank,
+//! its leader; the leaders exchange the node address tables in rounds.
 //!
 //! ```text
-//!  leader of a node          puts its card                       barrier
-//!  all ranks of the node     join the leader and say their ports    gather
-//!  leaders                   exchange their nodes' sheets           rounds
-//!  leader                    tells its ranks all sheets             release, barrier
+//!  leader of a node          publishes its addresses                   barrier
+//!  all ranks of the node     connect to the leader, send their ports   gather
+//!  leaders                   exchange node address tables              rounds
+//!  leader                    sends all tables to its ranks             release, barrier
 //! ```
 //!
-//! After the last barrier no leader waits for a sheet any more, so what comes over the rounds'
+//! After the last barrier no leader waits for a node address table any more, so later frames on these
 //! connections are messages.
 
 use std::fmt::Display;
@@ -27,14 +27,14 @@ use super::nodes::PublishedNodes;
 use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};
 use crate::error::{Error, Result};
 
-/// The key under which the leader of a node says how long what it writes is and where it listens, `LENGTHS/CARD`, with
-/// the node's number.
+/// The key, with a node's number, under which the leader of a node publishes its lengths and its addresses:
+/// `LENGTHS/CARD`.
 const CARD: &str = "oxmpi-card";
 
-/// Meets all ranks of the job, which are on the nodes that rank 0 has `published`.
+/// Connects all ranks of the job, which are on the nodes that rank 0 has `published`.
 ///
 /// # Errors
-/// When a rank of this node or a leader does not come, or says what makes no sense.
+/// When a rank of this node or a leader does not connect, or sends malformed data.
 pub(super) fn meet(
     manager: &mut ProcessManager,
     listening: NetworkListener,
@@ -82,7 +82,7 @@ pub(super) fn meet(
     let all = Directory::read(size, nodes, &sheets).map_err(leader_exchange::wrong)?;
     let order = introduce(&ends.0, &all, rank)?;
     if order.get(place.place as usize) != Some(&rank) {
-        let why = format!("rank {rank} has met others on its node than rank 0 has counted there");
+        let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
         return Err(misled(&why));
     }
     let (tx, rx) = ends;
@@ -107,7 +107,7 @@ pub(super) fn meet(
     })
 }
 
-/// What the ranks that have gathered say of themselves.
+/// The node address table of the ranks that have gathered.
 fn sheet(common: String, gathered: &Gathered) -> Sheet {
     let ranks = (0..)
         .zip(gathered.notes())
@@ -122,7 +122,8 @@ fn sheet(common: String, gathered: &Gathered) -> Sheet {
     }
 }
 
-/// Tells the connections of rank `me` where all ranks are. Gives the ranks, those of its node first.
+/// Gives the network the addresses of all ranks of other nodes. Returns all ranks, those of rank `me`'s node
+/// first.
 fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>> {
     let cards = cards(all)?;
     let home = all.place(me).map(|place| place.node);
@@ -141,10 +142,10 @@ fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>>
     Ok(here)
 }
 
-/// Where the leader of `node`, which is rank `of`, listens.
+/// The addresses of the leader of `node`, which is rank `of`.
 ///
 /// # Errors
-/// When its lengths are not this rank's `own`, which is told before what it writes is too long to read.
+/// When its lengths differ from `own`. That is checked before anything of the wrong length is read.
 fn card_of(
     manager: &mut ProcessManager,
     of: u32,
@@ -165,11 +166,11 @@ fn card_of(
     Ok(Some(card))
 }
 
-/// The card of each node's leader, which the ranks of a node have in common with its name and the lengths of what
-/// they write: `NAME/LENGTHS/CARD`.
+/// The addresses of each node's leader, which node address tables carry with the node's name and lengths:
+/// `NAME/LENGTHS/CARD`.
 ///
 /// # Errors
-/// When one of them makes no sense, or the lengths of two nodes differ.
+/// When one of them is malformed, or the lengths of two nodes differ.
 fn cards(all: &Directory) -> Result<Vec<Card>> {
     let (mut lengths, mut cards) = (Vec::new(), Vec::<Card>::new());
     for common in all.commons() {
@@ -182,7 +183,7 @@ fn cards(all: &Directory) -> Result<Vec<Card>> {
     Ok(cards)
 }
 
-/// The name before these.
+/// The name before the lengths and the addresses.
 fn node_of(common: &str) -> &str {
     common.split('/').next().unwrap_or_default()
 }

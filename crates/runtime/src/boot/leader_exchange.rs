@@ -1,5 +1,5 @@
-//! The rounds in which the leaders of nodes tell each other where all ranks are, over the first
-//! connections of the job: those that messages between these ranks take later.
+//! The exchange of node address tables between the leaders of nodes, over the first connections of the job,
+//! which messages between these ranks use later.
 
 use std::time::{Duration, Instant};
 
@@ -12,33 +12,33 @@ use oxmpi_wire::{
 
 use crate::error::{Error, Result};
 
-/// Both ends of a rank's connections.
+/// The sending and receiving half of a rank's network.
 pub(super) type Ends = (TcpTx<RawBytes>, TcpRx<RawBytes>);
 
-/// What went to other nodes.
+/// What a leader has sent to other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExchangeTraffic {
     pub(crate) messages: u32,
     pub(crate) bytes: u64,
 }
 
-/// Who leads a node, and where it listens, if it has said so.
+/// The leader of a node, and its addresses, if it has published them.
 pub(super) struct LeaderAddress {
     pub(super) rank: u32,
     pub(super) card: Option<Card>,
 }
 
-/// Longest message: 100,000 nodes with the longest sheets take half of it.
+/// The longest message: 100,000 nodes with the longest tables take half of it.
 const LONGEST: usize = 1 << 30;
 
-/// What is being done here, for people.
-const STEP: &str = "telling the other nodes where the ranks are";
+/// What is being done here, for error messages.
+const STEP: &str = "exchanging the addresses of ranks with other nodes";
 
-/// Runs the leader `exchange` to its end, for `patience` at most. `leader_address` asks who leads a node, and with
-/// `true` where it listens.
+/// Runs the `exchange` of this leader to its end, for `patience` at most. `leader_address` finds the leader
+/// of a node, and with `true` its addresses.
 ///
 /// # Errors
-/// When a leader does not come, is lost, or says what is no part of an exchange.
+/// When a leader does not connect, is lost, or sends data that is not part of an exchange.
 pub(super) fn run(
     exchange: &mut Exchange,
     ends: Ends,
@@ -68,7 +68,7 @@ pub(super) fn wrong(why: Wrong) -> Error {
     Error::start(STEP, why)
 }
 
-/// Whole messages between leaders. Each goes in frames, whose tag says how many of it follow.
+/// Messages of any length between leaders. Each is sent in frames, whose tags count how many more follow.
 struct LeaderMessages {
     tx: TcpTx<RawBytes>,
     rx: TcpRx<RawBytes>,
@@ -104,7 +104,7 @@ impl LeaderMessages {
         Ok(())
     }
 
-    /// Puts a piece on its way, of a message of which `left` more follow. False: there is no room now.
+    /// Sends one frame of a message of which `left` more follow. False: there is no room now.
     fn put(&mut self, to: u32, left: u32, piece: &[u8]) -> bool {
         let head = Header {
             kind: Kind::Eager,
@@ -125,7 +125,7 @@ impl LeaderMessages {
         }
     }
 
-    /// Waits for the message of rank `from`.
+    /// Waits for a message from rank `from`.
     fn receive(&mut self, from: u32) -> Result<Vec<u8>> {
         loop {
             if let Some(bytes) = self.arrived.take(from) {
@@ -135,7 +135,7 @@ impl LeaderMessages {
         }
     }
 
-    /// Makes progress, or sleeps until there is some, while rank `awaited` is waited for.
+    /// Makes progress, or sleeps until there is some. Errors name rank `awaited`.
     fn turn(&mut self, awaited: u32) -> Result<()> {
         let moved = self.rx.poll(&mut self.tx, u32::MAX, &mut self.arrived);
         self.check()?;
@@ -143,7 +143,7 @@ impl LeaderMessages {
         if left.is_zero() {
             let waited = self.patience.as_secs_f32();
             let why =
-                format!("rank {awaited}, which leads its node, has said nothing in {waited} s");
+                format!("rank {awaited}, which leads its node, has sent nothing in {waited} s");
             return Err(Error::start(STEP, why));
         }
         if moved == 0 && Sleeper::arm(&mut self.rx) {
@@ -164,21 +164,23 @@ impl LeaderMessages {
         Err(Error::start(STEP, why))
     }
 
-    /// Waits until all that was sent is with the system.
+    /// Waits until the system has taken all that was sent.
     fn finish(mut self) -> Result<(Ends, ExchangeTraffic)> {
         let left = self.until.saturating_duration_since(Instant::now());
         let gone = self.rx.drain(&mut self.tx, left, &mut self.arrived);
         self.check()?;
         if !gone {
             let waited = self.patience.as_secs_f32();
-            let why = format!("a leader has not taken what it was sent in {waited} s");
+            let why = format!(
+                "the leader of another node has not received this node's addresses in {waited} s"
+            );
             return Err(Error::start(STEP, why));
         }
         Ok(((self.tx, self.rx), self.traffic))
     }
 }
 
-/// What has come. Who sends it has proved that it is of this job.
+/// The messages that have arrived. Their senders have proved that they belong to this job.
 #[derive(Default)]
 struct ArrivedMessages {
     whole: Vec<(u32, Vec<u8>)>,
@@ -202,7 +204,7 @@ impl<T> Sink<T> for ArrivedMessages {
         let mut bytes = take(&mut self.parts, from.0).unwrap_or_default();
         let at = bytes.len();
         if at > LONGEST {
-            let why = Fault::Protocol("sheets of all nodes have no more than 1 GiB");
+            let why = Fault::Protocol("node address tables have at most 1 GiB");
             self.lost.get_or_insert((from, why));
             return;
         }

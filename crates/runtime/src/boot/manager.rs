@@ -1,4 +1,4 @@
-//! The process manager, whichever it is: who started this process and answers for the whole job.
+//! The process manager that has started this process: none, PMI-1 or PMIx.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use super::pmi::PmiClient;
 use super::pmix::PmixClient;
 use crate::error::{Error, Result};
 
-/// The process manager, or its absence, and this process's place in its job.
+/// The process manager, if there is one, and this process's place in its job.
 #[derive(Debug)]
 pub(crate) struct ProcessManager {
     rank: u32,
@@ -17,7 +17,7 @@ pub(crate) struct ProcessManager {
     asked: ManagerCalls,
 }
 
-/// What the manager was asked for.
+/// The number of calls to the process manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ManagerCalls {
     pub(crate) puts: u32,
@@ -25,22 +25,22 @@ pub(crate) struct ManagerCalls {
     pub(crate) barriers: u32,
 }
 
-/// How one talks to it.
+/// The protocol of a process manager.
 #[derive(Debug)]
 enum ManagerProtocol {
-    /// Nobody started this process: it is a job of its own.
+    /// No process manager has started this process, which is a job of its own.
     Alone,
-    /// PMI-1, over a descriptor or a connection.
+    /// PMI-1, over a file descriptor or a connection.
     Pmi(Box<PmiClient>),
     /// PMIx, through its library.
     Pmix(Box<PmixClient>),
 }
 
 impl ProcessManager {
-    /// Finds out from the environment who started this process, and joins the job there.
+    /// Finds the process manager by environment variables, and joins the job.
     ///
     /// # Errors
-    /// When the environment or the manager makes no sense.
+    /// When the variables or the manager's replies are malformed.
     pub(crate) fn find() -> Result<Self> {
         let values = Variables::NAMES.map(|name| env::var(name).ok());
         let variables = Variables::new(values.each_ref().map(Option::as_deref));
@@ -81,7 +81,7 @@ impl ProcessManager {
         }
     }
 
-    /// What it was asked for until now.
+    /// The calls until now.
     pub(crate) const fn asked(&self) -> ManagerCalls {
         self.asked
     }
@@ -96,7 +96,7 @@ impl ProcessManager {
         self.size
     }
 
-    /// Makes `value` known to every rank as `key`, after the next [`ProcessManager::barrier`].
+    /// Publishes `value` as `key`; ranks can get it after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         self.asked.puts += 1;
         match &mut self.talk {
@@ -106,7 +106,7 @@ impl ProcessManager {
         }
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has called it.
     pub(crate) fn barrier(&mut self) -> Result<()> {
         self.asked.barriers += 1;
         match &mut self.talk {
@@ -116,12 +116,12 @@ impl ProcessManager {
         }
     }
 
-    /// The value that rank `of` has put as `key`, if it has.
+    /// The value that rank `of` has published as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         self.asked.gets += 1;
         match &mut self.talk {
             ManagerProtocol::Alone => Ok(None),
-            // One space for all: keys name their ranks where that matters.
+            // PMI-1 has one space of keys: they contain the rank's number where that matters.
             ManagerProtocol::Pmi(talk) => talk.get(key),
             ManagerProtocol::Pmix(client) => client.get(of, key),
         }
@@ -136,8 +136,8 @@ impl ProcessManager {
         }
     }
 
-    /// Asks the manager to end the whole job with exit code `code`. Does what it can: the caller
-    /// ends in any case.
+    /// Asks the manager to end the whole job with exit code `code`. Errors are ignored: the caller exits in
+    /// any case.
     pub(crate) fn abort(&mut self, code: i32) {
         match &mut self.talk {
             ManagerProtocol::Alone => {}

@@ -1,13 +1,13 @@
-//! How the ranks of a job find each other.
+//! How the ranks of a job find and connect to each other.
 //!
-//! Each rank makes known which node it is on, at which socket, and by a number [what it was told](agreed_settings). Rank 0
-//! looks at all of it and tells which nodes there are, or that ranks were told different things. On one node, its first rank waits at its socket, the others connect to it, both
-//! ends check who the other is, and all map one shared memory segment. Where there are several nodes, the
-//! ranks of each meet so, and their leaders tell each other where all of them listen in the network: see
-//! [`inter_node`].
+//! Each rank publishes its node, its socket and a fingerprint of its [settings](agreed_settings). Rank 0
+//! reads all of them, and publishes which ranks are on which node, or that settings differ. On one node, the
+//! first rank waits at its socket, the others connect to it, both ends check each other's identity, and all
+//! map one shared memory segment. Where there are several nodes, the ranks of each do so, and their leaders
+//! exchange the network addresses of all ranks: see [`inter_node`].
 //!
-//! The manager is asked O(n) things in all by n ranks: rank 0 asks for n addresses, every other rank for
-//! a constant number of values, and each of m leaders for O(log m).
+//! The process manager gets O(n) calls in all from n ranks: rank 0 gets n addresses, every other rank a
+//! constant number of values, and each of m leaders O(log m).
 
 mod agreed_settings;
 mod business_card;
@@ -37,7 +37,7 @@ use nodes::{JobNodes, PublishedNodes};
 
 use crate::error::{Error, Result};
 
-/// The key under which a rank makes itself known, `PRINT/INVITATION`, with its number.
+/// The key, with a rank's number, under which a rank publishes `FINGERPRINT/ADDRESS`.
 const NODE: &str = "oxmpi-node";
 
 /// How the ranks of an endpoint find each other, and what they share.
@@ -61,38 +61,38 @@ impl StartOptions {
     }
 }
 
-/// The ranks that have met, as one of them sees it.
+/// The ranks that have connected, as one of them sees it.
 pub(crate) struct WiredRanks {
-    /// Those that share memory with it, in the order of their ranks.
+    /// The ranks that share memory with this one, in the order of their numbers.
     pub(crate) node: Node,
-    /// The others, where there are any.
+    /// The ranks of other nodes, if there are any.
     pub(crate) remote: Option<Box<RemoteRanks>>,
 }
 
 /// Ranks on other nodes.
 pub(crate) struct RemoteRanks {
-    /// The two halves of what reaches them.
+    /// The two halves of the network.
     pub(crate) tx: oxmpi_tcp::TcpTx<RawBytes>,
     pub(crate) rx: oxmpi_tcp::TcpRx<RawBytes>,
-    /// All ranks: those of this node first.
+    /// All ranks, those of this node first.
     pub(crate) order: Vec<u32>,
-    /// The node of each rank, by rank: its number in the order of the nodes' first ranks. Every rank has
+    /// The node of each rank, by rank. Nodes are numbered in the order of their first ranks. Every rank has
     /// the same list.
     pub(crate) nodes: Vec<u32>,
     /// The process of each rank, by rank.
     pub(crate) pids: Vec<u32>,
-    /// Ranks that run on this machine, whichever node they are of.
+    /// Number of ranks on this machine, of whichever node.
     pub(crate) ranks_on_machine: u32,
-    /// The processes of those of them that this rank can ask the kernel about.
+    /// The processes of those of them whose affinity this rank can read.
     pub(crate) visible_pids: Vec<u32>,
-    /// Whether this rank is the first of those that are nodes of their own on its host.
+    /// Whether this rank is the first of those on its host that do not share memory.
     pub(crate) speaks_for_host: bool,
-    /// What it took to find them.
+    /// What this rank has sent to find the others.
     pub(crate) traffic: ExchangeTraffic,
 }
 
 impl WiredRanks {
-    /// With memory that ranks have allocated before.
+    /// With the heap of an earlier endpoint.
     pub(crate) fn with_heap_reach(self, reach: Reach) -> Self {
         Self {
             node: self.node.with_reach(reach),
@@ -100,14 +100,15 @@ impl WiredRanks {
         }
     }
 
-    /// Whether it falls to this rank to tell people what holds for all ranks of its host that share no memory.
+    /// Whether this rank prints warnings that hold for all ranks of its host that do not share memory.
     pub(crate) fn speaks_for_host(&self) -> bool {
         self.remote
             .as_ref()
             .is_none_or(|remote| remote.speaks_for_host)
     }
 
-    /// What it took to meet, for people and tests: `rank 3: 1 puts, 5 gets, 4 barriers; 2 messages, 412 bytes`.
+    /// A report of the calls and messages of the wire-up, for people and tests: `rank 3: 1 puts, 5 gets, 4
+    /// barriers; 2 messages, 412 bytes`.
     pub(crate) fn report(&self, manager: &ProcessManager) -> String {
         let ManagerCalls {
             puts,
@@ -129,10 +130,10 @@ impl From<Node> for WiredRanks {
     }
 }
 
-/// Meets all ranks of the job, with memory that they allocate as in `heap`.
+/// Connects all ranks of the job.
 ///
 /// # Errors
-/// When a rank does not come, no network reaches it, or it was told other things.
+/// When a rank does not connect, no network reaches it, or its settings differ.
 pub(crate) fn meet(
     manager: &mut ProcessManager,
     options: &StartOptions,
@@ -180,7 +181,7 @@ fn address(manager: &mut ProcessManager, of: u32) -> Result<EndpointAddress> {
     known(manager, of).map(|(_, address)| address)
 }
 
-/// What stands for all that rank `of` was told, and its address.
+/// The fingerprint and the address of rank `of`.
 fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, EndpointAddress)> {
     let text = asked(manager, of, &format!("{NODE}-{of}"))?;
     let parts = text.split_once('/');
@@ -193,10 +194,10 @@ fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, Endpoint
     Ok((fingerprint, EndpointAddress::decode(address)?))
 }
 
-/// What to ask when another rank says what makes no sense.
+/// A question for errors about malformed data of another rank.
 const VERSION: &str = "is it an oxmpi program of this version?";
 
-/// What rank `of` has made known under `key`.
+/// The value that rank `of` has published under `key`.
 fn asked(manager: &mut ProcessManager, of: u32, key: &str) -> Result<String> {
     manager.get(of, key)?.ok_or_else(|| {
         let why = format!("rank {of} has published no {key}: {VERSION}");

@@ -1,4 +1,4 @@
-//! How the ranks of a node meet, at the socket of the first of them.
+//! How the ranks of a node connect, at the socket of the first of them.
 
 use std::time::Duration;
 use std::{fs, process};
@@ -10,17 +10,18 @@ use super::EndpointAddress;
 use super::endpoint_address::alone;
 use crate::error::{Error, Result};
 
-/// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
-/// bounds the wait for one that never starts.
+/// How long ranks wait for each other to connect. The death of a rank is noticed at once; this bounds the
+/// wait for a rank that never starts.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The first rank of a node before the others have come.
+/// The first rank of a node, before the others have connected.
 pub(crate) struct Acceptor {
     host: Host,
     key: [u8; 16],
 }
 
-/// Opens an acceptor for other ranks of the node. One that does not share memory (`shared`) is a node of its own.
+/// Opens an acceptor for the other ranks of the node. A rank that does not share memory (`shared`) is a node
+/// of its own.
 pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)> {
     let host = Host::bind().map_err(failed)?;
     let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
@@ -37,7 +38,7 @@ pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)>
     Ok((Acceptor { host, key }, address))
 }
 
-/// Waits at the acceptor until all ranks of `layout` have met.
+/// Waits until all ranks of `layout` have connected.
 pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish>) -> Result<Node> {
     let Acceptor { host, key } = acceptor;
     let node = match (layout.ranks, heap) {
@@ -49,8 +50,8 @@ pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish
     node.map_err(failed)
 }
 
-/// As [`accept_ranks`] for two ranks or more, but the others wait for [`release`] before they go on. `note` is what
-/// this rank says of itself.
+/// As [`accept_ranks`] for two ranks or more, but the others wait for [`release`]. `note` is what this rank
+/// adds to the node address table.
 pub(super) fn gather(
     acceptor: Acceptor,
     layout: Layout,
@@ -62,12 +63,12 @@ pub(super) fn gather(
     gathered.map_err(failed)
 }
 
-/// Lets the ranks of a node go on, and tells them `word`.
+/// Lets the ranks of a node go on, and sends them `word`.
 pub(super) fn release(gathered: Gathered, word: &[u8]) -> Result<Node> {
     gathered.release(word, PATIENCE).map_err(failed)
 }
 
-/// As [`join_node`], where the first rank gathers: says `note`, and gives its word.
+/// As [`join_node`], where the first rank gathers: sends `note`, and gets its word.
 pub(super) fn gather_at_node(
     address: &EndpointAddress,
     rank: u32,
@@ -78,13 +79,13 @@ pub(super) fn gather_at_node(
     Node::join_with(socket, rank, size, *key, note, PATIENCE).map_err(failed)
 }
 
-/// Goes where the first rank of the node waits, as rank `rank` of `size` there.
+/// Connects to the first rank of the node, as rank `rank` of `size` there.
 pub(crate) fn join_node(address: &EndpointAddress, rank: u32, size: u32) -> Result<Node> {
     Node::join(&address.socket, rank, size, address.key, PATIENCE).map_err(failed)
 }
 
-/// Names what a rank has to have in common with others to share memory with them: this boot of this
-/// machine, and the namespaces in which sockets, processes and users are found.
+/// The name of what ranks that share memory have in common: the boot of the machine, and the namespaces of
+/// sockets, processes and users.
 fn this_node() -> String {
     let boot = oxmpi_os::host::boot_id().unwrap_or_else(|_| oxmpi_os::host::name());
     let boot = word(&boot, &['.']);
@@ -101,10 +102,10 @@ fn this_node() -> String {
     format!("{boot}.{}", spaces.join("."))
 }
 
-/// `name` as one short word, without what separates words in what ranks tell each other, nor `others`: a host may
-/// have any name.
+/// `name` as one short word, without the separators of published texts and without `others`. Host names may
+/// contain anything.
 fn word(name: &str, others: &[char]) -> String {
-    /// Longest name, in bytes: that of a host on Linux.
+    /// Longest name in bytes: that of a host on Linux.
     const LONGEST: usize = 64;
     let parts = |c: char| c.is_whitespace() || c.is_control() || [',', '/', '='].contains(&c);
     let one = |c: char| {
@@ -128,7 +129,7 @@ fn word(name: &str, others: &[char]) -> String {
 }
 
 fn failed(why: JoinError) -> Error {
-    Error::start("meeting the other ranks of this node", why)
+    Error::start("connecting to the other ranks of this node", why)
 }
 
 #[cfg(test)]

@@ -1,33 +1,33 @@
-//! Which ranks are on which node, as rank 0 makes it of all addresses and tells the others by the
-//! process manager: some numbers for each rank, and one for each node.
+//! Which ranks are on which node: rank 0 finds it from the addresses of all ranks, and publishes a few
+//! numbers for each rank and one for each node.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{ProcessManager, asked};
 use crate::error::{Error, Result};
 
-/// The key of the number of nodes, or of who differs.
+/// The key of the number of nodes, or of the rank whose settings differ.
 const NODES: &str = "oxmpi-nodes";
-/// Before the rank that was told otherwise than rank 0.
+/// The prefix of the rank whose settings differ from those of rank 0.
 const DIFFERS: &str = "other:";
-/// The key of the node ranks of all ranks, each piece of the list with its number.
+/// The key of the nodes and local ranks of all ranks, with the number of a piece of the list.
 const NODE_RANKS: &str = "oxmpi-node-ranks";
-/// The key of the leaders of all nodes, likewise.
+/// The key of the leaders of all nodes, with the number of a piece of the list.
 const LEADERS: &str = "oxmpi-leaders";
 
-/// Rows under one key: as many as the managers take with the longest numbers.
+/// Rows under one key: as many as process managers take with the longest numbers.
 const ROWS_PER_KEY: u32 = 32;
 
-/// A rank among the nodes of its job.
+/// A rank's node and its rank there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeRank {
     /// The number of its node.
     pub(super) node: u32,
-    /// Its place among the node's ranks, which stand in the order of their numbers.
+    /// Its rank among the node's ranks, which are in the order of their numbers.
     pub(super) place: u32,
-    /// The first of these ranks.
+    /// The first rank of the node.
     pub(super) leader: u32,
-    /// How many these are.
+    /// Number of ranks of the node.
     pub(super) ranks: u32,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct JobNodes {
 }
 
 impl JobNodes {
-    /// Those that the ranks have named, in their order.
+    /// The nodes of ranks with these node names, in the order of ranks.
     pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut known = HashMap::new();
         let (mut leaders, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -72,7 +72,8 @@ impl JobNodes {
             .collect()
     }
 
-    /// Tells all ranks, after the next barrier. Nobody looks a rank up where there is one node.
+    /// Publishes the nodes; other ranks can read them after the next barrier. With one node no rank needs the
+    /// lists.
     pub(super) fn publish(&self, manager: &mut ProcessManager) -> Result<()> {
         manager.put(NODES, &self.leaders.len().to_string())?;
         if self.leaders.len() == 1 {
@@ -94,7 +95,7 @@ impl JobNodes {
     }
 }
 
-/// Tells all ranks, after the next barrier, that this one was told otherwise than rank 0.
+/// Publishes that the settings of `rank` differ from those of rank 0.
 pub(super) fn publish_differing_rank(manager: &mut ProcessManager, rank: u32) -> Result<()> {
     manager.put(NODES, &format!("{DIFFERS}{rank}"))
 }
@@ -108,7 +109,7 @@ fn publish<const N: usize>(
     pieces.try_for_each(|(number, piece)| manager.put(&format!("{key}-{number}"), &write(piece)))
 }
 
-/// What rank 0 has published: asked for piece by piece, and kept.
+/// What rank 0 has published. Lists are read piece by piece, and kept.
 #[derive(Debug)]
 pub(super) struct PublishedNodes {
     /// The number of nodes.
@@ -118,7 +119,7 @@ pub(super) struct PublishedNodes {
 }
 
 impl PublishedNodes {
-    /// The nodes, or the first rank that was told otherwise than rank 0.
+    /// The number of nodes, or the first rank whose settings differ from those of rank 0.
     pub(super) fn ask(manager: &mut ProcessManager) -> Result<Result<Self, u32>> {
         let text = asked(manager, 0, NODES)?;
         let wrong = |_| misread(NODES, &text);
@@ -179,13 +180,13 @@ impl<const N: usize> PublishedList<N> {
         }
         let found = self.pieces.get(&number).and_then(|piece| piece.get(at));
         found.copied().ok_or_else(|| {
-            let why = format!("rank 0 has published {} without number {index}", self.key);
+            let why = format!("rank 0 has published no entry {index} of {}", self.key);
             Error::start("looking for the other ranks", why)
         })
     }
 }
 
-/// Numbers of a row with dots between them, rows with commas.
+/// The numbers of a row separated by dots, and rows by commas.
 fn write<const N: usize>(rows: &[[u32; N]]) -> String {
     let rows = rows.iter().map(|row| row.map(|n| n.to_string()).join("."));
     rows.collect::<Vec<_>>().join(",")
@@ -201,7 +202,8 @@ fn read<const N: usize>(text: &str) -> Option<Vec<[u32; N]>> {
 }
 
 fn misread(key: &str, text: &str) -> Error {
-    let why = format!("rank 0 says {key} = {text:?}: is it an oxmpi program of this version?");
+    let why =
+        format!("rank 0 has published {key} = {text:?}: is it an oxmpi program of this version?");
     Error::start("looking for the other ranks", why)
 }
 

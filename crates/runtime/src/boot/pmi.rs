@@ -1,4 +1,4 @@
-//! The blocking shell around the PMI-1 client: one stream to whoever started this process.
+//! The PMI-1 client: one stream to the process manager.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -12,12 +12,12 @@ use oxmpi_wire::pmi::{Client, ClientError, Opening, Place, Reply, Request};
 
 use crate::error::{Error, Result};
 
-/// How long a manager may think about what it can answer at once: all but a barrier.
+/// How long the process manager may take to answer anything but a barrier.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const STEP: &str = "talking to the process manager";
 
-/// A PMI-1 conversation over a stream.
+/// The PMI-1 client on a stream.
 #[derive(Debug)]
 pub(super) struct PmiClient {
     client: Client,
@@ -69,19 +69,19 @@ impl PmiClient {
         Ok(talk)
     }
 
-    /// Stores `value` as `key`, for all to see after the next barrier.
+    /// Publishes `value` as `key`; ranks can get it after the next barrier.
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         let space = self.space.clone();
         let kvs = &space;
         self.ask(Request::Put { kvs, key, value }, |_| Some(()))
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has called it.
     pub(super) fn barrier(&mut self) -> Result<()> {
         self.ask(Request::Barrier, |_| Some(()))
     }
 
-    /// The value of `key`, if a rank has put it.
+    /// The value of `key`, if a rank has published it.
     pub(super) fn get(&mut self, key: &str) -> Result<Option<String>> {
         let space = self.space.clone();
         self.ask(Request::Get { kvs: &space, key }, |reply| match reply {
@@ -98,19 +98,19 @@ impl PmiClient {
     /// Asks for the end of the whole job.
     pub(super) fn abort(&mut self, code: i32) {
         if let Ok(line) = self.client.request(Request::Abort { code }) {
-            // The job ends whether or not the manager hears of it: its ranks notice our death.
+            // The job ends even if the manager does not get this: its ranks notice this process's death.
             let _ = self.stream.file.write_all(line.as_bytes());
         }
     }
 
-    /// Sends `request`, waits for the reply, and reads from it what `read` finds.
+    /// Sends `request`, waits for the reply, and gives what `read` finds in it.
     fn ask<R>(
         &mut self,
         request: Request<'_>,
         read: impl FnOnce(Reply<'_>) -> Option<R>,
     ) -> Result<R> {
         let word = request.command().request_word();
-        // Others may be slow to come to a barrier; everything else the manager answers by itself.
+        // A barrier waits for other ranks; everything else the manager answers at once.
         let patience = (request != Request::Barrier).then_some(self.stream.patience);
         let line = self.client.request(request).map_err(failed)?;
         self.stream
@@ -140,7 +140,7 @@ impl ManagerStream {
         }
     }
 
-    /// Says who we are to a manager that we have connected to.
+    /// Identifies this process to a manager that it has connected to.
     fn present(&mut self, id: u32) -> Result<Place> {
         let line = Opening::line(id);
         self.file.write_all(line.as_bytes()).map_err(failed)?;
@@ -157,8 +157,8 @@ impl ManagerStream {
         }
     }
 
-    /// Waits for bytes, as long as `patience` says (`None`: for ever). None at all: the manager has
-    /// closed the stream. `request` is what it is to answer.
+    /// Waits for bytes, for `patience` at most (`None`: for ever). Empty: the manager has closed the stream.
+    /// `request` is what it should answer.
     fn hear<'b>(
         &mut self,
         bytes: &'b mut [u8],

@@ -1,4 +1,4 @@
-//! The elements that predefined operations know.
+//! The elements of predefined operations: integers, and the trait of all.
 
 use super::loops::each;
 use super::{Op, OpCode};
@@ -9,22 +9,22 @@ use crate::raw::Widening;
 /// `into[i] = into[i] op from[i]` for two slices of the same length.
 pub type Fold<T> = fn(into: &mut [T], from: &[T]);
 
-/// An element that predefined operations know: a number, or a [`ValueLoc`](super::ValueLoc).
+/// An element that has predefined operations: a number, or a [`ValueLoc`](super::ValueLoc).
 pub trait Element: Data {
-    /// The loop that applies `op`, chosen once and vectorised by the compiler.
+    /// The loop that applies `op` to two slices.
     ///
     /// # Errors
     /// [`Error::Operation`] when the type does not have the operation.
     fn fold(op: Op) -> Result<Fold<Self>>;
 
-    /// Whether the result of `op` has the same bits whatever the order and grouping of the
-    /// operands, as with integers, and not with floating-point sums.
+    /// Whether the result of `op` has the same bits in any order and grouping of the operands, as for
+    /// integers, and not for floating-point sums.
     fn is_exact(op: Op) -> bool {
         let _ = op;
         false
     }
 
-    /// How to do `op` on elements of which it is exact, in place of these.
+    /// How to convert to elements on which `op` is exact.
     #[doc(hidden)]
     fn widening(op: Op) -> Option<Widening> {
         let _ = op;

@@ -1,6 +1,6 @@
 //! Predefined operations on floats.
 //!
-//! The minimum and the maximum have the same bits in either order of their operands: ranks that combine in
+//! Minimum and maximum have the same bits in either order of their operands, as ranks that combine in
 //! different orders must agree.
 
 use super::element::{Element, Fold, missing};
@@ -10,8 +10,8 @@ use super::{Op, OpCode};
 use crate::error::Result;
 use crate::raw::Widening;
 
-/// A NaN loses against a number, -0 is below 0, and of two NaNs the bits of both are set. Written
-/// without branches, so that loops over it become vector instructions.
+/// A NaN loses to a number, -0 is below 0, and two NaNs give the bits of both. Without branches, so that
+/// loops are vectorised.
 macro_rules! float {
     ($t:ident, $bits:ident) => {
         pub(super) mod $t {
@@ -20,8 +20,8 @@ macro_rules! float {
             #[inline(always)]
             pub(in crate::op) fn min(a: $t, b: $t) -> $t {
                 let (a_wins, b_wins) = ((a < b) | b.is_nan(), (b < a) | a.is_nan());
-                // Where neither wins they are equal, and have the same bits but for the sign of
-                // zero; where both win they are NaNs.
+                // Where neither wins they are equal, and have the same bits except for the sign of zero;
+                // where both win they are NaNs.
                 let of_a = if a_wins | !b_wins { a.to_bits() } else { 0 };
                 let of_b = if b_wins | !a_wins { b.to_bits() } else { 0 };
                 $t::from_bits(of_a | of_b)

@@ -1,4 +1,4 @@
-//! Reduction operations.
+//! Reduction operations: predefined ones, and functions of the user.
 
 mod element;
 mod exact;
@@ -19,10 +19,9 @@ pub(crate) use reduction::{
 pub use reduction::{Custom, Reduction};
 pub use value_loc::ValueLoc;
 
-/// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).
+/// A predefined operation, such as `MPI_SUM` (MPI 5.0, section 6.9.2).
 ///
-/// All of them are commutative. [`Op::commutative`] and [`Op::ordered`] make an operation of a
-/// function of your own.
+/// All are commutative. [`Op::commutative`] and [`Op::ordered`] make operations of functions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Op(OpCode);
 
@@ -47,9 +46,9 @@ impl Op {
     pub const SUM: Self = Self(OpCode::Sum);
     /// `a * b`; integers wrap around.
     pub const PROD: Self = Self(OpCode::Product);
-    /// The smaller one; a NaN loses against a number, and -0 is below 0.
+    /// The smaller one; a NaN loses to a number, and -0 is below 0.
     pub const MIN: Self = Self(OpCode::Min);
-    /// The larger one; a NaN loses against a number, and -0 is below 0.
+    /// The larger one; a NaN loses to a number, and -0 is below 0.
     pub const MAX: Self = Self(OpCode::Max);
     /// `a & b`; integers only.
     pub const BAND: Self = Self(OpCode::And);
@@ -63,9 +62,9 @@ impl Op {
     pub const LOR: Self = Self(OpCode::LogicalOr);
     /// 1 where exactly one of them is not 0, else 0; integers only.
     pub const LXOR: Self = Self(OpCode::LogicalXor);
-    /// The [`ValueLoc`] with the smaller value; of equal ones that with the lower index.
+    /// The [`ValueLoc`] with the smaller value; of equal values the one with the lower index.
     pub const MINLOC: Self = Self(OpCode::MinLoc);
-    /// The [`ValueLoc`] with the larger value; of equal ones that with the lower index.
+    /// The [`ValueLoc`] with the larger value; of equal values the one with the lower index.
     pub const MAXLOC: Self = Self(OpCode::MaxLoc);
 
     /// Every predefined operation.
@@ -103,16 +102,16 @@ impl Op {
         }
     }
 
-    /// An operation of your own that is associative and commutative: the library may combine
-    /// operands in any order (`MPI_Op_create`).
+    /// An operation by an associative and commutative function: operands are combined in any order
+    /// (`MPI_Op_create`).
     ///
-    /// A type whose alignment is above 128 does not compile.
+    /// A type with an alignment above 128 bytes does not compile.
     #[must_use]
     pub const fn commutative<T, F: Fn(T, T) -> T>(combine: F) -> Custom<F> {
         Custom::new(combine, true)
     }
 
-    /// An operation of your own that is associative: operands stand in the order of the ranks
+    /// An operation by an associative function: operands are combined in the order of the ranks
     /// (`MPI_Op_create`).
     ///
     /// ```

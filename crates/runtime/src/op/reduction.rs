@@ -1,4 +1,4 @@
-//! Operations as the raw core calls them: on ranges of bytes that hold elements.
+//! Converts operations on elements to operations on ranges of bytes, as the raw core calls them.
 
 use std::marker::PhantomData;
 
@@ -12,13 +12,13 @@ use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::raw::{OwnedOperation, Widening, elements, elementwise};
 
-/// What combines elements of type `T` in a reduction: an [`Op`], or a function of your own by
-/// [`Op::commutative`] or [`Op::ordered`]. Sealed.
+/// Combines elements of type `T` in a reduction: an [`Op`], or a function by [`Op::commutative`] or
+/// [`Op::ordered`]. Sealed.
 pub trait Reduction<T: Data>: sealed::ResolveReduction<T> {}
 
 impl<T: Data, R: sealed::ResolveReduction<T>> Reduction<T> for R {}
 
-/// An operation of the caller's own, made by [`Op::commutative`] and [`Op::ordered`].
+/// An operation by a function of the user, made by [`Op::commutative`] and [`Op::ordered`].
 #[derive(Clone, Copy, Debug)]
 pub struct Custom<F> {
     combine: F,
@@ -43,47 +43,47 @@ pub(crate) mod sealed {
         Data, ExactSum, Fold, PhantomData, RawBytes, Reproducible, Result, Side, Widening,
     };
 
-    /// What the order of operands means to the result.
+    /// What the order of operands changes in the result.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum OperandOrder {
-        /// Nothing: it has the same bits in any order and grouping.
+        /// Nothing: the result has the same bits in any order and grouping.
         Exact,
-        /// At most other rounding.
+        /// At most the rounding.
         Commutative,
-        /// It is another result.
+        /// The result.
         Ordered,
     }
 
     /// An operation on bytes.
     pub trait Combine {
-        /// Combines the elements of `from` into those of `into`, `from` standing on that side.
+        /// Combines the elements of `from` into those of `into`; `from` is the operand on `side`.
         fn combine(&self, from: RawBytes, into: RawBytes, side: Side);
     }
 
-    /// What the face makes of an operation.
+    /// Resolves an operation for an element type and the required reproducibility.
     pub trait ResolveReduction<T: Data> {
         /// The operation on bytes.
         type Combine: Combine;
 
-        /// What is to be done where results are to be reproducible so far.
+        /// The operation on bytes, whose results are as reproducible as `preference` asks.
         ///
         /// # Errors
-        /// When the type does not have the operation, or it cannot be so reproducible.
+        /// When the type does not have the operation, or it cannot be that reproducible.
         fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<Self::Combine>>;
     }
 
-    /// An operation as the raw core needs it.
+    /// An operation that is resolved for an element type.
     #[derive(Debug)]
     pub struct ResolvedReduction<C> {
-        /// Its kind.
+        /// What the order of operands changes.
         pub kind: OperandOrder,
         /// The operation on bytes.
         pub combine: C,
-        /// On which elements it is done, if not on those that are given.
+        /// How to convert to the elements on which it is done, if these are others.
         pub widening: Option<Widening>,
     }
 
-    /// In place of an operation, where nothing is combined.
+    /// The operation of a collective that does not reduce.
     #[derive(Clone, Copy, Debug)]
     pub enum NoReduction {}
 
@@ -92,11 +92,11 @@ pub(crate) mod sealed {
     pub enum Predefined<T> {
         /// On the elements themselves.
         Elementwise(Fold<T>),
-        /// The exact sum of floats.
+        /// On exact sums of floats.
         Exact(Fold<ExactSum>),
     }
 
-    /// The caller's own operation.
+    /// An operation by a function of the user.
     #[derive(Clone, Copy, Debug)]
     pub struct CustomCombine<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
 }
@@ -116,12 +116,12 @@ impl OperandOrder {
 
 use sealed::{CustomCombine, Predefined, ResolveReduction};
 
-/// An operation as the raw core calls it.
+/// The operation as the raw core calls it.
 pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) {
     move |from, into, side| own.combine(from, into, side)
 }
 
-/// An operation as the raw core keeps it.
+/// The operation as the raw core owns it.
 pub(crate) fn owned_operation<C: Combine + Send + 'static>(own: C) -> OwnedOperation {
     Box::new(on_bytes(own))
 }

@@ -1,4 +1,4 @@
-//! A value and where it was found.
+//! A value with its location, for MINLOC and MAXLOC.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use super::loops::each;
 use super::{Op, OpCode};
 use crate::error::Result;
 
-/// A value and an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has
-/// the least or the greatest (MPI 5.0, section 6.9.4).
+/// A value with an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has the
+/// minimum or maximum (MPI 5.0, section 6.9.4).
 ///
 /// ```
 /// # use oxmpi::{ValueLoc, Op, World};
@@ -28,7 +28,7 @@ pub struct ValueLoc<T> {
 }
 
 impl<T: Copy> ValueLoc<T> {
-    /// `value`, found at `index`.
+    /// `value` at `index`.
     pub const fn new(value: T, index: u64) -> Self {
         Self { value, index }
     }
@@ -38,7 +38,7 @@ impl<T: Copy> ValueLoc<T> {
         self.value
     }
 
-    /// Where it was found.
+    /// The index of the value.
     pub const fn index(self) -> u64 {
         self.index
     }
@@ -53,7 +53,7 @@ impl<T: Copy + fmt::Debug> fmt::Debug for ValueLoc<T> {
     }
 }
 
-/// The one whose value is ahead, else the one with the lower index.
+/// The one whose value is ahead; of equal values the one with the lower index.
 #[inline(always)]
 fn first<T: Copy>(
     one: ValueLoc<T>,
@@ -63,14 +63,14 @@ fn first<T: Copy>(
     let wins = ahead(one.value, other.value);
     let loses = ahead(other.value, one.value);
     let is_one = wins | (!loses & (one.index <= other.index));
-    // Field by field, and so in vectors: a choice between pairs would be a branch.
+    // Field by field, which vectorises: a choice between pairs would be a branch.
     ValueLoc {
         value: if is_one { one.value } else { other.value },
         index: if is_one { one.index } else { other.index },
     }
 }
 
-/// The types of values, whether equal ones have the same bits, and what is ahead.
+/// For types of values: whether equal values have the same bits, and the orders of MINLOC and MAXLOC.
 macro_rules! locs {
     ($($($t:ident)*: $exact:literal, $less:expr, $more:expr;)*) => {$($(
         impl Element for ValueLoc<$t> {
@@ -91,6 +91,6 @@ macro_rules! locs {
 
 locs! {
     u8 u16 u32 u64 i8 i16 i32 i64: true, |a, b| a < b, |a, b| a > b;
-    // A NaN loses against a number.
+    // A NaN loses to a number.
     f32 f64: false, |a, b| (a < b) | (!a.is_nan() & b.is_nan()), |a, b| (a > b) | (!a.is_nan() & b.is_nan());
 }

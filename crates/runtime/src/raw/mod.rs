@@ -1,9 +1,8 @@
-//! The raw core under both faces.
+//! The raw core: messages and collectives on ranges of bytes, below the typed interface.
 //!
-//! Byte ranges with their layout, 64-bit counts, operations as functions, requests as handles. It
-//! knows ranks and communicators; it knows no types, borrows no buffers, and holds no face's logic.
-//! A range ([`oxmpi_os::RawBytes`]) is made by the face, which promises that it outlives its
-//! request.
+//! It works on byte ranges with layouts, 64-bit counts, operations as functions, and requests as handles. It
+//! knows ranks, communicators and [endpoints](endpoint), but no element types, and it borrows no buffers: its
+//! caller makes a range ([`oxmpi_os::RawBytes`]) and promises that the memory outlives the request.
 
 mod barrier;
 mod choices;

@@ -1,4 +1,4 @@
-//! What the settings say about an endpoint, read once when it is set up; and how its rank waits.
+//! The settings of an endpoint, read once when it is set up; and how its rank waits.
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::wait::Patience;
@@ -9,28 +9,28 @@ use crate::boot::{RemoteRanks, StartOptions};
 /// How a rank waits for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitMode {
-    /// Looks for about a millisecond where every rank has a processor of its own, else lets others
-    /// run while they need it; then sleeps.
+    /// Polls for about a millisecond where every rank has a processor of its own, else yields while other
+    /// ranks need the processor; then sleeps.
     #[default]
     Auto,
-    /// Looks again and again, and keeps its processor.
+    /// Polls, and keeps its processor.
     Active,
-    /// Looks for a short while, then lets others run, then sleeps.
+    /// Polls for a short while, then yields its processor, then sleeps.
     Passive,
 }
 
-/// What the settings say about an endpoint.
+/// The settings of an endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct EndpointPolicy {
-    /// How its ranks find each other, and the memory and transports that they share.
+    /// How its ranks connect, and the transports and memory that they share.
     pub(crate) start: StartOptions,
     /// Switch points between the paths of a message that somebody has set.
     pub(crate) switches: Switches,
-    /// How large messages go between the ranks of a node.
+    /// The protocol of large messages between the ranks of a node.
     pub(crate) bulk: oxmpi_shm::RoadWish,
-    /// Which algorithm a collective takes.
+    /// Which algorithms collectives take.
     pub(crate) tuning: Tuning,
-    /// Whether ranks of a node have flags and buffers for collectives.
+    /// Whether ranks of a node run collectives by flags and buffers in shared memory.
     pub(crate) node_collectives: bool,
     /// Whether ranks compare their calls before each collective.
     pub(crate) checks: bool,
@@ -49,7 +49,7 @@ impl EndpointPolicy {
             (remote.ranks_on_machine as usize, &remote.visible_pids[..])
         });
         let others = machine > pids.len();
-        // A rank that is pinned to one processor has that one to itself if the others are elsewhere.
+        // A rank that is pinned to one processor has it for itself if the others are elsewhere.
         let is_crowded = || match visible.len() == machine {
             true => crowded(visible),
             false => machine > oxmpi_os::cpu::granted(),
@@ -64,8 +64,8 @@ impl EndpointPolicy {
     }
 }
 
-/// Whether more of the processes `pids` want to run than there are processors for them: those of
-/// their affinity masks, or what the control group grants.
+/// Whether more of the processes `pids` run than there are processors for them, by their affinity masks and
+/// the control group's quota.
 fn crowded(pids: &[u32]) -> bool {
     let Ok(own) = oxmpi_os::affinity::current() else {
         return pids.len() > oxmpi_os::cpu::granted();
@@ -73,13 +73,13 @@ fn crowded(pids: &[u32]) -> bool {
     let masks = pids
         .iter()
         .filter_map(|&pid| oxmpi_os::affinity::of_thread(pid.cast_signed()).ok());
-    // A pinned rank's own mask says nothing about the others', so only a quota counts beside it.
+    // The mask of a pinned rank says nothing about the other ranks, so beside it only a quota counts.
     let quota_is_short = oxmpi_os::cpu::quota().is_some_and(|quota| pids.len() > quota);
     quota_is_short || masks_are_crowded(&own, masks)
 }
 
-/// Whether those of `masks` that share a processor with `own` (which is one of them) are more than
-/// their processors together.
+/// Whether the processes whose `masks` overlap with `own` (which is one of them) outnumber the processors of
+/// their masks.
 fn masks_are_crowded(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> bool {
     let mut rivals = 0;
     let mut processors = own.to_vec();
@@ -110,15 +110,15 @@ mod tests {
             masks_are_crowded(&[0, own], masks.map(|&mask| vec![0, mask]))
         };
         assert!(!crowded(0b1, &[]));
-        // Pinned apart, and two on one processor.
+        // Pinned to different processors, then two to one.
         assert!(!crowded(0b01, &[0b10]));
         assert!(crowded(0b01, &[0b01]));
-        // Others crowd a processor that is not ours.
+        // Others share a processor that is not this process's.
         assert!(!crowded(0b01, &[0b10, 0b10, 0b10]));
-        // Unpinned on two processors.
+        // Not pinned, on two processors.
         assert!(!crowded(0b11, &[0b11]));
         assert!(crowded(0b11, &[0b11, 0b11]));
-        // One may go where another one is pinned, and has room elsewhere.
+        // A process may run where another one is pinned, and has other processors too.
         assert!(!crowded(0b01, &[0b111]));
         assert!(crowded(0b01, &[0b11, 0b11]));
     }

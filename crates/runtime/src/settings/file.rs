@@ -1,4 +1,4 @@
-//! Settings files: the part of TOML that a flat list of settings needs.
+//! Reads settings files: the subset of TOML that a flat list of settings needs.
 
 use oxmpi_text::{Error, Expected, Scanner, Span};
 
@@ -16,11 +16,11 @@ pub struct FileEntry<'a> {
 const NAME: &str = "`name = value`, with a setting's name in lower case";
 const VALUE: &str = "a number, true, false or a text in quotes, such as \"64K\"";
 
-/// The entries of a file: lines `name = value`, blank lines, comments from `#`. A value is a number,
+/// The entries of a file of lines `name = value`, blank lines and comments from `#`. A value is a number,
 /// `true`, `false`, or a text in double or single quotes without escapes.
 ///
 /// # Errors
-/// The first line (from 1) that is neither, its text, and what is wrong in it.
+/// The number of the first malformed line (from 1), its text, and what is wrong with it.
 pub fn entries(content: &str) -> Result<Vec<FileEntry<'_>>, (usize, &str, Error)> {
     let lines = (1..).zip(content.lines());
     lines

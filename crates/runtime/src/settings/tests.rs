@@ -1,4 +1,4 @@
-//! Who wins, what is refused, what is only warned about.
+//! Which source wins, what is an error, and what is a warning.
 
 mod collectives;
 mod network;

@@ -7,7 +7,7 @@ use oxmpi_wire::exchange::{Directory, Seat, Sheet};
 
 use super::*;
 
-/// How long anything may take in a test that is not about waiting: long, on a loaded machine.
+/// The time limit of tests that are not about waiting; long, for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn site() -> Site {
@@ -28,7 +28,7 @@ fn sheet(node: u32) -> Sheet {
     }
 }
 
-/// Runs the leader of `node` of `nodes`, where leaders listen at `cards`.
+/// Runs the exchange of the leader of `node` of `nodes`, where leaders listen at `cards`.
 fn lead(
     node: u32,
     nodes: u32,
@@ -59,9 +59,9 @@ fn leaders_learn_all_in_rounds() {
     for (nodes, rounds) in [(2, 1), (3, 2), (7, 3)] {
         let sites: Vec<Site> = (0..nodes).map(|_| site()).collect();
         let cards: Vec<Card> = sites.iter().map(|site| site.card().clone()).collect();
-        // Somebody who has no business here calls too.
+        // A process that is not of the job connects too.
         let _stranger = TcpStream::connect(("127.0.0.1", cards[0].port)).expect("a listener");
-        // As in life: nobody leaves before all have what they need.
+        // As in a job: no leader leaves before all have what they need.
         let all = Barrier::new(nodes as usize);
         thread::scope(|scope| {
             for (node, site) in (0..).zip(sites) {
@@ -117,7 +117,7 @@ fn a_leader_that_says_nothing_is_named_in_time() {
     let (one, silent) = (site(), site());
     let cards = [one.card().clone(), silent.card().clone()];
     let short = Duration::from_millis(200);
-    // It calls rank 2, whose kernel accepts, and waits for its sheet.
+    // Rank 2's kernel accepts the connection; this leader waits for its table.
     let why = told(lead(0, 2, one, &cards, short));
     assert!(why.contains("rank 2, which leads its node"), "{why}");
     assert!(why.contains("0.2 s"), "{why}");
@@ -126,8 +126,8 @@ fn a_leader_that_says_nothing_is_named_in_time() {
 #[test]
 fn a_leader_that_ends_is_named() {
     let one = site();
-    // Whoever calls finds that its process has ended. A port that was given back may be somebody else's by now; the
-    // system hands this one to nobody, and its service is gone.
+    // The connection fails as if the process had ended. A port that was given back may belong to another
+    // process by now; the system gives port 1 to nobody, and no service listens there.
     let ended = Card {
         port: 1,
         ..one.card().clone()
@@ -148,7 +148,7 @@ fn a_leader_of_another_version_is_told() {
             ends.0.introduce(Peer(0), cards[0].clone());
             let mut mail = LeaderMessages::new(ends, PATIENCE);
             let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
-            // Whether it hears of the other's end meanwhile is left open.
+            // Whether it notices the other's end meanwhile is left open.
             let _ended = mail.finish();
             done.wait();
             sent.expect("a peer");

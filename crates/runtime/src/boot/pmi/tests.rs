@@ -1,4 +1,4 @@
-//! A manager that follows a script, at an address: a good one, and all kinds of bad ones.
+//! The PMI-1 client with a process manager that follows a script: correct, or wrong in many ways.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::{ManagerStream, PmiClient};
 use crate::error::Result;
 
-/// After this time a conversation that hangs has failed its test.
+/// The time after which a test that hangs fails.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// What a good manager answers until a rank has joined.
+/// The replies of a correct manager until a rank has joined.
 const GOOD: [&str; 4] = [
     "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\n",
     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
@@ -20,8 +20,8 @@ const GOOD: [&str; 4] = [
     "cmd=my_kvsname kvsname=kvs_1\n",
 ];
 
-/// Answers each line by the next of `answers`, and then holds its tongue until the rank hangs up, or
-/// hangs up itself. Gives what it was told.
+/// Answers each line by the next of `answers`, and then waits until the rank closes the connection, or closes
+/// it itself. Gives the lines that it received.
 fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<String> {
     let (mut stream, _) = listener.accept().expect("a rank connects");
     let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
@@ -29,7 +29,7 @@ fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<St
     for answer in answers {
         let Some(Ok(line)) = lines.next() else { break };
         heard.push(line);
-        // A rank that has seen enough hangs up in the middle of an answer.
+        // The rank may close the connection before it has the whole answer.
         let _ = stream.write_all(answer.as_bytes());
     }
     if !hangs_up {
@@ -38,10 +38,10 @@ fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<St
     heard
 }
 
-/// How long a rank waits for a manager that says nothing. Where another is waited for, it may be slow.
+/// How long a rank waits for a manager that does not answer, where that is tested.
 const SILENCE: Duration = Duration::from_millis(50);
 
-/// Lets `rank` talk to a manager with this script, which it must be done with in time.
+/// Runs `rank` with a manager that follows this script.
 fn talk<R: Send + 'static>(
     answers: &[&str],
     hangs_up: bool,
@@ -112,7 +112,7 @@ fn an_abort_reaches_the_manager() {
     );
 }
 
-/// At each turn: silence, an end, noise, a line without end, the answer to another question, and
+/// In each step: silence, a closed connection, noise, a line without end, the answer to another question, and
 /// two answers at once.
 #[test]
 fn a_bad_manager_is_an_error_at_every_turn() {
@@ -136,7 +136,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
             let patience = if silent { SILENCE } else { WATCHDOG };
             let (outcome, _) = talk(&answers, hangs_up, patience, join);
             let error = outcome.expect_err(says).to_string();
-            // A rank that is hung up on while it writes sees the system's word for it.
+            // A rank whose write finds the connection closed reports the system's error.
             let hung_up = hangs_up && error.contains("os error");
             assert!(hung_up || error.contains(says), "turn {turn}: {error}");
         }
@@ -145,7 +145,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
 
 #[test]
 fn a_manager_that_is_not_there_is_an_error() {
-    // At port 1, which the system hands to nobody, and whose service is gone.
+    // The system gives port 1 to nobody, and no service listens there.
     for address in ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:99999", "", "::"] {
         let error = PmiClient::at_port(address, 0).expect_err("nobody is there");
         let error = error.to_string();

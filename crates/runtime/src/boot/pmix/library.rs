@@ -1,8 +1,8 @@
-//! libpmix: the eight calls of it that are made, with their C types.
+//! The eight functions of libpmix that are called, with their C types.
 //!
-//! This is the one place outside `os` and `shm` where foreign code is called: `os` holds system
-//! calls, and this is none. The types are those of `pmix_common.h` of PMIx 4 and 5, which agree;
-//! `cargo xtask ci managers` compiles the same numbers against the header.
+//! This is the only place outside `os` and `shm` that calls foreign code: `os` holds system calls. The types
+//! are those of `pmix_common.h` of PMIx 4 and 5, which agree; `cargo xtask ci managers` checks them against
+//! the header.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::ptr;
 
 use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_NOW};
 
-/// `PMIX_RANK_WILDCARD`: asks for what holds for all ranks of a job.
+/// `PMIX_RANK_WILDCARD`: asks for values of the whole job.
 pub(super) const ANY_RANK: u32 = u32::MAX - 1;
 
 /// The name by which versions 2 to 5 of the library are installed.
@@ -71,7 +71,7 @@ struct Info {
 }
 
 impl Info {
-    /// What is asked for by its name.
+    /// A directive that is requested by its name.
     fn of(name: &[u8]) -> Self {
         let mut key = [0; KEY_MAX];
         key[..name.len()].copy_from_slice(name);
@@ -111,20 +111,20 @@ pub(super) struct Library {
     free: Free,
 }
 
-/// What went wrong.
+/// An error of libpmix.
 #[derive(Debug)]
 pub(super) enum PmixError {
-    /// The library is missing, or lacks a call.
+    /// The library is missing, or lacks a function.
     Load(libloading::Error),
-    /// A call failed.
+    /// A function returned an error code.
     Call {
         name: &'static str,
         code: c_int,
         means: String,
     },
-    /// A value is of another type.
+    /// A value has an unexpected type.
     Kind { key: String, kind: u16 },
-    /// A text that C cannot hold.
+    /// A text contains a zero byte.
     Zero,
 }
 
@@ -182,7 +182,7 @@ impl Library {
         self.check("PMIx_Init", code).map(|()| me)
     }
 
-    /// The number that the manager holds for `of` as `key`.
+    /// The number that `of` or the manager has published as `key`.
     pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, PmixError> {
         let number = |kind, data: &Data| match kind {
             // SAFETY: `kind` says that this is the member that was written.
@@ -193,7 +193,7 @@ impl Library {
             .ok_or_else(|| self.error("PMIx_Get", NOT_FOUND))
     }
 
-    /// The text that `of` has put as `key`.
+    /// The text that `of` has published as `key`.
     pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, PmixError> {
         self.get(of, key, |kind, data| match kind {
             STRING => {
@@ -210,7 +210,7 @@ impl Library {
         })
     }
 
-    /// Asks for a value and reads it by `read`, which gives `None` for another type than it wants.
+    /// Gets a value and reads it by `read`, which gives `None` for an unexpected type.
     fn get<R>(
         &self,
         of: &Proc,
@@ -225,16 +225,16 @@ impl Library {
             return Ok(None);
         }
         self.check("PMIx_Get", code)?;
-        // SAFETY: on success the answer is a whole value, which is ours.
+        // SAFETY: on success the answer is a complete value, which this process owns.
         let Value { kind, data } = unsafe { &*value };
         let (kind, found) = (*kind, read(*kind, data));
         if kind == STRING {
             // SAFETY: `kind` says that this is the member that was written.
             let text = unsafe { data.string };
-            // SAFETY: the text belongs to the value, and nobody looks at it any more.
+            // SAFETY: the text belongs to the value, and is not used any more.
             unsafe { (self.free)(text.cast()) };
         }
-        // SAFETY: the value is ours, and nobody looks at it any more.
+        // SAFETY: this process owns the value, and does not use it any more.
         unsafe { (self.free)(value.cast()) };
         let key = key.to_owned();
         found.map(Some).ok_or(PmixError::Kind { key, kind })
@@ -258,8 +258,8 @@ impl Library {
         self.check("PMIx_Commit", code)
     }
 
-    /// Waits until all ranks of the job are here, and what they have put is everywhere. Else a node asks
-    /// another for a rank's values once, and never sees what the rank puts later.
+    /// Waits until all ranks of the job have called it and their values are on all nodes. Without that a node
+    /// asks for a rank's values once, and never sees later ones.
     pub(super) fn fence(&self) -> Result<(), PmixError> {
         let how = Info::of(COLLECT);
         // SAFETY: no processes means those of this job; one whole info, which the call only reads.
@@ -286,7 +286,7 @@ impl Library {
         }
     }
 
-    /// Why the call `name` gave `code`.
+    /// The error of function `name` that returned `code`.
     fn error(&self, name: &'static str, code: c_int) -> PmixError {
         // SAFETY: takes any number.
         let text = unsafe { (self.error_string)(code) };
