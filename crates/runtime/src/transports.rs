@@ -16,7 +16,7 @@ use crate::settings::Values;
 /// A few system calls and small files for each network device.
 #[must_use]
 pub fn selection(values: &Values) -> Selection {
-    let told = ["transports", "network_devices"].map(|name| {
+    let settings = ["transports", "network_devices"].map(|name| {
         let value = values.get(name);
         format!("{name} = {} ({})", value.text, value.origin)
     });
@@ -25,7 +25,7 @@ pub fn selection(values: &Values) -> Selection {
             .unwrap_or_else(|error| panic!("{name} was accepted and is not understood: {error}")),
         by,
     };
-    let [transports, devices] = &told;
+    let [transports, devices] = &settings;
     select(
         &host::name(),
         asked("transports", transports),
@@ -63,13 +63,13 @@ fn all_devices(values: &Values) -> Vec<Device> {
     let (include, exclude) = (text("tcp_include"), text("tcp_exclude"));
     let filter = oxmpi_tcp::settings::filter(include, exclude)
         .unwrap_or_else(|error| panic!("lists of interfaces were accepted: {error}"));
-    let told = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
+    let exclusion = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
     let interfaces = interface::list().unwrap_or_default();
     let mut devices: Vec<Device> = Vec::new();
     for interface in &interfaces {
         if devices.iter().all(|device| device.name != interface.name) {
             let addresses = interfaces.iter().filter(|one| one.name == interface.name);
-            devices.push(device(addresses, &filter, &told));
+            devices.push(device(addresses, &filter, &exclusion));
         }
     }
     devices.extend(adapter::list().into_iter().map(|port| Device {
@@ -89,7 +89,7 @@ fn all_devices(values: &Values) -> Vec<Device> {
 fn device<'a>(
     addresses: impl Iterator<Item = &'a Interface> + Clone,
     filter: &Filter,
-    told: &str,
+    exclusion: &str,
 ) -> Device {
     let name = addresses.clone().next().map_or("", |one| &one.name);
     let is_loopback = addresses.clone().any(|one| one.loopback);
@@ -103,7 +103,7 @@ fn device<'a>(
         },
         up: addresses.clone().any(|one| one.up),
         speed: interface::speed(name),
-        left_out: (!is_allowed).then(|| told.to_owned()),
+        left_out: (!is_allowed).then(|| exclusion.to_owned()),
     }
 }
 

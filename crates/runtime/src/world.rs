@@ -48,8 +48,8 @@ impl World {
         if manager.rank() == 0 {
             // `oxmpi run` has read the same settings, and has printed the warnings about them. It may run on
             // another host than the ranks, with other devices.
-            let told = std::env::var_os(JOB_VARIABLE).is_some();
-            let of_settings = warnings.iter().filter(|_| !told);
+            let printed_by_launcher = std::env::var_os(JOB_VARIABLE).is_some();
+            let of_settings = warnings.iter().filter(|_| !printed_by_launcher);
             for warning in of_settings.chain(&policy.endpoint.start.network.selection.warnings) {
                 eprintln!("oxmpi: {warning}");
             }
@@ -57,7 +57,7 @@ impl World {
         let failure = (manager.size() > 1)
             .then(|| policy.open_transports())
             .flatten();
-        let ranks = boot::meet(&mut manager, &policy.endpoint.start, &policy.agreed)?;
+        let ranks = boot::wire_up(&mut manager, &policy.endpoint.start, &policy.agreed)?;
         if let Some(warning) = failure.filter(|_| ranks.speaks_for_host()) {
             eprintln!("oxmpi: {warning}");
         }

@@ -1,8 +1,8 @@
-//! What an endpoint takes of memory: `endpoints`, by hand or as a job of any size.
+//! Measures the memory of endpoints: `endpoints`, by hand or as a job of any size.
 //!
-//! One line from rank 0: KiB of the process for each endpoint that was opened, and for each on which
-//! messages went to all ranks, in private memory and in shared. (How fast endpoints are beside each
-//! other: `threads`.)
+//! Prints one line from rank 0: KiB of private and of shared memory for each endpoint that was opened, and
+//! for each on which messages went to all ranks. (`threads` measures how fast endpoints are beside each
+//! other.)
 
 use oxmpi::{Comm, Endpoint, Result, World};
 

@@ -1,15 +1,15 @@
-//! The path of one message, by kernel: `peer_path KERNEL BYTES [TURNS]`.
+//! Measures the path of one message: `peer_path KERNEL BYTES [TURNS]`.
 //!
-//! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. One
-//! rank alone sends to itself: a turn is one send and one receive that finds its message at once, so
-//! with TURNS given (and then no clock) an instruction counter tells what the two halves cost:
+//! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. A single rank
+//! sends to itself: a turn is one send and one receive that finds its message at once. With TURNS, and no
+//! clock then, an instruction counter measures both:
 //!
 //! ```text
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 1000
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 2000
 //! ```
 //!
-//! The difference of the two totals is that of 1000 turns.
+//! The difference of the two totals is the cost of 1000 turns.
 
 use std::time::{Duration, Instant};
 

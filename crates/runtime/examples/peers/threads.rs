@@ -1,7 +1,7 @@
-//! Messages of 8 B that one rank sends to itself, by one thread and by two, each on an endpoint of its own.
+//! Measures messages of 8 B of a rank to itself, by one thread and by two, each with its own endpoint.
 //!
-//! Two lines: nanoseconds of one message, all threads together; `ranks` says how many threads. There
-//! is no C twin.
+//! Prints two lines: nanoseconds of one message, all threads together; `ranks` is the number of threads.
+//! There is no C twin.
 
 mod blocks;
 

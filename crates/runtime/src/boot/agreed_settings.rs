@@ -10,7 +10,7 @@ use super::{ProcessManager, asked};
 use crate::error::{Error, Result};
 
 /// The key, with a rank's number, under which a rank publishes its settings as text.
-const TOLD: &str = "oxmpi-told";
+const SETTINGS: &str = "oxmpi-settings";
 
 /// The longest such text, in bytes: process managers take values twice as long, and it is published as
 /// hexadecimal digits.
@@ -68,12 +68,12 @@ impl AgreedSettings {
     fn exchange(&self, manager: &mut ProcessManager, other: u32) -> Result<[String; 2]> {
         let both = [0, other];
         if both.contains(&manager.rank()) {
-            let key = format!("{TOLD}-{}", manager.rank());
+            let key = format!("{SETTINGS}-{}", manager.rank());
             manager.put(&key, &encode(&self.text))?;
         }
         manager.barrier()?;
         let mut of =
-            |rank| asked(manager, rank, &format!("{TOLD}-{rank}")).map(|text| decode(&text));
+            |rank| asked(manager, rank, &format!("{SETTINGS}-{rank}")).map(|text| decode(&text));
         Ok([of(0)?, of(other)?])
     }
 }

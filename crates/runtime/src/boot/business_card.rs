@@ -61,16 +61,16 @@ impl NetworkListener {
     /// # Errors
     /// When there is no network, or TCP is not selected.
     pub(crate) fn open(
-        wish: &NetworkPreference,
+        preference: &NetworkPreference,
         acceptor: Acceptor,
         address: EndpointAddress,
         first: &EndpointAddress,
     ) -> Result<Self> {
-        if !wish.selection.tcp {
-            return Err(wish.refusal());
+        if !preference.selection.tcp {
+            return Err(preference.refusal());
         }
         let key = JobKey::new(&first.key);
-        let site = Site::open(key, &wish.filter, wish.options).map_err(|why| {
+        let site = Site::open(key, &preference.filter, preference.options).map_err(|why| {
             let host = oxmpi_os::host::name();
             let why = format!(
                 "{why}; the ranks are on several nodes, and {host} has no network for them"
@@ -78,7 +78,7 @@ impl NetworkListener {
             Error::start(STEP, why)
         })?;
         let mut card = site.card().clone();
-        let lengths = WireLengths::of(&wish.options);
+        let lengths = WireLengths::of(&preference.options);
         let room = Self::ROOM - format!("{address}/4194304/{lengths}/").len();
         while card.to_string().len() > room && card.addresses.len() > 1 {
             card.addresses.pop();
@@ -195,20 +195,20 @@ impl FromStr for WireLengths {
 /// Checks that these lengths, those of all ranks, are the same.
 ///
 /// # Errors
-/// Names the first ones that differ from those of rank 0; `whose` gives their owner.
-pub(super) fn agree(lengths: &[WireLengths], whose: impl Fn(usize) -> String) -> Result<()> {
+/// Names the first ones that differ from those of rank 0; `owner` gives their owner.
+pub(super) fn agree(lengths: &[WireLengths], owner: impl Fn(usize) -> String) -> Result<()> {
     let differs = lengths.iter().position(|of| *of != lengths[0]);
     let Some(other) = differs else {
         return Ok(());
     };
-    let told = |one: usize| {
+    let describe = |one: usize| {
         let WireLengths { frame, chunk } = lengths[one];
-        format!("{} has tcp_frame={frame} and tcp_chunk={chunk}", whose(one))
+        format!("{} has tcp_frame={frame} and tcp_chunk={chunk}", owner(one))
     };
     let why = format!(
         "{}, {}; all ranks of a job need the same",
-        told(0),
-        told(other)
+        describe(0),
+        describe(other)
     );
     Err(Error::start("comparing the settings of all ranks", why))
 }

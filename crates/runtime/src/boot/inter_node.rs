@@ -35,7 +35,7 @@ const CARD: &str = "oxmpi-card";
 ///
 /// # Errors
 /// When a rank of this node or a leader does not connect, or sends malformed data.
-pub(super) fn meet(
+pub(super) fn wire_up(
     manager: &mut ProcessManager,
     listening: NetworkListener,
     mut published: PublishedNodes,

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub(crate) struct ProcessManager {
     rank: u32,
     size: u32,
-    talk: ManagerProtocol,
+    protocol: ManagerProtocol,
     asked: ManagerCalls,
 }
 
@@ -57,8 +57,8 @@ impl ProcessManager {
             }
             Start::Port { address, id } => {
                 let (conversation, place) = PmiClient::at_port(address, id)?;
-                let talk = ManagerProtocol::Pmi(conversation.into());
-                Ok(Self::new(place.rank, place.size, talk))
+                let protocol = ManagerProtocol::Pmi(conversation.into());
+                Ok(Self::new(place.rank, place.size, protocol))
             }
             Start::Pmix { .. } => {
                 let (client, size) = PmixClient::join()?;
@@ -72,11 +72,11 @@ impl ProcessManager {
         }
     }
 
-    fn new(rank: u32, size: u32, talk: ManagerProtocol) -> Self {
+    fn new(rank: u32, size: u32, protocol: ManagerProtocol) -> Self {
         Self {
             rank,
             size,
-            talk,
+            protocol,
             asked: ManagerCalls::default(),
         }
     }
@@ -99,9 +99,9 @@ impl ProcessManager {
     /// Publishes `value` as `key`; ranks can get it after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         self.asked.puts += 1;
-        match &mut self.talk {
+        match &mut self.protocol {
             ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(talk) => talk.put(key, value),
+            ManagerProtocol::Pmi(client) => client.put(key, value),
             ManagerProtocol::Pmix(client) => client.put(key, value),
         }
     }
@@ -109,9 +109,9 @@ impl ProcessManager {
     /// Waits until every rank has called it.
     pub(crate) fn barrier(&mut self) -> Result<()> {
         self.asked.barriers += 1;
-        match &mut self.talk {
+        match &mut self.protocol {
             ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(talk) => talk.barrier(),
+            ManagerProtocol::Pmi(client) => client.barrier(),
             ManagerProtocol::Pmix(client) => client.barrier(),
         }
     }
@@ -119,19 +119,19 @@ impl ProcessManager {
     /// The value that rank `of` has published as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         self.asked.gets += 1;
-        match &mut self.talk {
+        match &mut self.protocol {
             ManagerProtocol::Alone => Ok(None),
             // PMI-1 has one space of keys: they contain the rank's number where that matters.
-            ManagerProtocol::Pmi(talk) => talk.get(key),
+            ManagerProtocol::Pmi(client) => client.get(key),
             ManagerProtocol::Pmix(client) => client.get(of, key),
         }
     }
 
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
-        match &mut self.talk {
+        match &mut self.protocol {
             ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(talk) => talk.finalize(),
+            ManagerProtocol::Pmi(client) => client.finalize(),
             ManagerProtocol::Pmix(client) => client.finalize(),
         }
     }
@@ -139,9 +139,9 @@ impl ProcessManager {
     /// Asks the manager to end the whole job with exit code `code`. Errors are ignored: the caller exits in
     /// any case.
     pub(crate) fn abort(&mut self, code: i32) {
-        match &mut self.talk {
+        match &mut self.protocol {
             ManagerProtocol::Alone => {}
-            ManagerProtocol::Pmi(talk) => talk.abort(code),
+            ManagerProtocol::Pmi(client) => client.abort(code),
             ManagerProtocol::Pmix(client) => client.abort(code),
         }
     }

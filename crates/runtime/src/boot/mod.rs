@@ -134,7 +134,7 @@ impl From<Node> for WiredRanks {
 ///
 /// # Errors
 /// When a rank does not connect, no network reaches it, or its settings differ.
-pub(crate) fn meet(
+pub(crate) fn wire_up(
     manager: &mut ProcessManager,
     options: &StartOptions,
     agreed: &AgreedSettings,
@@ -167,7 +167,7 @@ pub(crate) fn meet(
     };
     if published.nodes > 1 {
         let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
-        return inter_node::meet(manager, listening, published, options);
+        return inter_node::wire_up(manager, listening, published, options);
     }
     match rank {
         0 => accept_ranks(acceptor, options.layout(size), Some(options.heap)),

@@ -43,9 +43,9 @@ pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish
     let Acceptor { host, key } = acceptor;
     let node = match (layout.ranks, heap) {
         (1, None) => Node::alone(layout),
-        (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
+        (1, Some(preference)) => Node::alone(layout).map(|node| node.with_heap(preference)),
         (_, None) => host.serve(layout, key, PATIENCE),
-        (_, Some(wish)) => host.with_heap(wish).serve(layout, key, PATIENCE),
+        (_, Some(preference)) => host.with_heap(preference).serve(layout, key, PATIENCE),
     };
     node.map_err(failed)
 }

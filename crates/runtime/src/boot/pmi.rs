@@ -55,18 +55,18 @@ impl PmiClient {
     }
 
     fn open(stream: ManagerStream) -> Result<Self> {
-        let mut talk = Self {
+        let mut client = Self {
             client: Client::new(),
             stream,
             space: String::new(),
         };
-        talk.ask(Request::Init, |_| Some(()))?;
-        talk.ask(Request::Maxes, |_| Some(()))?;
-        talk.space = talk.ask(Request::KvsName, |reply| match reply {
+        client.ask(Request::Init, |_| Some(()))?;
+        client.ask(Request::Maxes, |_| Some(()))?;
+        client.space = client.ask(Request::KvsName, |reply| match reply {
             Reply::KvsName(name) => Some(name.to_owned()),
             _ => None,
         })?;
-        Ok(talk)
+        Ok(client)
     }
 
     /// Publishes `value` as `key`; ranks can get it after the next barrier.
@@ -119,12 +119,12 @@ impl PmiClient {
             .map_err(failed)?;
         let mut bytes = [0; 1024];
         loop {
-            let heard = self.stream.hear(&mut bytes, word, patience)?;
-            if heard.is_empty() {
+            let received = self.stream.read(&mut bytes, word, patience)?;
+            if received.is_empty() {
                 let why = self.client.closed();
                 return Err(failed(why.unwrap_or(ClientError::Closed(word))));
             }
-            if let Some(reply) = self.client.feed(heard).map_err(failed)? {
+            if let Some(reply) = self.client.feed(received).map_err(failed)? {
                 return read(reply)
                     .ok_or_else(|| failed("the process manager answered another question"));
             }
@@ -147,11 +147,11 @@ impl ManagerStream {
         let mut opening = Opening::default();
         let mut bytes = [0; 1024];
         loop {
-            let heard = self.hear(&mut bytes, "initack", Some(self.patience))?;
-            if heard.is_empty() {
+            let received = self.read(&mut bytes, "initack", Some(self.patience))?;
+            if received.is_empty() {
                 return Err(failed(opening.closed()));
             }
-            if let Some(place) = opening.feed(heard).map_err(failed)? {
+            if let Some(place) = opening.feed(received).map_err(failed)? {
                 return Ok(place);
             }
         }
@@ -159,7 +159,7 @@ impl ManagerStream {
 
     /// Waits for bytes, for `patience` at most (`None`: for ever). Empty: the manager has closed the stream.
     /// `request` is what it should answer.
-    fn hear<'b>(
+    fn read<'b>(
         &mut self,
         bytes: &'b mut [u8],
         request: &str,

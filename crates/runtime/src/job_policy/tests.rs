@@ -16,15 +16,15 @@ fn values(name: &str, value: &str) -> Values {
     resolve(TABLE, &sources).expect("they read")
 }
 
-fn told(name: &str, value: &str) -> AgreedSettings {
+fn settings_of(name: &str, value: &str) -> AgreedSettings {
     let values = values(name, value);
     agreed_settings(&values, &values.tuning())
 }
 
-/// But for rules, whose file is read apart.
+/// Except `coll_rules`, whose file is read separately.
 #[test]
 fn every_setting_of_collectives_counts() {
-    let plain = told("wait", "passive");
+    let plain = settings_of("wait", "passive");
     assert!(plain.text.ends_with("the defaults"), "{}", plain.text);
     let rows = TABLE.iter().filter(|row| {
         let is_of_all =
@@ -38,7 +38,7 @@ fn every_setting_of_collectives_counts() {
         let mut values = algorithms.chain(others);
         let value = values.find(|value| *value != row.default && (row.check)(value).is_ok());
         let value = value.expect("the row takes one of them");
-        let other = told(row.name, value);
+        let other = settings_of(row.name, value);
         assert_ne!(
             plain.fingerprint, other.fingerprint,
             "{} = {value}",
@@ -52,13 +52,14 @@ fn every_setting_of_collectives_counts() {
 }
 
 #[test]
-fn values_count_and_not_how_they_are_told() {
-    let prints = ["64KiB", "65536"].map(|value| told("gatherv_short", value).fingerprint);
-    assert_eq!(prints[0], prints[1]);
+fn fingerprints_depend_on_values_not_on_their_spelling() {
+    let fingerprints =
+        ["64KiB", "65536"].map(|value| settings_of("gatherv_short", value).fingerprint);
+    assert_eq!(fingerprints[0], fingerprints[1]);
 }
 
 #[test]
-fn what_stands_in_a_file_of_rules_counts() {
+fn the_content_of_a_file_of_rules_counts() {
     let values = values("wait", "passive");
     let of = |algorithm: &str| {
         let text = format!(

@@ -82,15 +82,15 @@ impl<A: Threading> Communicator<A> {
     /// The ranks connect by system calls with a time limit, so all of them are here before they begin. Some may
     /// still wait for messages of others, which those deliver meanwhile: see [`thread_endpoints::while_driving`].
     pub(crate) fn new_endpoint(&self) -> Result<(Endpoint, Group)> {
-        let met = match self.group().is_on_one_node() {
+        let ranks = match self.group().is_on_one_node() {
             true => self.meet_on_node().map(WiredRanks::from),
             false => self.meet_over_network(),
         };
         // Where it fails on this rank alone, the others must not wait for it.
-        let met = met.map_err(|why| self.members().end_for(why))?;
+        let ranks = ranks.map_err(|why| self.members().end_for(why))?;
         let endpoint = self
             .access()
-            .with(|endpoint| endpoint.for_group(met, self.group()))?;
+            .with(|endpoint| endpoint.for_group(ranks, self.group()))?;
         let group = endpoint.all_ranks(self.group().rank());
         Ok((endpoint, group))
     }

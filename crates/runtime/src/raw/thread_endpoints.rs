@@ -39,7 +39,7 @@ impl SingleCount {
 
 impl Drop for SingleCount {
     fn drop(&mut self) {
-        // When the thread's variables are gone, nobody asks for the count any more.
+        // When the thread's variables are gone, the count is not needed any more.
         let _ = SINGLE_COUNT.try_with(|count| count.set(count.get() - 1));
     }
 }

@@ -47,9 +47,9 @@ fn lead(
     Ok((exchange, ends, traffic))
 }
 
-fn told(result: Result<(Exchange, Ends, ExchangeTraffic)>) -> String {
+fn error_of(result: Result<(Exchange, Ends, ExchangeTraffic)>) -> String {
     match result {
-        Ok(_) => panic!("the leader has what nobody sent"),
+        Ok(_) => panic!("the leader completed without the other tables"),
         Err(why) => why.to_string(),
     }
 }
@@ -84,7 +84,7 @@ fn leaders_learn_all_in_rounds() {
 }
 
 #[test]
-fn a_sheet_longer_than_a_frame_comes_whole() {
+fn a_table_longer_than_a_frame_arrives_whole() {
     let (one, two) = (site(), site());
     let cards = [one.card().clone(), two.card().clone()];
     let long: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
@@ -113,12 +113,12 @@ fn a_sheet_longer_than_a_frame_comes_whole() {
 }
 
 #[test]
-fn a_leader_that_says_nothing_is_named_in_time() {
+fn a_silent_leader_is_named_in_time() {
     let (one, silent) = (site(), site());
     let cards = [one.card().clone(), silent.card().clone()];
     let short = Duration::from_millis(200);
     // Rank 2's kernel accepts the connection; this leader waits for its table.
-    let why = told(lead(0, 2, one, &cards, short));
+    let why = error_of(lead(0, 2, one, &cards, short));
     assert!(why.contains("rank 2, which leads its node"), "{why}");
     assert!(why.contains("0.2 s"), "{why}");
 }
@@ -133,12 +133,12 @@ fn a_leader_that_ends_is_named() {
         ..one.card().clone()
     };
     let cards = [one.card().clone(), ended];
-    let why = told(lead(0, 2, one, &cards, PATIENCE));
+    let why = error_of(lead(0, 2, one, &cards, PATIENCE));
     assert!(why.contains("lost rank 2"), "{why}");
 }
 
 #[test]
-fn a_leader_of_another_version_is_told() {
+fn a_leader_of_another_version_is_reported() {
     let (one, other) = (site(), site());
     let cards = [one.card().clone(), other.card().clone()];
     let done = Barrier::new(2);
@@ -155,22 +155,22 @@ fn a_leader_of_another_version_is_told() {
         });
         let led = lead(0, 2, one, &cards, PATIENCE);
         done.wait();
-        let why = told(led);
+        let why = error_of(led);
         assert!(why.contains("of this version"), "{why}");
     });
 }
 
 #[test]
-fn a_node_without_a_card_is_told() {
+fn a_node_without_a_business_card_is_reported() {
     let ends = site().enter(0, 4).expect("an epoll");
     let mut exchange = Exchange::new(0, 2, &sheet(0));
-    let nobody = |node, _| {
+    let no_card = |node, _| {
         Ok(LeaderAddress {
             rank: 2 * node,
             card: None,
         })
     };
-    let ran = run(&mut exchange, ends, PATIENCE, nobody);
+    let ran = run(&mut exchange, ends, PATIENCE, no_card);
     let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
     assert!(
         why.contains("the leader of node 1 has put no card"),

@@ -25,24 +25,24 @@ const GOOD: [&str; 4] = [
 fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<String> {
     let (mut stream, _) = listener.accept().expect("a rank connects");
     let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for answer in answers {
         let Some(Ok(line)) = lines.next() else { break };
-        heard.push(line);
+        received.push(line);
         // The rank may close the connection before it has the whole answer.
         let _ = stream.write_all(answer.as_bytes());
     }
     if !hangs_up {
-        heard.extend(lines.map_while(std::result::Result::ok));
+        received.extend(lines.map_while(std::result::Result::ok));
     }
-    heard
+    received
 }
 
 /// How long a rank waits for a manager that does not answer, where that is tested.
 const SILENCE: Duration = Duration::from_millis(50);
 
 /// Runs `rank` with a manager that follows this script.
-fn talk<R: Send + 'static>(
+fn run_with_manager<R: Send + 'static>(
     answers: &[&str],
     hangs_up: bool,
     patience: Duration,
@@ -74,14 +74,15 @@ fn a_rank_joins_and_leaves_at_a_port() {
         "cmd=get_result rc=-1 msg=key_q_not_found value=unknown\n",
         "cmd=finalize_ack\n",
     ];
-    let (outcome, heard) = talk(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
-        let (mut talk, place) = PmiClient::connected(stream, 5)?;
-        talk.put("k", "w")?;
-        talk.barrier()?;
-        let values = (talk.get("k")?, talk.get("q")?);
-        talk.finalize()?;
-        Ok((place.rank, place.size, values))
-    });
+    let (outcome, received) =
+        run_with_manager(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
+            let (mut client, place) = PmiClient::connected(stream, 5)?;
+            client.put("k", "w")?;
+            client.barrier()?;
+            let values = (client.get("k")?, client.get("q")?);
+            client.finalize()?;
+            Ok((place.rank, place.size, values))
+        });
     assert_eq!(
         outcome.expect("all goes well"),
         (1, 2, (Some("v".to_owned()), None))
@@ -97,17 +98,17 @@ fn a_rank_joins_and_leaves_at_a_port() {
         "cmd=get kvsname=kvs_1 key=q",
         "cmd=finalize",
     ];
-    assert_eq!(heard, expected);
+    assert_eq!(received, expected);
 }
 
 #[test]
 fn an_abort_reaches_the_manager() {
-    let (outcome, heard) = talk(&GOOD, false, WATCHDOG, |stream| {
-        PmiClient::connected(stream, 5).map(|(mut talk, _)| talk.abort(7))
+    let (outcome, received) = run_with_manager(&GOOD, false, WATCHDOG, |stream| {
+        PmiClient::connected(stream, 5).map(|(mut client, _)| client.abort(7))
     });
     outcome.expect("it joins");
     assert_eq!(
-        heard.last().map(String::as_str),
+        received.last().map(String::as_str),
         Some("cmd=abort exitcode=7")
     );
 }
@@ -134,7 +135,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
         for (answers, hangs_up, says) in cases {
             let silent = says.starts_with("has not");
             let patience = if silent { SILENCE } else { WATCHDOG };
-            let (outcome, _) = talk(&answers, hangs_up, patience, join);
+            let (outcome, _) = run_with_manager(&answers, hangs_up, patience, join);
             let error = outcome.expect_err(says).to_string();
             // A rank whose write finds the connection closed reports the system's error.
             let hung_up = hangs_up && error.contains("os error");
@@ -147,7 +148,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
 fn a_manager_that_is_not_there_is_an_error() {
     // The system gives port 1 to nobody, and no service listens there.
     for address in ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:99999", "", "::"] {
-        let error = PmiClient::at_port(address, 0).expect_err("nobody is there");
+        let error = PmiClient::at_port(address, 0).expect_err("nothing listens there");
         let error = error.to_string();
         assert!(error.contains(&format!("PMI_PORT={address}: ")), "{error}");
     }

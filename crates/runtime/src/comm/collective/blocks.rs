@@ -155,8 +155,8 @@ fn disjoint(ranges: &[Range<usize>]) -> Result<(), String> {
     let filled = |n: &usize| !ranges[*n].is_empty();
     let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
     order.sort_by_key(|&n| ranges[n].start);
-    let meet = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
-    match order.windows(2).find(meet) {
+    let overlap = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
+    match order.windows(2).find(overlap) {
         None => Ok(()),
         Some(pair) => Err(format!(
             "blocks {} and {} both have the element at index {}",

@@ -143,9 +143,9 @@ impl<A: Threading> Members<'_, A> {
                 LentNodeGroup::Group(node_group, polls) => (node_group, polls),
                 LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
                 LentNodeGroup::None | LentNodeGroup::NotMade => {
-                    return Err(
-                        self.refused(&"its plan lets ranks act together that have no node_group")
-                    );
+                    return Err(self.refused(
+                        &"its plan has an intra-node phase, and the ranks have no node group",
+                    ));
                 }
             };
         let (placement, rank) = (self.group.placement(), self.group.rank());

@@ -63,13 +63,13 @@ impl<A: Threading> Communicator<A> {
         let processor = own_processor().map_or(0, |own| own + 1);
         all[me] = processor << 1 | u32::from(can_read);
         self.allreduce_in_place(&mut all, Ord::max)?;
-        let told = |one: u32| {
+        let facts = |one: u32| {
             (
                 one & 1 == 1,
                 Some(one >> 1).filter(|&processor| processor > 0),
             )
         };
-        Ok(all.into_iter().map(told).collect())
+        Ok(all.into_iter().map(facts).collect())
     }
 
     /// Whether `does` holds on all ranks.

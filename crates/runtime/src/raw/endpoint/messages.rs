@@ -107,7 +107,7 @@ impl Endpoint {
     }
 
     /// Receives by the fast path for as long as it is open. `Ok(None)`: nothing has come; ask
-    /// again after a rest. `Err`: the road is closed, and the receive is posted.
+    /// again after a rest. `Err`: the fast path is closed, and the receive is posted.
     pub(in crate::raw) fn recv_now(
         &mut self,
         source: Source,

@@ -31,11 +31,11 @@ pub(crate) fn received_notice(
         return known;
     }
     // An error concerns other messages, and is reported there.
-    let Some(Ok(told)) = endpoint.probe(Source::Any, context, Tag::Exact(TAG)) else {
+    let Some(Ok(announced)) = endpoint.probe(Source::Any, context, Tag::Exact(TAG)) else {
         return None;
     };
     let mut notice: Box<Notice> = Box::new([0; 2]);
-    let from = Source::Peer(told.source);
+    let from = Source::Peer(announced.source);
     let request = endpoint.irecv(from, context, Tag::Exact(TAG), target(&mut *notice));
     let ended = endpoint.test(request);
     let cause = match ended {
@@ -44,7 +44,7 @@ pub(crate) fn received_notice(
         }
         // A rank that sends any other message with this tag has failed.
         _ => FailureCause::Failed {
-            rank: group.rank_of(told.source.0).unwrap_or_default(),
+            rank: group.rank_of(announced.source.0).unwrap_or_default(),
         },
     };
     if ended.is_none() {
@@ -134,9 +134,9 @@ impl<A: Threading> Members<'_, A> {
         };
         self.access.with(|endpoint| {
             // A notice that another rank has sent meanwhile comes first.
-            let told = endpoint.check().is_err()
+            let is_known = endpoint.check().is_err()
                 || received_notice(endpoint, self.context, self.group).is_some();
-            if told || !endpoint.failures.note(self.context, cause) {
+            if is_known || !endpoint.failures.note(self.context, cause) {
                 return;
             }
             for rank in (0..self.group.size()).filter(|&rank| rank != own) {

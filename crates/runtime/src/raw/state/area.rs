@@ -60,7 +60,7 @@ impl Area {
         const {
             assert!(
                 cfg!(target_endian = "little"),
-                "ranks tell each other lengths low byte first, as they keep them"
+                "ranks exchange lengths as they are in memory, low byte first"
             );
         }
         source(self.lengths())

@@ -89,14 +89,14 @@ fn the_optimised_collectives_of_cray_are_on_but_those_by_flags() {
             .into_iter()
             .all(|one| usual.tuning().forced.get(one).is_none())
     );
-    let told = collectives(&[
+    let given = collectives(&[
         ("MPICH_COLL_OPT_OFF", "MPI_Bcast,gatherv"),
         ("MPICH_USE_DMAPP_COLL", "1"),
         ("MPICH_GATHERV_SHORT_MSG", "8192"),
         ("OXMPI_COLL_NODE_LATENCY", "1us"),
         ("OXMPI_COLL_NODE_BANDWIDTH", "1G"),
     ]);
-    let tuning = told.tuning();
+    let tuning = given.tuning();
     assert_eq!(
         tuning.forced.get(Collective::Bcast),
         Some(Algorithm::BcastBinomial)

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::sources;
 
-/// Every name of Cray's MPI for network roads changes what it says, at its limits too.
+/// Every variable of Cray's MPI changes its network parameter, at its limits too.
 #[test]
 fn crays_names_change_the_network() {
     use oxmpi_wire::paths::network::{Connect, Plan, Sharing, Wanted};
@@ -69,7 +69,7 @@ fn crays_names_change_the_network() {
 }
 
 #[test]
-fn crays_limits_are_told() {
+fn crays_limits_are_reported() {
     for (name, value, right) in [
         ("MPICH_GNI_MAX_VSHORT_MSG_SIZE", "8153", "from 64 to 8152"),
         (

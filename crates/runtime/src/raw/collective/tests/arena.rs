@@ -107,7 +107,7 @@ impl Arena {
         }
     }
 
-    /// Looks whether the output holds what the contract says.
+    /// Checks that the output holds what the contract says.
     pub(super) fn check(&mut self, case: &Case, task: &Task, what: impl Fn() -> String) {
         let size = self.bytes_of([0; 2]).len() as u64;
         for expected in &task.expected {
@@ -165,7 +165,7 @@ impl Arena {
 fn reduced(commutative: bool, ranks: &Ranks, at: u64) -> Element {
     let elements = ranks.iter().map(|rank| element(rank, at));
     let all = elements.reduce(|left, right| combine(commutative, left, right));
-    all.expect("somebody contributes")
+    all.expect("at least one rank contributes")
 }
 
 /// An area of so many elements in memory. Where they are blocks of any lengths, they stand from the

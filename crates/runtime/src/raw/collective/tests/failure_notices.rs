@@ -1,4 +1,4 @@
-//! When one rank's part of a collective fails, all ranks learn of it.
+//! When a collective fails on one rank, all ranks get an error.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,25 +28,25 @@ fn nothing() -> Buffers {
 }
 
 /// An allreduce of two numbers that panics on rank 1.
-fn treacherous(comm: &Communicator<Single>) -> Result<()> {
+fn failing_allreduce(comm: &Communicator<Single>) -> Result<()> {
     let rank = comm.group().rank();
     let mut values = [u64::from(rank); 2];
     let call = Call::allreduce(rank, SIZE, 2, 8).with_in_place(true);
     let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
     let operation = elementwise(move |a: u64, b: u64| {
-        assert!(rank != 1, "as the test wants it");
+        assert!(rank != 1, "the panic of this test");
         a + b
     });
     comm.collective(&call, &buffers, Some(&operation))
 }
 
-fn is_told_of(error: &Error, rank: u32) -> bool {
+fn names_rank(error: &Error, rank: u32) -> bool {
     let text = error.to_string();
     text.contains(&format!("the part of rank {rank} failed"))
 }
 
 /// Every later collective is refused, and ends at once.
-fn is_over(comm: &Communicator<Single>) {
+fn all_are_refused(comm: &Communicator<Single>) {
     let rank = comm.group().rank();
     for refused in [
         comm.barrier(),
@@ -58,7 +58,7 @@ fn is_over(comm: &Communicator<Single>) {
     assert!(comm.start(barrier(rank), nothing(), None).is_err());
 }
 
-/// Ranks of one node, and of two, which reduce together what is of their node.
+/// Placements on one node, and on two nodes that each reduce their own values first.
 fn places() -> [Placement; 2] {
     [SIZE, 3].map(|per_node| Placement::new(Order::Block, SIZE, per_node))
 }
@@ -66,20 +66,20 @@ fn places() -> [Placement; 2] {
 #[test]
 fn a_panic_of_an_operation_ends_the_collective_on_all_ranks() {
     job(SIZE, |comm| {
-        match catch_unwind(AssertUnwindSafe(|| treacherous(comm))) {
+        match catch_unwind(AssertUnwindSafe(|| failing_allreduce(comm))) {
             Err(_) => assert_eq!(comm.group().rank(), 1),
-            Ok(Err(error)) => assert!(is_told_of(&error, 1), "{error}"),
+            Ok(Err(error)) => assert!(names_rank(&error, 1), "{error}"),
             // It had its share before the panic.
             Ok(Ok(())) => {
                 let error = comm.barrier().expect_err("rank 1 does not come");
-                assert!(is_told_of(&error, 1), "{error}");
+                assert!(names_rank(&error, 1), "{error}");
             }
         }
-        is_over(comm);
+        all_are_refused(comm);
     });
 }
 
-/// Sums up one number of each rank, those of each node together.
+/// Sums up one number of each rank, those of each node first.
 fn sum_on_nodes(
     comm: &Communicator<Single>,
     place: Placement,
@@ -101,7 +101,7 @@ fn sum_on_nodes(
     Ok(value[0])
 }
 
-/// All call it, and meet.
+/// A collective in which the ranks make their node group.
 fn broadcast_a_byte(comm: &Communicator<Single>) -> Result<()> {
     let (rank, mut byte) = (comm.group().rank(), [0_u8]);
     let (input, output) = match rank {
@@ -113,31 +113,31 @@ fn broadcast_a_byte(comm: &Communicator<Single>) -> Result<()> {
 }
 
 #[test]
-fn a_panic_in_what_ranks_of_a_node_do_together_ends_the_collective_on_all_ranks() {
+fn a_panic_in_an_intra_node_phase_ends_the_collective_on_all_ranks() {
     for place in places() {
         job_placed(place, |comm| {
             let rank = comm.group().rank();
             // It combines what the ranks of its node bring, and the others wait for that.
             let operation = |a, b| {
-                assert!(rank != 0, "as the test wants it");
+                assert!(rank != 0, "the panic of this test");
                 a + b
             };
             let sum = || broadcast_a_byte(comm).and_then(|()| sum_on_nodes(comm, place, operation));
             match catch_unwind(AssertUnwindSafe(sum)) {
                 Err(_) => assert_eq!(rank, 0),
-                Ok(Err(error)) => assert!(is_told_of(&error, 0), "{error}"),
+                Ok(Err(error)) => assert!(names_rank(&error, 0), "{error}"),
                 // Ranks of one node combine for themselves.
                 Ok(Ok(_)) => assert_eq!(place.nodes(), 1),
             }
             assert!(broadcast_a_byte(comm).is_err());
-            is_over(comm);
+            all_are_refused(comm);
         });
     }
 }
 
 /// A plan that takes other ranks for those of the node.
 #[test]
-fn a_team_of_other_ranks_is_refused() {
+fn a_node_group_of_other_ranks_is_refused() {
     let [all, some] = places();
     job_placed(some, |comm| {
         let sum = || sum_on_nodes(comm, all, |a, b| a + b);
@@ -147,12 +147,12 @@ fn a_team_of_other_ranks_is_refused() {
         let is_own =
             text.contains("its plan has an intra-node phase that a node group does not serve");
         assert!(is_own || text.contains("failed there"), "{text}");
-        is_over(comm);
+        all_are_refused(comm);
     });
 }
 
 #[test]
-fn an_operation_calls_no_collective_while_its_team_is_at_work() {
+fn an_operation_calls_no_collective_while_its_node_group_is_in_use() {
     for place in places() {
         let refused = AtomicUsize::new(0);
         job_placed(place, |comm| {
@@ -160,7 +160,7 @@ fn an_operation_calls_no_collective_while_its_team_is_at_work() {
             let first = Cell::new(true);
             let operation = |a, b| {
                 if first.take() {
-                    let error = broadcast_a_byte(comm).expect_err("its team is at work");
+                    let error = broadcast_a_byte(comm).expect_err("its node group is in use");
                     let said = "one is under way on this communicator";
                     assert!(error.to_string().contains(said), "{error}");
                     refused.fetch_add(1, Relaxed);
@@ -176,7 +176,7 @@ fn an_operation_calls_no_collective_while_its_team_is_at_work() {
 }
 
 #[test]
-fn ranks_that_wait_in_a_barrier_of_flags_learn_of_it_too() {
+fn ranks_that_wait_in_a_barrier_by_flags_are_notified() {
     job(SIZE, |comm| {
         let rank = comm.group().rank();
         let error = if rank == 3 {
@@ -191,12 +191,12 @@ fn ranks_that_wait_in_a_barrier_of_flags_learn_of_it_too() {
             comm.barrier().expect_err("rank 3 does not come")
         };
         let text = error.to_string();
-        assert!(rank == 3 || is_told_of(&error, 3), "{text}");
-        is_over(comm);
+        assert!(rank == 3 || names_rank(&error, 3), "{text}");
+        all_are_refused(comm);
     });
 }
 
-/// Ranks that do not agree on the count: whoever sees it fails, and the others are told.
+/// Ranks that do not agree on the count: a rank that sees it fails, and the others are notified.
 #[test]
 fn ranks_that_do_not_agree_all_get_an_error() {
     job(SIZE, |comm| {
@@ -212,14 +212,14 @@ fn ranks_that_do_not_agree_all_get_an_error() {
         let request = comm.start(call, buffers, None).expect("it starts");
         comm.wait(request)
             .expect_err("the blocks are not of one length");
-        is_over(comm);
+        all_are_refused(comm);
     });
 }
 
-/// A rank with so much of a peer's in its queue that the peer may send it nothing unasked: what the
-/// peer tells comes as an offer, and as that of the right rank.
+/// A rank whose queue is so full of a peer's messages that the peer has no credit for eager ones: the peer's notice
+/// is announced only, and names the right rank.
 #[test]
-fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
+fn a_rank_without_credit_for_eager_messages_gets_the_notice() {
     const BYTES: usize = 1024;
     const MESSAGES: usize = 2048;
     job(3, |comm| {
@@ -251,7 +251,7 @@ fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
             reversed.barrier().expect_err("link 2 does not come")
         };
         let text = error.to_string();
-        assert!(link == 2 || is_told_of(&error, 0), "{text}");
+        assert!(link == 2 || names_rank(&error, 0), "{text}");
         if link == 0 {
             for tag in std::iter::repeat_n(5, MESSAGES).chain([6]) {
                 comm.recv(target(&mut body), Source::Rank(2), Tag::Is(tag))
@@ -289,9 +289,9 @@ fn no_memory_on_one_rank_ends_the_collective_on_all() {
         };
         let text = error.to_string();
         assert!(
-            is_told_of(&error, 2) || rank == 2 && text.contains("no memory"),
+            names_rank(&error, 2) || rank == 2 && text.contains("no memory"),
             "{text}"
         );
-        is_over(comm);
+        all_are_refused(comm);
     });
 }

@@ -35,10 +35,10 @@ pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) 
             let (done, rank, address) = (done.clone(), &rank, &address);
             let all_done = &all_done;
             scope.spawn(move || {
-                let comm = join(place, number, address).expect("the ranks meet");
+                let comm = join(place, number, address).expect("the ranks connect");
                 let ended = catch_unwind(AssertUnwindSafe(|| rank(&comm)));
                 done.send(number).expect("the test waits");
-                // Nobody leaves while another one may still be in a collective that fails.
+                // No rank leaves while another may still be in a collective that fails.
                 all_done.wait();
                 if let Err(panic) = ended {
                     resume_unwind(panic);

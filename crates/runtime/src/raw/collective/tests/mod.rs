@@ -20,11 +20,11 @@ use crate::raw::placement::on_one_node;
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
 const CASES: usize = 10;
 
-/// Above this the network's roads and the packing are the same as for shorter ones.
+/// Longer messages use the same protocols and packing as these.
 const LONGEST: u64 = 3000;
 
-/// The cases that are run: those that prove the algorithm, not as long. Where ranks act together, they are those
-/// that are placed so.
+/// A sample of the cases that prove the algorithm, with shorter messages. Cases of algorithms with intra-node phases
+/// have the given placement.
 fn sample(algorithm: Algorithm, place: Placement) -> Vec<Case> {
     let size = place.size();
     let all = cases(algorithm, size);
@@ -99,7 +99,7 @@ fn blocking(
 fn every_algorithm_brings_what_its_contract_promises() {
     for size in [1, 2, 3, 4, 5, 8] {
         job(size, |comm| {
-            // Its ranks meet in their first collective.
+            // The first collective makes the node group.
             comm.allreduce_in_place(&mut [0_u8], Ord::max)
                 .expect("all are there");
             for algorithm in Algorithm::ALL {
@@ -113,7 +113,7 @@ fn every_algorithm_brings_what_its_contract_promises() {
 
 /// Some ranks' buffers have gaps; some are so long that ranks read them in each other's memory.
 #[test]
-fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
+fn shared_memory_collectives_take_buffers_with_gaps() {
     const LONG: u64 = 70_000;
     let acts = |one: &Algorithm| !one.is_by_messages();
     for size in [2, 3] {
@@ -133,7 +133,7 @@ fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
     }
 }
 
-/// As the caller of the collective does it, whatever the algorithm.
+/// As a caller runs the collective, whatever the algorithm.
 fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
     let commutative = case.commutative;
     let operation = elementwise(move |left, right| combine(commutative, left, right));
@@ -142,7 +142,7 @@ fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, 
 }
 
 #[test]
-fn ranks_of_each_node_act_together() {
+fn intra_node_phases_bring_what_their_contracts_promise() {
     let acts = |one: &Algorithm| one.row().needs.teams == Teams::OnNodes;
     for (size, per_node) in [(4, 2), (5, 2), (6, 3), (7, 3), (8, 2), (8, 4)] {
         for order in [Order::Block, Order::Cyclic] {

@@ -66,11 +66,11 @@ fn barrier(comm: &Communicator<Single>) -> RawRequest {
 }
 
 #[test]
-fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
+fn several_collectives_run_at_once_and_complete_in_any_order() {
     for size in [1, 2, 3, 4, 7] {
         job(size, |comm| {
             let rank = comm.group().rank();
-            // What ranks do together is waited for where it starts.
+            // Algorithms with intra-node phases block.
             let all = Algorithm::ALL
                 .into_iter()
                 .filter(|one| one.is_by_messages());
@@ -99,7 +99,7 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
                     })
                     .collect();
                 if turn % 3 == 0 {
-                    comm.barrier().expect("nobody fails");
+                    comm.barrier().expect("no rank fails");
                 }
                 for at in shuffled(requests.len(), rank, turn as u64) {
                     if turn % 2 == 0 {
@@ -116,7 +116,7 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
 }
 
 #[test]
-fn a_persistent_one_is_started_again_and_again_in_any_order() {
+fn persistent_collectives_start_repeatedly_in_any_order() {
     for size in [1, 2, 5] {
         job(size, |comm| {
             let rank = comm.group().rank();
@@ -152,7 +152,7 @@ fn a_persistent_one_is_started_again_and_again_in_any_order() {
 }
 
 #[test]
-fn one_that_is_under_way_is_not_started_again() {
+fn a_collective_under_way_is_not_started_again() {
     job(2, |comm| {
         let call = Call::barrier(comm.group().rank(), 2);
         let buffers = Buffers::new(Area::empty(), Area::empty());
@@ -175,7 +175,7 @@ fn one_that_is_under_way_is_not_started_again() {
 
 /// While a rank waits for a message, what it owes to a collective goes on.
 #[test]
-fn whoever_waits_for_a_message_advances_collectives() {
+fn a_wait_for_a_message_advances_collectives() {
     for size in [3, 8] {
         job(size, |comm| {
             let (rank, size) = (comm.group().rank(), comm.group().size());

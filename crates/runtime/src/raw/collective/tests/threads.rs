@@ -1,4 +1,4 @@
-//! Collectives of an endpoint that threads share: one thread waits or takes back what another advances.
+//! Collectives of a shared endpoint: one thread waits for or cancels what another advances.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -21,14 +21,14 @@ use crate::raw::{Communicator, Mode, Multi, thread_endpoints};
 const RUNS: usize = 500;
 
 /// Does the work while another thread drives the communicator's endpoint.
-fn beside_a_driver(shared: &Communicator<Multi>, work: impl FnOnce()) {
+fn while_another_thread_drives(shared: &Communicator<Multi>, work: impl FnOnce()) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // Nobody sends it.
+                // No rank sends it.
                 let found = shared.iprobe(Source::Rank(0), Tag::Is(1));
-                assert!(found.expect("nobody is lost").is_none());
+                assert!(found.expect("no rank is lost").is_none());
                 thread::yield_now();
             }
         });
@@ -38,13 +38,13 @@ fn beside_a_driver(shared: &Communicator<Multi>, work: impl FnOnce()) {
 }
 
 #[test]
-fn who_sees_the_end_of_a_persistent_one_may_start_it_again() {
+fn a_persistent_collective_can_start_again_once_it_has_completed() {
     job(2, |comm| {
         let shared = comm.share().expect("the ranks agree");
         let call = Call::barrier(comm.group().rank(), 2);
         let buffers = Buffers::new(Area::empty(), Area::empty());
         let prepared = shared.prepare(call, buffers, None).expect("it suits");
-        beside_a_driver(&shared, || {
+        while_another_thread_drives(&shared, || {
             for _ in 0..RUNS {
                 let request = prepared.start().expect("it has ended");
                 shared.wait(request).expect("it ends well");
@@ -55,7 +55,7 @@ fn who_sees_the_end_of_a_persistent_one_may_start_it_again() {
 
 /// Of four ranks the last two never come, so it ends only if it is taken back.
 #[test]
-fn one_that_another_thread_advances_can_be_taken_back() {
+fn a_collective_that_another_thread_advances_can_be_cancelled() {
     const SIZE: u32 = 4;
     job(SIZE, |comm| {
         let rank = comm.group().rank();
@@ -74,7 +74,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
         let error = match rank {
             0 => {
                 let request = start().expect("it starts");
-                beside_a_driver(&shared, || {
+                while_another_thread_drives(&shared, || {
                     comm.send(RawBytes::empty(), 1, 2, Mode::Standard)
                         .expect("rank 1 receives");
                     is_out.recv().expect("the driver advances it");
@@ -134,28 +134,28 @@ fn a_lane_is_left_after_what_another_thread_advances() {
     });
 }
 
-/// Ranks that meet anew wait by system calls, for ranks which may still need what these have sent.
+/// Ranks that connect anew wait in system calls for ranks that may still need messages of theirs.
 #[test]
-fn who_waits_for_a_meeting_still_delivers() {
+fn a_rank_that_waits_in_a_system_call_still_delivers() {
     /// More than fits anywhere between two ranks.
     const MESSAGES: u32 = 20_000;
-    let met = Barrier::new(2);
+    let connected = Barrier::new(2);
     job(2, |comm| {
         if comm.group().rank() == 1 {
             for tag in 0..MESSAGES {
                 let came = comm.recv(RawBytes::empty(), Source::Rank(0), Tag::Is(tag));
                 came.expect("rank 0 sends");
             }
-            met.wait();
+            connected.wait();
             return;
         }
         let send = |tag| comm.isend(RawBytes::empty(), 1, tag, Mode::Standard);
         let sent: Result<Vec<_>> = (0..MESSAGES).map(send).collect();
         thread_endpoints::while_driving(|| {
-            met.wait();
+            connected.wait();
             Ok(())
         })
-        .expect("they meet");
+        .expect("they connect");
         for request in sent.expect("rank 1 is there") {
             comm.wait(request).expect("it has come");
         }
