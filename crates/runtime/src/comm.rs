@@ -173,16 +173,16 @@ impl<A: Threading> Comm<A> {
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
         /// Takes a scope's requests back if its body returns an error or panics.
-        struct Exit<'a, 'scope, 'env, A: Threading>(&'a Scope<'scope, 'env, A>);
+        struct CancelOnExit<'a, 'scope, 'env, A: Threading>(&'a Scope<'scope, 'env, A>);
 
-        impl<A: Threading> Drop for Exit<'_, '_, '_, A> {
+        impl<A: Threading> Drop for CancelOnExit<'_, '_, '_, A> {
             fn drop(&mut self) {
                 self.0.take_back();
             }
         }
 
         let scope = Scope::new(self);
-        let exit = Exit(&scope);
+        let exit = CancelOnExit(&scope);
         let value = body(&scope)?;
         std::mem::forget(exit);
         scope.finish().map(|()| value)

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{ProcessManager, asked};
+use super::{ProcessManager, get_published};
 use crate::error::{Error, Result};
 
 /// The key, with a rank's number, under which a rank publishes its settings as text.
@@ -72,8 +72,9 @@ impl AgreedSettings {
             manager.put(&key, &encode(&self.text))?;
         }
         manager.barrier()?;
-        let mut of =
-            |rank| asked(manager, rank, &format!("{SETTINGS}-{rank}")).map(|text| decode(&text));
+        let mut of = |rank| {
+            get_published(manager, rank, &format!("{SETTINGS}-{rank}")).map(|text| decode(&text))
+        };
         Ok([of(0)?, of(other)?])
     }
 }

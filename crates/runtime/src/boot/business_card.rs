@@ -130,7 +130,7 @@ impl NetworkListener {
         let (ranks_on_machine, visible_pids) =
             co_located(&self.address.node, nodes.clone().zip(pids.iter().copied()));
         let speaks_for_host = is_first_alone(&self.address.node, nodes.clone());
-        let (tx, rx) = self.site.join(rank, cards).map_err(not_watched)?;
+        let (tx, rx) = self.site.join(rank, cards).map_err(cannot_watch)?;
         let remote = RemoteRanks {
             speaks_for_host,
             tx,
@@ -214,7 +214,7 @@ pub(super) fn agree(lengths: &[WireLengths], owner: impl Fn(usize) -> String) ->
 }
 
 /// The error of a system that cannot watch connections.
-pub(super) fn not_watched(why: std::io::Error) -> Error {
+pub(super) fn cannot_watch(why: std::io::Error) -> Error {
     Error::start("setting up the network", why)
 }
 

@@ -19,7 +19,7 @@ use oxmpi_tcp::{Card, TcpTx};
 use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
 
-use super::business_card::{WireLengths, agree, co_located, not_watched};
+use super::business_card::{WireLengths, agree, cannot_watch, co_located};
 use super::endpoint_address::is_first_alone;
 use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress};
 use super::node::{gather, gather_at_node, release};
@@ -55,13 +55,13 @@ pub(super) fn wire_up(
         manager.put(&format!("{CARD}-{}", place.node), &own)?;
     }
     manager.barrier()?;
-    let mut ends = site.enter(rank, size).map_err(not_watched)?;
+    let mut ends = site.enter(rank, size).map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
     let (node, sheets) = if place.place == 0 {
         let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
         let common = format!("{}/{lengths}/{card}", own.node);
-        let mut exchange = Exchange::new(place.node, nodes, &sheet(common, &gathered));
+        let mut exchange = Exchange::new(place.node, nodes, &node_address_table(common, &gathered));
         let patience = options.network.options.patience;
         (ends, traffic) =
             leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
@@ -83,7 +83,7 @@ pub(super) fn wire_up(
     let order = introduce(&ends.0, &all, rank)?;
     if order.get(place.place as usize) != Some(&rank) {
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
-        return Err(misled(&why));
+        return Err(malformed(&why));
     }
     let (tx, rx) = ends;
     let places = || (0..size).filter_map(|rank| all.place(rank));
@@ -108,7 +108,7 @@ pub(super) fn wire_up(
 }
 
 /// The node address table of the ranks that have gathered.
-fn sheet(common: String, gathered: &Gathered) -> Sheet {
+fn node_address_table(common: String, gathered: &Gathered) -> Sheet {
     let ranks = (0..)
         .zip(gathered.notes())
         .map(|(place, note)| exchange::Seat {
@@ -157,8 +157,8 @@ fn card_of(
         return Ok(None);
     };
     let (lengths, card) = text.split_once('/').unwrap_or_default();
-    let card: Card = card.parse().map_err(|why| misled(&why))?;
-    let lengths = lengths.parse().map_err(|why| misled(&why))?;
+    let card: Card = card.parse().map_err(|why| malformed(&why))?;
+    let lengths = lengths.parse().map_err(|why| malformed(&why))?;
     agree(&[lengths, own], |one| match one {
         0 => format!("rank {of} on {}", card.host),
         _ => "this rank".into(),
@@ -176,8 +176,8 @@ fn cards(all: &Directory) -> Result<Vec<Card>> {
     for common in all.commons() {
         let mut parts = common.splitn(3, '/').skip(1);
         let mut next = || parts.next().unwrap_or_default();
-        lengths.push(next().parse().map_err(|why| misled(&why))?);
-        cards.push(next().parse().map_err(|why| misled(&why))?);
+        lengths.push(next().parse().map_err(|why| malformed(&why))?);
+        cards.push(next().parse().map_err(|why| malformed(&why))?);
     }
     agree(&lengths, |node| cards[node].host.clone())?;
     Ok(cards)
@@ -188,6 +188,6 @@ fn node_of(common: &str) -> &str {
     common.split('/').next().unwrap_or_default()
 }
 
-fn misled(why: &dyn Display) -> Error {
+fn malformed(why: &dyn Display) -> Error {
     Error::start("looking for the ranks of other nodes", why)
 }

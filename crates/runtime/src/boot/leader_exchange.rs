@@ -13,7 +13,7 @@ use oxmpi_wire::{
 use crate::error::{Error, Result};
 
 /// The sending and receiving half of a rank's network.
-pub(super) type Ends = (TcpTx<RawBytes>, TcpRx<RawBytes>);
+pub(super) type NetworkEnds = (TcpTx<RawBytes>, TcpRx<RawBytes>);
 
 /// What a leader has sent to other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,10 +41,10 @@ const STEP: &str = "exchanging the addresses of ranks with other nodes";
 /// When a leader does not connect, is lost, or sends data that is not part of an exchange.
 pub(super) fn run(
     exchange: &mut Exchange,
-    ends: Ends,
+    ends: NetworkEnds,
     patience: Duration,
     mut leader_address: impl FnMut(u32, bool) -> Result<LeaderAddress>,
-) -> Result<(Ends, ExchangeTraffic)> {
+) -> Result<(NetworkEnds, ExchangeTraffic)> {
     let mut mail = LeaderMessages::new(ends, patience);
     loop {
         match exchange.step() {
@@ -79,7 +79,7 @@ struct LeaderMessages {
 }
 
 impl LeaderMessages {
-    fn new((tx, rx): Ends, patience: Duration) -> Self {
+    fn new((tx, rx): NetworkEnds, patience: Duration) -> Self {
         Self {
             tx,
             rx,
@@ -95,7 +95,7 @@ impl LeaderMessages {
         let pieces = bytes.chunks(longest);
         for (left, piece) in (0..pieces.len() as u32).rev().zip(pieces) {
             while !self.put(to, left, piece) {
-                self.turn(to)?;
+                self.wait_step(to)?;
             }
             self.tx.flush();
         }
@@ -131,12 +131,12 @@ impl LeaderMessages {
             if let Some(bytes) = self.arrived.take(from) {
                 return Ok(bytes);
             }
-            self.turn(from)?;
+            self.wait_step(from)?;
         }
     }
 
     /// Makes progress, or sleeps until there is some. Errors name rank `awaited`.
-    fn turn(&mut self, awaited: u32) -> Result<()> {
+    fn wait_step(&mut self, awaited: u32) -> Result<()> {
         let moved = self.rx.poll(&mut self.tx, u32::MAX, &mut self.arrived);
         self.check()?;
         let left = self.until.saturating_duration_since(Instant::now());
@@ -165,7 +165,7 @@ impl LeaderMessages {
     }
 
     /// Waits until the system has taken all that was sent.
-    fn finish(mut self) -> Result<(Ends, ExchangeTraffic)> {
+    fn finish(mut self) -> Result<(NetworkEnds, ExchangeTraffic)> {
         let left = self.until.saturating_duration_since(Instant::now());
         let gone = self.rx.drain(&mut self.tx, left, &mut self.arrived);
         self.check()?;

@@ -14,7 +14,7 @@ pub(crate) struct ProcessManager {
     rank: u32,
     size: u32,
     protocol: ManagerProtocol,
-    asked: ManagerCalls,
+    calls: ManagerCalls,
 }
 
 /// The number of calls to the process manager.
@@ -77,13 +77,13 @@ impl ProcessManager {
             rank,
             size,
             protocol,
-            asked: ManagerCalls::default(),
+            calls: ManagerCalls::default(),
         }
     }
 
     /// The calls until now.
-    pub(crate) const fn asked(&self) -> ManagerCalls {
-        self.asked
+    pub(crate) const fn calls(&self) -> ManagerCalls {
+        self.calls
     }
 
     /// This process's rank in the job.
@@ -98,7 +98,7 @@ impl ProcessManager {
 
     /// Publishes `value` as `key`; ranks can get it after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
-        self.asked.puts += 1;
+        self.calls.puts += 1;
         match &mut self.protocol {
             ManagerProtocol::Alone => Ok(()),
             ManagerProtocol::Pmi(client) => client.put(key, value),
@@ -108,7 +108,7 @@ impl ProcessManager {
 
     /// Waits until every rank has called it.
     pub(crate) fn barrier(&mut self) -> Result<()> {
-        self.asked.barriers += 1;
+        self.calls.barriers += 1;
         match &mut self.protocol {
             ManagerProtocol::Alone => Ok(()),
             ManagerProtocol::Pmi(client) => client.barrier(),
@@ -118,7 +118,7 @@ impl ProcessManager {
 
     /// The value that rank `of` has published as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
-        self.asked.gets += 1;
+        self.calls.gets += 1;
         match &mut self.protocol {
             ManagerProtocol::Alone => Ok(None),
             // PMI-1 has one space of keys: they contain the rank's number where that matters.

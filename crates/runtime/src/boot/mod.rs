@@ -114,7 +114,7 @@ impl WiredRanks {
             puts,
             gets,
             barriers,
-        } = manager.asked();
+        } = manager.calls();
         let traffic = self.remote.as_ref().map(|remote| remote.traffic);
         let ExchangeTraffic { messages, bytes } = traffic.unwrap_or_default();
         format!(
@@ -151,7 +151,7 @@ pub(crate) fn wire_up(
     if rank == 0 {
         let (mut names, mut differs) = (vec![own.node.clone()], None);
         for rank in 1..size {
-            let (its_fingerprint, address) = known(manager, rank)?;
+            let (its_fingerprint, address) = published_by(manager, rank)?;
             differs = differs.or((its_fingerprint != fingerprint).then_some(rank));
             names.push(address.node);
         }
@@ -178,12 +178,12 @@ pub(crate) fn wire_up(
 
 /// The address of rank `of`.
 fn address(manager: &mut ProcessManager, of: u32) -> Result<EndpointAddress> {
-    known(manager, of).map(|(_, address)| address)
+    published_by(manager, of).map(|(_, address)| address)
 }
 
 /// The fingerprint and the address of rank `of`.
-fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, EndpointAddress)> {
-    let text = asked(manager, of, &format!("{NODE}-{of}"))?;
+fn published_by(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, EndpointAddress)> {
+    let text = get_published(manager, of, &format!("{NODE}-{of}"))?;
     let parts = text.split_once('/');
     let read =
         parts.and_then(|(fingerprint, address)| Some((Fingerprint::decode(fingerprint)?, address)));
@@ -198,7 +198,7 @@ fn known(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, Endpoint
 const VERSION: &str = "is it an oxmpi program of this version?";
 
 /// The value that rank `of` has published under `key`.
-fn asked(manager: &mut ProcessManager, of: u32, key: &str) -> Result<String> {
+fn get_published(manager: &mut ProcessManager, of: u32, key: &str) -> Result<String> {
     manager.get(of, key)?.ok_or_else(|| {
         let why = format!("rank {of} has published no {key}: {VERSION}");
         Error::start("looking for the other ranks", why)

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_one_node_say_so() {
+    fn ranks_of_one_node_have_one_node_name() {
         let (_first, one) = open_acceptor(true).expect("an acceptor");
         let (_second, two) = open_acceptor(true).expect("an acceptor");
         let (_third, alone) = open_acceptor(false).expect("an acceptor");

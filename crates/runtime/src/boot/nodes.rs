@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{ProcessManager, asked};
+use super::{ProcessManager, get_published};
 use crate::error::{Error, Result};
 
 /// The key of the number of nodes, or of the rank whose settings differ.
@@ -121,8 +121,8 @@ pub(super) struct PublishedNodes {
 impl PublishedNodes {
     /// The number of nodes, or the first rank whose settings differ from those of rank 0.
     pub(super) fn ask(manager: &mut ProcessManager) -> Result<Result<Self, u32>> {
-        let text = asked(manager, 0, NODES)?;
-        let wrong = |_| misread(NODES, &text);
+        let text = get_published(manager, 0, NODES)?;
+        let wrong = |_| malformed_list(NODES, &text);
         if let Some(rank) = text.strip_prefix(DIFFERS) {
             return rank.parse().map(Err).map_err(wrong);
         }
@@ -174,8 +174,8 @@ impl<const N: usize> PublishedList<N> {
         let (number, at) = (index / ROWS_PER_KEY, (index % ROWS_PER_KEY) as usize);
         if !self.pieces.contains_key(&number) {
             let key = format!("{}-{number}", self.key);
-            let text = asked(manager, 0, &key)?;
-            let piece = read(&text).ok_or_else(|| misread(&key, &text))?;
+            let text = get_published(manager, 0, &key)?;
+            let piece = read(&text).ok_or_else(|| malformed_list(&key, &text))?;
             self.pieces.insert(number, piece);
         }
         let found = self.pieces.get(&number).and_then(|piece| piece.get(at));
@@ -201,7 +201,7 @@ fn read<const N: usize>(text: &str) -> Option<Vec<[u32; N]>> {
     text.split(',').map(row).collect()
 }
 
-fn misread(key: &str, text: &str) -> Error {
+fn malformed_list(key: &str, text: &str) -> Error {
     let why =
         format!("rank 0 has published {key} = {text:?}: is it an oxmpi program of this version?");
     Error::start("looking for the other ranks", why)

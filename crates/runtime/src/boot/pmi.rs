@@ -50,7 +50,7 @@ impl PmiClient {
     }
 
     fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, Place)> {
-        let place = stream.present(id)?;
+        let place = stream.identify(id)?;
         Ok((Self::open(stream)?, place))
     }
 
@@ -141,7 +141,7 @@ impl ManagerStream {
     }
 
     /// Identifies this process to a manager that it has connected to.
-    fn present(&mut self, id: u32) -> Result<Place> {
+    fn identify(&mut self, id: u32) -> Result<Place> {
         let line = Opening::line(id);
         self.file.write_all(line.as_bytes()).map_err(failed)?;
         let mut opening = Opening::default();

@@ -89,7 +89,10 @@ impl<T: Data, A: Threading> OwnedRequest<'_, T, A> {
         match &self.open {
             None => Ok(true),
             Some((request, _)) => {
-                let done = self.comm.raw.look(|ended| ended(*request).then_some(()))?;
+                let done = self
+                    .comm
+                    .raw
+                    .poll_for(|ended| ended(*request).then_some(()))?;
                 Ok(done.is_some())
             }
         }

@@ -132,7 +132,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
             return Ok(None);
         };
         let raw = first.open.raw();
-        match raw.look(|ended| requests.iter().position(|r| ended(r.request)))? {
+        match raw.poll_for(|ended| requests.iter().position(|r| ended(r.request)))? {
             None => Ok(None),
             Some(place) => Self::take(requests, place).map(Some),
         }
@@ -163,7 +163,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
             return Ok(Vec::new());
         };
         let raw = first.open.raw();
-        let done = raw.look(|has_ended| {
+        let done = raw.poll_for(|has_ended| {
             let all = requests.iter().map(|r| has_ended(r.request));
             Some(all.collect::<Vec<bool>>()).filter(|done| done.contains(&true))
         })?;
@@ -199,7 +199,7 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
             return Ok(Test::Ready(Vec::new()));
         };
         let raw = first.open.raw();
-        let all = raw.look(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
+        let all = raw.poll_for(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
         match all {
             None => Ok(Test::Pending(requests)),
             Some(()) => Self::wait_all(requests).map(Test::Ready),

@@ -16,7 +16,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{Widening, elements};
 
-/// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
+/// FixedPoint of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
 /// summands.
 const WORDS: usize = 34;
 /// The index of the bit of value 1.
@@ -54,7 +54,7 @@ const NUMBER: u64 = 16;
 #[repr(C)]
 pub struct ExactSum {
     /// In two's complement, lowest word first.
-    words: Words,
+    words: FixedPoint,
     /// Which special values were added: infinities, NaNs, and -0.
     marks: u64,
 }
@@ -62,9 +62,9 @@ pub struct ExactSum {
 /// The words, as an array that has a default.
 #[derive(Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
-struct Words([u64; WORDS]);
+struct FixedPoint([u64; WORDS]);
 
-impl Default for Words {
+impl Default for FixedPoint {
     fn default() -> Self {
         Self([0; WORDS])
     }
@@ -143,9 +143,9 @@ impl ExactSum {
         (is_negative, exponent + kept + u64::from(up))
     }
 
-    fn negated(&self) -> Words {
+    fn negated(&self) -> FixedPoint {
         let mut carry = true;
-        Words(self.words.0.map(|word| {
+        FixedPoint(self.words.0.map(|word| {
             let (word, over) = (!word).overflowing_add(carry.into());
             carry = over;
             word
@@ -153,7 +153,7 @@ impl ExactSum {
     }
 }
 
-impl Words {
+impl FixedPoint {
     fn bit(&self, at: u32) -> bool {
         self.0[at as usize / 64] >> (at % 64) & 1 == 1
     }

@@ -11,7 +11,7 @@ use super::threading::Threading;
 use crate::error::{Error, Result};
 
 /// Where a barrier failed: on this rank, or on another one that has notified this one.
-enum Stopped {
+enum BarrierFailure {
     Here(Failure),
     Elsewhere(FailureCause),
 }
@@ -44,11 +44,11 @@ impl<A: Threading> Communicator<A> {
             .access()
             .until(|endpoint| match endpoint.poll_node_barrier(slot) {
                 Some(Ok(())) => Some(None),
-                Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
+                Some(Err(failure)) => Some(Some(BarrierFailure::Here(failure))),
                 None => {
                     let cause = received_notice(endpoint, self.collective_context(), self.group())?;
                     endpoint.leave_node_barrier(slot);
-                    Some(Some(Stopped::Elsewhere(cause)))
+                    Some(Some(BarrierFailure::Elsewhere(cause)))
                 }
             })?;
         match stopped {
@@ -58,11 +58,11 @@ impl<A: Threading> Communicator<A> {
     }
 
     #[cold]
-    fn barrier_failed(&self, stopped: Stopped) -> Error {
+    fn barrier_failed(&self, stopped: BarrierFailure) -> Error {
         let members = self.members();
-        members.end_for(match stopped {
-            Stopped::Here(failure) => members.failed(failure),
-            Stopped::Elsewhere(cause) => members.error(cause),
+        members.end_collectives_for(match stopped {
+            BarrierFailure::Here(failure) => members.failed(failure),
+            BarrierFailure::Elsewhere(cause) => members.error(cause),
         })
     }
 

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_is_told_as_what_it_was() {
+    fn a_loss_is_reported_as_it_was() {
         for fault in FAULTS {
             let cause = FailureCause::Lost { rank: 5, fault };
             assert_eq!(FailureCause::decode(cause.encode()), cause);

@@ -15,13 +15,13 @@ pub(crate) struct Group {
     /// Ranks below this number equal their links: all of the world and its duplicates, else none.
     identity: usize,
     /// The members of other groups.
-    subset: Option<Arc<Subset>>,
+    members: Option<Arc<GroupMembers>>,
     /// The placement of the ranks on nodes, the same on all ranks.
     placement: Placement,
 }
 
 #[derive(Debug)]
-enum Subset {
+enum GroupMembers {
     /// Any links.
     Listed {
         /// The link of each rank.
@@ -48,14 +48,14 @@ impl Group {
             size,
             rank,
             identity: size as usize,
-            subset: None,
+            members: None,
             placement: on_one_node(size),
         }
     }
 
     /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
     /// `rank` in it.
-    pub(crate) fn subset(
+    pub(crate) fn listed(
         links: Vec<u32>,
         endpoint_size: u32,
         rank: u32,
@@ -69,7 +69,7 @@ impl Group {
             size: links.len() as u32,
             rank,
             identity: 0,
-            subset: Some(Arc::new(Subset::Listed { links, ranks })),
+            members: Some(Arc::new(GroupMembers::Listed { links, ranks })),
             placement,
         }
     }
@@ -86,7 +86,7 @@ impl Group {
             rank,
             identity: 0,
             placement: section_of(self.placement, size, first.is_none().then_some(rest.start)),
-            subset: Some(Arc::new(Subset::Section {
+            members: Some(Arc::new(GroupMembers::Section {
                 of: self.clone(),
                 first,
                 rest,
@@ -133,9 +133,9 @@ impl Group {
 
     #[inline(never)]
     fn link_of(&self, rank: usize) -> Option<u32> {
-        match &**self.subset.as_ref()? {
-            Subset::Listed { links, .. } => links.get(rank).copied(),
-            Subset::Section { of, first, rest } => {
+        match &**self.members.as_ref()? {
+            GroupMembers::Listed { links, .. } => links.get(rank).copied(),
+            GroupMembers::Section { of, first, rest } => {
                 let rank = match first {
                     Some(first) if rank == 0 => *first,
                     first => rest.clone().nth(rank - usize::from(first.is_some()))?,
@@ -157,12 +157,12 @@ impl Group {
 
     #[inline(never)]
     fn member(&self, link: u32) -> Option<u32> {
-        match &**self.subset.as_ref()? {
-            Subset::Listed { ranks, .. } => {
+        match &**self.members.as_ref()? {
+            GroupMembers::Listed { ranks, .. } => {
                 let rank = *ranks.get(link as usize)?;
                 (rank != NOT_A_MEMBER).then_some(rank)
             }
-            Subset::Section { of, first, rest } => {
+            GroupMembers::Section { of, first, rest } => {
                 let rank = of.rank_of(link)?;
                 if *first == Some(rank) {
                     return Some(0);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn links_and_ranks_are_inverse() {
-        let group = Group::subset(vec![5, 0, 3], 6, 2, one_rank_per_node(3));
+        let group = Group::listed(vec![5, 0, 3], 6, 2, one_rank_per_node(3));
         assert_eq!((group.size(), group.rank()), (3, 2));
         for rank in 0..3 {
             let link = group.link(rank as usize).expect("a member");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_section_counts_from_its_first_rank() {
-        let group = Group::subset(vec![5, 0, 3, 4], 6, 2, one_rank_per_node(4));
+        let group = Group::listed(vec![5, 0, 3, 4], 6, 2, one_rank_per_node(4));
         for (first, links) in [(Some(3), vec![4, 0, 3]), (None, vec![0, 3])] {
             let section = group.section(first, 1..3, 0);
             assert_eq!(section.size() as usize, links.len());
@@ -216,8 +216,8 @@ mod tests {
     /// A section that begins with a node, and has no rank before it, is placed as the whole; of another
     /// one each rank counts as a node.
     #[test]
-    fn a_section_is_placed_as_the_whole_where_that_is_identity() {
-        let on = |place| Group::subset((0..8).collect(), 8, 0, place);
+    fn a_section_that_starts_at_a_node_is_placed_as_the_whole() {
+        let on = |place| Group::listed((0..8).collect(), 8, 0, place);
         let whole = on(Placement::new(Order::Block, 8, 2));
         for (first, rest, place) in [
             (None, 2..7, Placement::new(Order::Block, 5, 2)),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_world_is_its_own_map() {
+    fn world_ranks_equal_their_links() {
         let world = Group::all(4, 1);
         assert_eq!(
             (world.link(3), world.link(4), world.rank_of(4)),

@@ -50,7 +50,7 @@ impl<A: Threading> Communicator<A> {
         if !one_endpoint || their_size == 0 {
             let why =
                 "the communicator of the leaders is on another endpoint than a leader's group";
-            return Err(self.members().end_for(self.refused(&why)));
+            return Err(self.members().end_collectives_for(self.refused(&why)));
         }
         let mut far = vec![0; their_size as usize];
         self.swap_words(leader, leaders, &own, &mut far)?;
@@ -113,7 +113,7 @@ impl<A: Threading> Communicator<A> {
             let (from, tag_in) = (Source::Rank(*leader), Tag::Is(*tag));
             peers
                 .sendrecv(out, *leader, *tag, into, from, tag_in)
-                .map_err(|error| self.members().end_for(error))?;
+                .map_err(|error| self.members().end_collectives_for(error))?;
         }
         self.bcast(target(theirs), leader as u32)
     }

@@ -6,22 +6,22 @@ use oxmpi_os::RawBytes;
 /// Memory for intermediate results, aligned to [`Scratch::ALIGN`]. It grows and is kept, so a collective that
 /// was run before allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch(Vec<Lines>);
+pub(crate) struct Scratch(Vec<CacheLines>);
 
 /// Two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(128))]
-struct Lines {
+struct CacheLines {
     _words: [u64; 16],
 }
 
 impl Scratch {
     /// Its alignment in bytes: the largest of an element that is reduced.
-    pub(crate) const ALIGN: usize = align_of::<Lines>();
+    pub(crate) const ALIGN: usize = align_of::<CacheLines>();
 
     /// Grows to at least `bytes`, and keeps its content. False: there is no memory.
     pub(super) fn grow(&mut self, bytes: u64) -> bool {
-        let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<Lines>() as u64)) else {
+        let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<CacheLines>() as u64)) else {
             return false;
         };
         let more = lines.saturating_sub(self.0.len());
@@ -29,7 +29,7 @@ impl Scratch {
             return false;
         }
         if more > 0 {
-            self.0.resize(lines, Lines::default());
+            self.0.resize(lines, CacheLines::default());
         }
         true
     }

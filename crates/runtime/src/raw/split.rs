@@ -87,7 +87,7 @@ impl<A: Threading> Communicator<A> {
             false => self.meet_over_network(),
         };
         // Where it fails on this rank alone, the others must not wait for it.
-        let ranks = ranks.map_err(|why| self.members().end_for(why))?;
+        let ranks = ranks.map_err(|why| self.members().end_collectives_for(why))?;
         let endpoint = self
             .access()
             .with(|endpoint| endpoint.for_group(ranks, self.group()))?;

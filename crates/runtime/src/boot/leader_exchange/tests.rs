@@ -16,7 +16,7 @@ fn site() -> Site {
 }
 
 /// Two ranks a node, the leader first.
-fn sheet(node: u32) -> Sheet {
+fn node_address_table(node: u32) -> Sheet {
     let seat = |rank: u32| Seat {
         rank,
         pid: 100 + rank,
@@ -35,9 +35,9 @@ fn lead(
     site: Site,
     cards: &[Card],
     patience: Duration,
-) -> Result<(Exchange, Ends, ExchangeTraffic)> {
+) -> Result<(Exchange, NetworkEnds, ExchangeTraffic)> {
     let ends = site.enter(2 * node, 2 * nodes).expect("an epoll");
-    let mut exchange = Exchange::new(node, nodes, &sheet(node));
+    let mut exchange = Exchange::new(node, nodes, &node_address_table(node));
     let (ends, traffic) = run(&mut exchange, ends, patience, |node, with_card| {
         Ok(LeaderAddress {
             rank: 2 * node,
@@ -47,7 +47,7 @@ fn lead(
     Ok((exchange, ends, traffic))
 }
 
-fn error_of(result: Result<(Exchange, Ends, ExchangeTraffic)>) -> String {
+fn error_of(result: Result<(Exchange, NetworkEnds, ExchangeTraffic)>) -> String {
     match result {
         Ok(_) => panic!("the leader completed without the other tables"),
         Err(why) => why.to_string(),
@@ -89,7 +89,7 @@ fn a_table_longer_than_a_frame_arrives_whole() {
     let cards = [one.card().clone(), two.card().clone()];
     let long: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
     let start = |rank: u32, site: Site| {
-        let ends: Ends = site.enter(rank, 2).expect("an epoll");
+        let ends: NetworkEnds = site.enter(rank, 2).expect("an epoll");
         ends.0
             .introduce(Peer(1 - rank), cards[1 - rank as usize].clone());
         LeaderMessages::new(ends, PATIENCE)
@@ -144,7 +144,7 @@ fn a_leader_of_another_version_is_reported() {
     let done = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let ends: Ends = other.enter(2, 4).expect("an epoll");
+            let ends: NetworkEnds = other.enter(2, 4).expect("an epoll");
             ends.0.introduce(Peer(0), cards[0].clone());
             let mut mail = LeaderMessages::new(ends, PATIENCE);
             let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
@@ -163,7 +163,7 @@ fn a_leader_of_another_version_is_reported() {
 #[test]
 fn a_node_without_a_business_card_is_reported() {
     let ends = site().enter(0, 4).expect("an epoll");
-    let mut exchange = Exchange::new(0, 2, &sheet(0));
+    let mut exchange = Exchange::new(0, 2, &node_address_table(0));
     let no_card = |node, _| {
         Ok(LeaderAddress {
             rank: 2 * node,

@@ -10,11 +10,11 @@ use crate::raw::Area;
 
 /// Makes the call of such a reduction from rank, number of ranks, number of elements, and bytes of an
 /// element.
-type Of = fn(u32, u32, u64, u64) -> Call;
+type MakeCall = fn(u32, u32, u64, u64) -> Call;
 
 /// The reduction with a `result` of its own.
 pub(super) fn out_of_place<T: Data, I: Slice<T>, R: Reduction<T>>(
-    of: Of,
+    of: MakeCall,
     values: I,
     result: &mut [T],
     op: R,
@@ -31,7 +31,7 @@ pub(super) fn out_of_place<T: Data, I: Slice<T>, R: Reduction<T>>(
 
 /// The reduction with its result in `values`.
 pub(super) fn in_place<T: Data, R: Reduction<T>>(
-    of: Of,
+    of: MakeCall,
     values: &mut [T],
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {

@@ -18,7 +18,7 @@ impl CallSignatures {
         let Some((rank, [first, second])) = self.difference() else {
             return Ok(());
         };
-        members.end_here();
+        members.end_collectives_here();
         Err(members.refused(&format_args!(
             "the ranks do not agree on the call: rank 0 calls {first}, and rank {rank} calls {second}"
         )))

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 
 impl<A: Threading> Communicator<A> {
     /// Runs the call, if a node group serves it; all ranks find the same. See [`Communicator::collective`].
-    pub(super) fn in_node(
+    pub(super) fn run_in_node(
         &self,
         call: &Call,
         buffers: &Buffers,
@@ -43,7 +43,7 @@ impl<A: Threading> Communicator<A> {
             LentNodeGroup::None | LentNodeGroup::NotMade => return Ok(false),
             LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
         };
-        let mut run = IntraNodeRun {
+        let mut collective = IntraNodeRun {
             node_group: Some(node_group),
             caller: IntraNodeCaller {
                 members: self.members(),
@@ -52,9 +52,9 @@ impl<A: Threading> Communicator<A> {
             },
             done: false,
         };
-        let ended = run.go(call, input, output);
-        run.done = ended.is_ok();
-        ended.map_err(|error| self.members().end_for(error))
+        let ended = collective.run(call, input, output);
+        collective.done = ended.is_ok();
+        ended.map_err(|error| self.members().end_collectives_for(error))
     }
 
     /// Which ranks can run intra-node phases in a blocking call that goes by a plan; all ranks find the same.
@@ -151,7 +151,7 @@ impl<A: Threading> Members<'_, A> {
         let (placement, rank) = (self.group.placement(), self.group.rank());
         let is_ours = act.team == plan::Team::on(placement, placement.node(rank));
         let number = act.number(rank).filter(|_| is_ours);
-        let mut run = IntraNodeRun {
+        let mut collective = IntraNodeRun {
             node_group: Some(node_group),
             caller: IntraNodeCaller {
                 members: self,
@@ -162,7 +162,7 @@ impl<A: Threading> Members<'_, A> {
             done: true,
         };
         let done = match number {
-            Some(number) => run.go(&act.call(number, element), &input, &output)?,
+            Some(number) => collective.run(&act.call(number, element), &input, &output)?,
             None => false,
         };
         match done {
@@ -204,7 +204,7 @@ impl<A: Threading> IntraNodeRun<'_, A> {
     /// Runs the call. False: node groups do not serve it. Inlined, as all around it: a function call on this
     /// path takes as long as the work of a short collective.
     #[inline(always)]
-    fn go(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
+    fn run(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
         let Self {
             node_group, caller, ..
         } = self;
@@ -287,7 +287,7 @@ impl<A: Threading> Drop for IntraNodeRun<'_, A> {
         };
         let members = self.caller.members;
         if !self.done {
-            members.end_all(None);
+            members.end_collectives(None);
         }
         (members.access).with(|endpoint| endpoint.keep_node_group(members.context, node_group));
     }

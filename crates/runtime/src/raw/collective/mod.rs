@@ -61,7 +61,7 @@ impl<A: Threading> Communicator<A> {
             false => None,
         };
         let used = (packed.as_ref()).map_or(buffers, |packed| &packed.buffers);
-        if !self.in_node(call, used, operation)? {
+        if !self.run_in_node(call, used, operation)? {
             let call = &call.with_teams(self.intra_node_support(call)?);
             let plan = self.plan(call, self.group())?;
             let run = PlanRun::new(plan, call, self.numbers().once(), true);
@@ -87,8 +87,8 @@ impl<A: Threading> Communicator<A> {
     #[inline]
     pub(crate) fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
         let placement = ranks.placement();
-        let choice =
-            (self.members()).if_sound(|endpoint| endpoint.choices.choose(call, placement))?;
+        let choice = (self.members())
+            .while_collectives_work(|endpoint| endpoint.choices.choose(call, placement))?;
         choice.map_err(|why| self.refused(&why))
     }
 
@@ -102,7 +102,7 @@ impl<A: Threading> Communicator<A> {
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
         let members = self.members();
-        let mut blocking = Blocking {
+        let mut blocking = BlockingCollective {
             members,
             run,
             ranks,
@@ -112,20 +112,20 @@ impl<A: Threading> Communicator<A> {
         blocking.run.give_memory(members, buffers, memory)?;
         let ended = blocking.finish(buffers, operation);
         blocking.done = ended.is_ok();
-        ended.map_err(|error| members.end_for(error))
+        ended.map_err(|error| members.end_collectives_for(error))
     }
 }
 
 /// A blocking collective. Dropping it takes back the messages that are under way, so that no buffer is in use
 /// afterwards, also when the operation panics.
-struct Blocking<'a, A: Threading> {
+struct BlockingCollective<'a, A: Threading> {
     members: Members<'a, A>,
     run: PlanRun,
     ranks: &'a Group,
     done: bool,
 }
 
-impl<A: Threading> Blocking<'_, A> {
+impl<A: Threading> BlockingCollective<'_, A> {
     fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
         let Members { access, .. } = self.members;
         let mut waiter = access.waiter();
@@ -140,13 +140,13 @@ impl<A: Threading> Blocking<'_, A> {
     }
 }
 
-impl<A: Threading> Drop for Blocking<'_, A> {
+impl<A: Threading> Drop for BlockingCollective<'_, A> {
     fn drop(&mut self) {
         if !self.done {
-            self.members.end_all(None);
+            self.members.end_collectives(None);
             self.run.abandon(self.members);
         }
-        let memory = self.run.return_memory_of_run();
+        let memory = self.run.take_memory_back();
         self.members
             .access
             .with(|endpoint| endpoint.return_memory(memory));

@@ -66,7 +66,7 @@ impl<A: Threading> Communicator<A> {
             };
             let Some(place) = place else {
                 let why = self.refused(&format_args!("no memory for {} B", whole.len()));
-                return Err(self.members().end_for(why));
+                return Err(self.members().end_collectives_for(why));
             };
             place.copy_from(whole);
             *bytes = place;

@@ -54,7 +54,7 @@ impl StageSequence {
         if let Some(agreement) = self.agreement.as_ref().filter(|_| self.done == 0) {
             agreement.compare(members)?;
         }
-        let memory = self.return_memory_of_run();
+        let memory = self.take_memory_back();
         self.done += 1;
         self.give_memory(members, memory).map(|()| true)
     }

@@ -114,7 +114,7 @@ impl<A: Threading> Communicator<A> {
         // The number is taken, so the other ranks wait for this one.
         sequence
             .give_memory(self.members(), memory)
-            .map_err(|error| self.members().end_for(error))?;
+            .map_err(|error| self.members().end_collectives_for(error))?;
         Ok(Box::new(StartedCollective {
             request: None,
             sequence,
@@ -149,7 +149,7 @@ impl<A: Threading> PreparedCollective<'_, A> {
     /// Allocates nothing.
     pub(crate) fn start(&self) -> Result<RawRequest> {
         let communicator = self.communicator;
-        communicator.members().if_sound(|_| ())?;
+        communicator.members().while_collectives_work(|_| ())?;
         match self.take() {
             Some(mut open) => {
                 open.sequence.restart();

@@ -42,7 +42,7 @@ pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) 
             endpoint.collectives.open.push_back(open);
             return (request, None);
         }
-        endpoint.collectives.goes_out(&open);
+        endpoint.collectives.note_advancing(&open);
         (request, Some(open))
     });
     if let Some(open) = open {
@@ -62,10 +62,13 @@ fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
             return;
         }
         Ok(Err(error)) => error,
-        Err(_) => open.parts(access).1.refused(&"its operation panicked"),
+        Err(_) => open
+            .run_and_members(access)
+            .1
+            .refused(&"its operation panicked"),
     };
-    let (run, members) = open.parts(access);
-    let error = members.end_for(error);
+    let (run, members) = open.run_and_members(access);
+    let error = members.end_collectives_for(error);
     run.abandon(members);
     let failure = access.with(|endpoint| endpoint.collectives.note(error));
     end(access, open, Err(failure));
@@ -82,8 +85,8 @@ pub(crate) fn cancel_request<A: Threading>(access: &A, request: OpenRequest) {
 /// Completes a collective that its caller has cancelled.
 #[cold]
 fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
-    let (run, members) = open.parts(access);
-    members.end_all(None);
+    let (run, members) = open.run_and_members(access);
+    members.end_collectives(None);
     run.abandon(members);
     end(access, open, Ok(Status::own(true)));
 }
@@ -93,14 +96,14 @@ fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
 fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outcome) {
     let over = access.with(|endpoint| {
         if let Some(request) = open.request.take() {
-            endpoint.collectives.ends(request);
+            endpoint.collectives.note_advanced(request);
             endpoint.end_own(request, outcome);
         }
         if open.kept.is_some() {
             endpoint.collectives.keep(open);
             return None;
         }
-        endpoint.return_memory(open.sequence.return_memory_of_run());
+        endpoint.return_memory(open.sequence.take_memory_back());
         Some(open)
     });
     // The user's operation is dropped last, while the endpoint is not held.
@@ -109,7 +112,10 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
 
 impl StartedCollective {
     /// The run of the current stage, and the ranks of the collective.
-    fn parts<'a, A: Threading>(&'a mut self, access: &'a A) -> (&'a mut PlanRun, Members<'a, A>) {
+    fn run_and_members<'a, A: Threading>(
+        &'a mut self,
+        access: &'a A,
+    ) -> (&'a mut PlanRun, Members<'a, A>) {
         let members = Members {
             access,
             group: &self.group,

@@ -162,7 +162,7 @@ impl<A: Threading> Communicator<A> {
 
     /// Calls `found`, and once more after some progress. `found` gets a function that tells whether a request
     /// has completed.
-    pub(crate) fn look<R>(
+    pub(crate) fn poll_for<R>(
         &self,
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
     ) -> Result<Option<R>> {

@@ -13,7 +13,7 @@ impl Endpoint {
             Some(nodes) => nodes.placement(links.iter().map(|&link| self.endpoint_rank(link))),
             None => on_one_node(links.len() as u32),
         };
-        Group::subset(links, self.size(), rank, place)
+        Group::listed(links, self.size(), rank, place)
     }
 
     /// The group of all ranks in the order of their endpoint ranks, in which this process is `rank`.

@@ -79,7 +79,7 @@ impl Endpoint {
         } else {
             self.rx.idle(&mut self.tx, waiter, &self.node_barriers);
         }
-        self.learn(waiter);
+        self.set_polls(waiter);
     }
 
     /// One step of a wait that rests without the endpoint's lock: makes progress, or gives how to rest.
@@ -89,7 +89,7 @@ impl Endpoint {
             return None;
         }
         let rest = self.rest(waiter);
-        self.learn(waiter);
+        self.set_polls(waiter);
         Some(rest)
     }
 
@@ -106,7 +106,7 @@ impl Endpoint {
 
     /// Sets from a wait how often the next one polls at first.
     #[inline]
-    pub(in crate::raw) const fn learn(&mut self, waiter: &Waiter) {
+    pub(in crate::raw) const fn set_polls(&mut self, waiter: &Waiter) {
         self.polls = if waiter.gives_way() { 1 } else { POLLS };
     }
 

@@ -23,11 +23,11 @@ const RESTS_PER_YIELD: u32 = 64;
 /// The receiving halves of an endpoint's transports.
 pub(in crate::raw) struct LinksRx {
     pub(in crate::raw) node: ShmRx,
-    network: Network,
+    network: NetworkRx,
 }
 
 /// The transport from the ranks of other nodes.
-enum Network {
+enum NetworkRx {
     /// All ranks are on this node, or the endpoint has left the others.
     None,
     Tcp(Box<TcpRx>, LinkRanks, PollPace),
@@ -48,7 +48,7 @@ impl LinksRx {
     pub(in crate::raw) const fn node(node: ShmRx) -> Self {
         Self {
             node,
-            network: Network::None,
+            network: NetworkRx::None,
         }
     }
 
@@ -75,13 +75,13 @@ impl LinksRx {
             skipped,
             rests: 0,
         };
-        self.network = Network::Tcp(tcp.into(), ranks, pace);
+        self.network = NetworkRx::Tcp(tcp.into(), ranks, pace);
         Ok(self)
     }
 
     /// Closes the network.
     pub(in crate::raw) fn depart(&mut self) {
-        self.network = Network::None;
+        self.network = NetworkRx::None;
     }
 
     /// Notes that the rank slept for a moment between two polls.
@@ -92,7 +92,7 @@ impl LinksRx {
 
     /// Makes the next poll include the network.
     pub(in crate::raw) fn poll_network_next(&mut self) {
-        if let Network::Tcp(_, _, pace) = &mut self.network {
+        if let NetworkRx::Tcp(_, _, pace) = &mut self.network {
             pace.left = 0;
         }
     }
@@ -101,8 +101,8 @@ impl LinksRx {
     #[inline(always)]
     pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
         match self.network {
-            Network::None => waiter.idle(&mut self.node, barriers),
-            Network::Tcp(..) => self.rest(tx, waiter, barriers),
+            NetworkRx::None => waiter.idle(&mut self.node, barriers),
+            NetworkRx::Tcp(..) => self.rest(tx, waiter, barriers),
         }
     }
 
@@ -120,7 +120,7 @@ impl LinksRx {
             Rest::Sleep => {
                 tx.watch_all();
                 // Most polls leave the network out; one that includes it does what is pending there.
-                if let Network::Tcp(tcp, ..) = &mut self.network
+                if let NetworkRx::Tcp(tcp, ..) = &mut self.network
                     && !tx.has_news()
                 {
                     waiter.sleep(&mut self.node, barriers, |node| {
@@ -137,7 +137,7 @@ impl LinksRx {
 
     /// Whether a spinning rank yields its processor in this rest.
     const fn is_time_to_yield(&mut self) -> bool {
-        let Network::Tcp(_, _, pace) = &mut self.network else {
+        let NetworkRx::Tcp(_, _, pace) = &mut self.network else {
             return false;
         };
         pace.rests = pace.rests.wrapping_add(1);
@@ -152,7 +152,7 @@ impl LinksRx {
         budget: u32,
         sink: &mut S,
     ) -> u32 {
-        let Network::Tcp(tcp, ranks, pace) = &mut self.network else {
+        let NetworkRx::Tcp(tcp, ranks, pace) = &mut self.network else {
             return 0;
         };
         if let Some(left) = pace.left.checked_sub(1) {
@@ -170,8 +170,8 @@ impl Rx<LinksTx> for LinksRx {
     fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
         let moved = self.node.poll(tx, budget, sink);
         match self.network {
-            Network::None => moved,
-            Network::Tcp(..) => {
+            NetworkRx::None => moved,
+            NetworkRx::Tcp(..) => {
                 // Flushes what the engine has sent since, also when this poll leaves the network out.
                 tx.flush();
                 moved + self.poll_network(tx, budget, sink)
@@ -186,8 +186,8 @@ impl Rx<LinksTx> for LinksRx {
         }
         tx.watch(from);
         match &mut self.network {
-            Network::None => 0,
-            Network::Tcp(tcp, ranks, _) => {
+            NetworkRx::None => 0,
+            NetworkRx::Tcp(tcp, ranks, _) => {
                 let from = Peer(ranks.rank(from.0));
                 tcp.poll_from(tx, from, &mut RankedSink { sink, ranks })
             }

@@ -19,11 +19,11 @@ pub(in crate::raw) struct LinksTx {
     pub(in crate::raw) node: ShmTx,
     /// Links of the node.
     node_links: u32,
-    network: Network,
+    network: NetworkTx,
 }
 
 /// The transport to the ranks of other nodes.
-enum Network {
+enum NetworkTx {
     /// All ranks are on this node, or the endpoint has left the others.
     None,
     Tcp(Box<TcpTx>, LinkRanks),
@@ -47,13 +47,13 @@ impl LinksTx {
         Self {
             node,
             node_links,
-            network: Network::None,
+            network: NetworkTx::None,
         }
     }
 
     /// Also sends to the ranks of other nodes by TCP.
     pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
-        self.network = Network::Tcp(tcp.into(), ranks);
+        self.network = NetworkTx::Tcp(tcp.into(), ranks);
         self
     }
 
@@ -75,7 +75,7 @@ impl LinksTx {
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
-        if let Network::Tcp(_, ranks) = &self.network
+        if let NetworkTx::Tcp(_, ranks) = &self.network
             && ranks.links().len() as u32 - self.node_links <= FEW
         {
             self.connect();
@@ -84,7 +84,7 @@ impl LinksTx {
 
     /// Starts to connect to all ranks of other nodes; later polls complete it.
     pub(in crate::raw) fn connect(&mut self) {
-        if let Network::Tcp(tcp, ranks) = &mut self.network {
+        if let NetworkTx::Tcp(tcp, ranks) = &mut self.network {
             let remote = self.node_links..ranks.links().len() as u32;
             remote.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
         }
@@ -93,7 +93,7 @@ impl LinksTx {
     /// Whether `peer` is connected; ranks of this node always are.
     pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
-            Network::Tcp(tcp, ranks) if self.is_remote(peer) => {
+            NetworkTx::Tcp(tcp, ranks) if self.is_remote(peer) => {
                 tcp.is_connected(Peer(ranks.rank(peer.0)))
             }
             _ => true,
@@ -103,7 +103,7 @@ impl LinksTx {
     /// Flushes the replies to a receive that was posted, and connects to its source.
     #[inline]
     pub(in crate::raw) fn await_from(&mut self, source: Source) {
-        if let Network::Tcp(tcp, ranks) = &mut self.network {
+        if let NetworkTx::Tcp(tcp, ranks) = &mut self.network {
             if let Source::Peer(peer) = source
                 && peer.0 >= self.node_links
             {
@@ -116,7 +116,7 @@ impl LinksTx {
     /// The host of `peer`, if that is on another node.
     pub(in crate::raw) fn host(&self, peer: Peer) -> Option<&str> {
         match &self.network {
-            Network::Tcp(tcp, ranks) if self.is_remote(peer) => {
+            NetworkTx::Tcp(tcp, ranks) if self.is_remote(peer) => {
                 Some(tcp.host(Peer(ranks.rank(peer.0))))
             }
             _ => None,
@@ -126,34 +126,34 @@ impl LinksTx {
     /// Whether the network has something to do that no arrival announces.
     pub(in crate::raw) fn has_news(&self) -> bool {
         match &self.network {
-            Network::None => false,
-            Network::Tcp(tcp, _) => tcp.has_news(),
+            NetworkTx::None => false,
+            NetworkTx::Tcp(tcp, _) => tcp.has_news(),
         }
     }
 
     /// Whether something that was sent has not left this process.
     pub(in crate::raw) fn has_unsent(&self) -> bool {
         match &self.network {
-            Network::None => false,
-            Network::Tcp(tcp, _) => tcp.has_waiting(),
+            NetworkTx::None => false,
+            NetworkTx::Tcp(tcp, _) => tcp.has_waiting(),
         }
     }
 
     /// Leaves in order, after all that was sent has gone out.
     pub(in crate::raw) fn depart(&mut self) {
         self.node.depart();
-        self.network = Network::None;
+        self.network = NetworkTx::None;
     }
 
     /// Drops the network without closing it: it belongs to the process that this one was forked from.
     pub(in crate::raw) fn abandon(&mut self) {
-        std::mem::forget(std::mem::replace(&mut self.network, Network::None));
+        std::mem::forget(std::mem::replace(&mut self.network, NetworkTx::None));
     }
 
     /// Leaves at once, whatever was sent.
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();
-        if let Network::Tcp(tcp, _) = std::mem::replace(&mut self.network, Network::None) {
+        if let NetworkTx::Tcp(tcp, _) = std::mem::replace(&mut self.network, NetworkTx::None) {
             tcp.die();
         }
     }
@@ -161,8 +161,8 @@ impl LinksTx {
     /// The network, and the endpoint rank of `peer`, which is on another node.
     fn network_peer(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
         match &mut self.network {
-            Network::None => None,
-            Network::Tcp(tcp, ranks) => Some((tcp, Peer(ranks.rank(peer.0)))),
+            NetworkTx::None => None,
+            NetworkTx::Tcp(tcp, ranks) => Some((tcp, Peer(ranks.rank(peer.0)))),
         }
     }
 }
@@ -177,8 +177,8 @@ impl Holds<ShmTx> for LinksTx {
 impl Holds<TcpTx> for LinksTx {
     fn part(&mut self) -> &mut TcpTx {
         match &mut self.network {
-            Network::Tcp(tcp, _) => tcp,
-            Network::None => unreachable!("only an endpoint with this network polls it"),
+            NetworkTx::Tcp(tcp, _) => tcp,
+            NetworkTx::None => unreachable!("only an endpoint with this network polls it"),
         }
     }
 }
@@ -188,7 +188,7 @@ impl Tx for LinksTx {
 
     fn limits(&self, to: Peer) -> &Limits {
         match &self.network {
-            Network::Tcp(tcp, ranks) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
+            NetworkTx::Tcp(tcp, ranks) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
             _ => self.node.limits(to),
         }
     }
@@ -237,7 +237,7 @@ impl Tx for LinksTx {
     /// One compare where all ranks are on one node.
     #[inline]
     fn flush(&mut self) {
-        if let Network::Tcp(tcp, _) = &mut self.network {
+        if let NetworkTx::Tcp(tcp, _) = &mut self.network {
             tcp.flush();
         }
     }
@@ -322,9 +322,9 @@ impl Memory for LinksTx {
     fn release(&mut self, region: LinkRegion, token: Token) {
         match (region, &mut self.network) {
             (LinkRegion::Node(region), _) => self.node.release(region, token),
-            (LinkRegion::Tcp(region), Network::Tcp(tcp, _)) => tcp.release(region, token),
+            (LinkRegion::Tcp(region), NetworkTx::Tcp(tcp, _)) => tcp.release(region, token),
             // The network was closed, and all that was registered with it released.
-            (LinkRegion::Tcp(_), Network::None) => {}
+            (LinkRegion::Tcp(_), NetworkTx::None) => {}
         }
     }
 }

@@ -61,7 +61,10 @@ impl<A: Threading> Members<'_, A> {
     /// # Errors
     /// When the endpoint has been left, or a collective of the communicator has failed.
     #[inline]
-    pub(crate) fn if_sound<R>(&self, give: impl FnOnce(&mut Endpoint) -> R) -> Result<R> {
+    pub(crate) fn while_collectives_work<R>(
+        &self,
+        give: impl FnOnce(&mut Endpoint) -> R,
+    ) -> Result<R> {
         let given = self.access.with(|endpoint| {
             endpoint.check()?;
             let sound = endpoint.failures.of(self.context).is_none();
@@ -106,8 +109,8 @@ impl<A: Threading> Members<'_, A> {
     /// them has notified this one. Gives the error for the caller: where the missing rank has left in order, its
     /// earlier notice says more.
     #[cold]
-    pub(crate) fn end_for(&self, error: Error) -> Error {
-        self.end_all(Some(&error));
+    pub(crate) fn end_collectives_for(&self, error: Error) -> Error {
+        self.end_collectives(Some(&error));
         let has_left = matches!(&error, Error::Peer { fault, .. } if !fault.is_failure());
         match self
             .access
@@ -126,7 +129,7 @@ impl<A: Threading> Members<'_, A> {
     /// Ends the communicator's collectives on this rank, and notifies the other ranks, unless one of them has
     /// notified this one.
     #[cold]
-    pub(crate) fn end_all(&self, error: Option<&Error>) {
+    pub(crate) fn end_collectives(&self, error: Option<&Error>) {
         let own = self.group.rank();
         let cause = match error {
             Some(error) => FailureCause::of(error, own),
@@ -150,7 +153,7 @@ impl<A: Threading> Members<'_, A> {
     /// Ends the communicator's collectives on this rank for a cause that every other rank finds itself. A notice
     /// would say less.
     #[cold]
-    pub(in crate::raw) fn end_here(&self) {
+    pub(in crate::raw) fn end_collectives_here(&self) {
         let own = self.group.rank();
         let cause = FailureCause::Failed { rank: own };
         (self.access).with(|endpoint| endpoint.failures.note(self.context, cause));

@@ -38,19 +38,19 @@ impl EndpointCell {
     /// # Panics
     /// If it is lent. The raw core calls no code of the user while it has the endpoint.
     #[inline]
-    pub(in crate::raw) fn borrow(&self) -> Borrowed<'_> {
+    pub(in crate::raw) fn borrow(&self) -> BorrowedEndpoint<'_> {
         self.try_borrow()
             .expect("an endpoint serves one call at a time")
     }
 
     /// Borrows the endpoint, whatever its state, if it is not lent.
     #[inline]
-    pub(in crate::raw) fn try_borrow(&self) -> Option<Borrowed<'_>> {
+    pub(in crate::raw) fn try_borrow(&self) -> Option<BorrowedEndpoint<'_>> {
         if self.latch.get() == LENT {
             return None;
         }
         self.latch.set(LENT);
-        Some(Borrowed(self))
+        Some(BorrowedEndpoint(self))
     }
 
     /// The endpoint, if it is usable and not lent.
@@ -74,9 +74,9 @@ impl EndpointCell {
 }
 
 /// An endpoint while it is lent.
-pub(in crate::raw) struct Borrowed<'a>(&'a EndpointCell);
+pub(in crate::raw) struct BorrowedEndpoint<'a>(&'a EndpointCell);
 
-impl Drop for Borrowed<'_> {
+impl Drop for BorrowedEndpoint<'_> {
     #[inline]
     fn drop(&mut self) {
         let state = if self.is_usable() { FREE } else { SHUT };
@@ -84,7 +84,7 @@ impl Drop for Borrowed<'_> {
     }
 }
 
-impl Deref for Borrowed<'_> {
+impl Deref for BorrowedEndpoint<'_> {
     type Target = Endpoint;
 
     #[inline]
@@ -95,7 +95,7 @@ impl Deref for Borrowed<'_> {
     }
 }
 
-impl DerefMut for Borrowed<'_> {
+impl DerefMut for BorrowedEndpoint<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut Endpoint {
         // SAFETY: as above.

@@ -55,7 +55,7 @@ mod tests {
     use super::{CollectiveNumbers, NUMBERS, PERSISTENT};
 
     #[test]
-    fn numbers_of_the_two_kinds_never_meet() {
+    fn numbers_of_the_two_kinds_never_coincide() {
         let numbers = CollectiveNumbers::new();
         assert_eq!((numbers.once(), numbers.once()), (0, 1));
         assert_eq!(numbers.persistent(), Some(PERSISTENT));

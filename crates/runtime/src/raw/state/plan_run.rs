@@ -52,7 +52,7 @@ impl PlanRun {
     }
 
     /// Takes the memory back, for the next collective. No message is under way.
-    pub(in crate::raw) fn return_memory_of_run(&mut self) -> RunMemory {
+    pub(in crate::raw) fn take_memory_back(&mut self) -> RunMemory {
         std::mem::take(&mut self.state.memory)
     }
 }

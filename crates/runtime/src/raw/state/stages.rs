@@ -133,7 +133,7 @@ impl StageSequence {
     /// Makes all stages start over. No message is under way.
     pub(in crate::raw) fn restart(&mut self) {
         if self.done > 0 {
-            let memory = self.return_memory_of_run();
+            let memory = self.take_memory_back();
             self.done = 0;
             self.first.run.take_memory(memory);
         }
@@ -144,7 +144,7 @@ impl StageSequence {
     }
 
     /// Takes the memory back, for the next collective. No message is under way.
-    pub(in crate::raw) fn return_memory_of_run(&mut self) -> RunMemory {
-        self.stage().run.return_memory_of_run()
+    pub(in crate::raw) fn take_memory_back(&mut self) -> RunMemory {
+        self.stage().run.take_memory_back()
     }
 }

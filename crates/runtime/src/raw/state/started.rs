@@ -70,12 +70,12 @@ impl StartedCollectives {
     /// Takes out the collective to advance next.
     pub(in crate::raw) fn next(&mut self) -> Option<Box<StartedCollective>> {
         let open = self.open.pop_front()?;
-        self.goes_out(&open);
+        self.note_advancing(&open);
         Some(open)
     }
 
     /// Notes that this thread advances a collective.
-    pub(in crate::raw) fn goes_out(&mut self, open: &StartedCollective) {
+    pub(in crate::raw) fn note_advancing(&mut self, open: &StartedCollective) {
         self.out
             .extend(open.request.map(|request| AdvancingCollective {
                 request,
@@ -91,7 +91,9 @@ impl StartedCollectives {
         &mut self,
         open: Box<StartedCollective>,
     ) -> Option<Box<StartedCollective>> {
-        let taken_back = open.request.is_some_and(|request| self.ends(request));
+        let taken_back = open
+            .request
+            .is_some_and(|request| self.note_advanced(request));
         if taken_back {
             return Some(open);
         }
@@ -100,7 +102,7 @@ impl StartedCollectives {
     }
 
     /// Notes that a collective is not advanced any more. Whether it was cancelled meanwhile.
-    pub(in crate::raw) fn ends(&mut self, request: OpenRequest) -> bool {
+    pub(in crate::raw) fn note_advanced(&mut self, request: OpenRequest) -> bool {
         let at = self.out.iter().position(|out| out.request == request);
         at.is_some_and(|at| self.out.swap_remove(at).taken_back)
     }

@@ -77,7 +77,7 @@ fn join(place: Placement, rank: u32, address: &OnceLock<String>) -> Result<Commu
         Endpoint::FIRST_CONTEXT,
         match place.nodes() {
             1 => Group::all(size, rank),
-            _ => Group::subset((0..size).collect(), size, rank, place),
+            _ => Group::listed((0..size).collect(), size, rank, place),
         },
     ))
 }
