@@ -36,6 +36,17 @@ enum ManagerProtocol {
     Pmix(Box<PmixClient>),
 }
 
+/// Asks the process manager by a call that both protocols have; `$alone` is the answer without one.
+macro_rules! ask {
+    ($self:ident, $call:ident($($argument:expr),*), $alone:expr) => {
+        match &mut $self.protocol {
+            ManagerProtocol::Alone => $alone,
+            ManagerProtocol::Pmi(client) => client.$call($($argument),*),
+            ManagerProtocol::Pmix(client) => client.$call($($argument),*),
+        }
+    };
+}
+
 impl ProcessManager {
     /// Finds the process manager by environment variables, and joins the job.
     ///
@@ -99,21 +110,13 @@ impl ProcessManager {
     /// Publishes `value` as `key`; ranks can get it after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         self.calls.puts += 1;
-        match &mut self.protocol {
-            ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(client) => client.put(key, value),
-            ManagerProtocol::Pmix(client) => client.put(key, value),
-        }
+        ask!(self, put(key, value), Ok(()))
     }
 
     /// Waits until every rank has called it.
     pub(crate) fn barrier(&mut self) -> Result<()> {
         self.calls.barriers += 1;
-        match &mut self.protocol {
-            ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(client) => client.barrier(),
-            ManagerProtocol::Pmix(client) => client.barrier(),
-        }
+        ask!(self, barrier(), Ok(()))
     }
 
     /// The value that rank `of` has published as `key`, if it has.
@@ -129,20 +132,12 @@ impl ProcessManager {
 
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
-        match &mut self.protocol {
-            ManagerProtocol::Alone => Ok(()),
-            ManagerProtocol::Pmi(client) => client.finalize(),
-            ManagerProtocol::Pmix(client) => client.finalize(),
-        }
+        ask!(self, finalize(), Ok(()))
     }
 
     /// Asks the manager to end the whole job with exit code `code`. Errors are ignored: the caller exits in
     /// any case.
     pub(crate) fn abort(&mut self, code: i32) {
-        match &mut self.protocol {
-            ManagerProtocol::Alone => {}
-            ManagerProtocol::Pmi(client) => client.abort(code),
-            ManagerProtocol::Pmix(client) => client.abort(code),
-        }
+        ask!(self, abort(code), ())
     }
 }

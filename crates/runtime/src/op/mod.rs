@@ -25,83 +25,59 @@ pub use value_loc::ValueLoc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Op(OpCode);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum OpCode {
-    Sum,
-    Product,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    LogicalAnd,
-    LogicalOr,
-    LogicalXor,
-    MinLoc,
-    MaxLoc,
+/// Defines the operations: for each its documentation, its name in the MPI standard, and its code.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident = $code:ident;)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        enum OpCode {
+            $($code,)*
+        }
+
+        impl Op {
+            $($(#[$doc])* pub const $name: Self = Self(OpCode::$code);)*
+
+            /// Every predefined operation.
+            pub const ALL: [Self; 12] = [$(Self::$name),*];
+
+            /// The name as the MPI standard spells it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self.0 {
+                    $(OpCode::$code => stringify!($name),)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    /// `a + b`; integers wrap around.
+    SUM = Sum;
+    /// `a * b`; integers wrap around.
+    PROD = Product;
+    /// The smaller one; a NaN loses to a number, and -0 is below 0.
+    MIN = Min;
+    /// The larger one; a NaN loses to a number, and -0 is below 0.
+    MAX = Max;
+    /// `a & b`; integers only.
+    BAND = And;
+    /// `a | b`; integers only.
+    BOR = Or;
+    /// `a ^ b`; integers only.
+    BXOR = Xor;
+    /// 1 where both are not 0, else 0; integers only.
+    LAND = LogicalAnd;
+    /// 1 where one of them is not 0, else 0; integers only.
+    LOR = LogicalOr;
+    /// 1 where exactly one of them is not 0, else 0; integers only.
+    LXOR = LogicalXor;
+    /// The [`ValueLoc`] with the smaller value; of equal values the one with the lower index.
+    MINLOC = MinLoc;
+    /// The [`ValueLoc`] with the larger value; of equal values the one with the lower index.
+    MAXLOC = MaxLoc;
 }
 
 impl Op {
-    /// `a + b`; integers wrap around.
-    pub const SUM: Self = Self(OpCode::Sum);
-    /// `a * b`; integers wrap around.
-    pub const PROD: Self = Self(OpCode::Product);
-    /// The smaller one; a NaN loses to a number, and -0 is below 0.
-    pub const MIN: Self = Self(OpCode::Min);
-    /// The larger one; a NaN loses to a number, and -0 is below 0.
-    pub const MAX: Self = Self(OpCode::Max);
-    /// `a & b`; integers only.
-    pub const BAND: Self = Self(OpCode::And);
-    /// `a | b`; integers only.
-    pub const BOR: Self = Self(OpCode::Or);
-    /// `a ^ b`; integers only.
-    pub const BXOR: Self = Self(OpCode::Xor);
-    /// 1 where both are not 0, else 0; integers only.
-    pub const LAND: Self = Self(OpCode::LogicalAnd);
-    /// 1 where one of them is not 0, else 0; integers only.
-    pub const LOR: Self = Self(OpCode::LogicalOr);
-    /// 1 where exactly one of them is not 0, else 0; integers only.
-    pub const LXOR: Self = Self(OpCode::LogicalXor);
-    /// The [`ValueLoc`] with the smaller value; of equal values the one with the lower index.
-    pub const MINLOC: Self = Self(OpCode::MinLoc);
-    /// The [`ValueLoc`] with the larger value; of equal values the one with the lower index.
-    pub const MAXLOC: Self = Self(OpCode::MaxLoc);
-
-    /// Every predefined operation.
-    pub const ALL: [Self; 12] = [
-        Self::SUM,
-        Self::PROD,
-        Self::MIN,
-        Self::MAX,
-        Self::BAND,
-        Self::BOR,
-        Self::BXOR,
-        Self::LAND,
-        Self::LOR,
-        Self::LXOR,
-        Self::MINLOC,
-        Self::MAXLOC,
-    ];
-
-    /// The name as the MPI standard spells it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self.0 {
-            OpCode::Sum => "SUM",
-            OpCode::Product => "PROD",
-            OpCode::Min => "MIN",
-            OpCode::Max => "MAX",
-            OpCode::And => "BAND",
-            OpCode::Or => "BOR",
-            OpCode::Xor => "BXOR",
-            OpCode::LogicalAnd => "LAND",
-            OpCode::LogicalOr => "LOR",
-            OpCode::LogicalXor => "LXOR",
-            OpCode::MinLoc => "MINLOC",
-            OpCode::MaxLoc => "MAXLOC",
-        }
-    }
-
     /// An operation by an associative and commutative function: operands are combined in any order
     /// (`MPI_Op_create`).
     ///

@@ -1,3 +1,5 @@
+//! Predefined operations: their results, their bits in any order, and the errors of missing ones.
+
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;

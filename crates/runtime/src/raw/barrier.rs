@@ -6,7 +6,7 @@ use oxmpi_wire::Failure;
 use super::communicator::Communicator;
 use super::failure::FailureCause;
 use super::members::received_notice;
-use super::state::{Area, Buffers};
+use super::state::Buffers;
 use super::threading::Threading;
 use crate::error::{Error, Result};
 
@@ -40,17 +40,15 @@ impl<A: Threading> Communicator<A> {
             }
             None => return self.barrier_by_messages(),
         };
-        let stopped = self
-            .access()
-            .until(|endpoint| match endpoint.poll_node_barrier(slot) {
-                Some(Ok(())) => Some(None),
-                Some(Err(failure)) => Some(Some(BarrierFailure::Here(failure))),
-                None => {
-                    let cause = received_notice(endpoint, self.collective_context(), self.group())?;
-                    endpoint.leave_node_barrier(slot);
-                    Some(Some(BarrierFailure::Elsewhere(cause)))
-                }
-            })?;
+        let stopped = (self.access()).until(|endpoint| match endpoint.poll_node_barrier(slot) {
+            Some(Ok(())) => Some(None),
+            Some(Err(failure)) => Some(Some(BarrierFailure::Here(failure))),
+            None => {
+                let cause = received_notice(endpoint, self.collective_context(), self.group())?;
+                endpoint.leave_node_barrier(slot);
+                Some(Some(BarrierFailure::Elsewhere(cause)))
+            }
+        })?;
         match stopped {
             None => Ok(()),
             Some(stopped) => Err(self.barrier_failed(stopped)),
@@ -67,8 +65,7 @@ impl<A: Threading> Communicator<A> {
     }
 
     fn barrier_by_messages(&self) -> Result<()> {
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        self.collective(&self.barrier_call(), &buffers, None)
+        self.collective(&self.barrier_call(), &Buffers::NONE, None)
     }
 
     fn barrier_call(&self) -> Call {

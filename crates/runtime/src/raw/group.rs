@@ -13,7 +13,7 @@ pub(crate) struct Group {
     size: u32,
     rank: u32,
     /// Ranks below this number equal their links: all of the world and its duplicates, else none.
-    identity: usize,
+    identity_below: usize,
     /// The members of other groups.
     members: Option<Arc<GroupMembers>>,
     /// The placement of the ranks on nodes, the same on all ranks.
@@ -47,7 +47,7 @@ impl Group {
         Self {
             size,
             rank,
-            identity: size as usize,
+            identity_below: size as usize,
             members: None,
             placement: on_one_node(size),
         }
@@ -68,7 +68,7 @@ impl Group {
         Self {
             size: links.len() as u32,
             rank,
-            identity: 0,
+            identity_below: 0,
             members: Some(Arc::new(GroupMembers::Listed { links, ranks })),
             placement,
         }
@@ -84,7 +84,7 @@ impl Group {
         Self {
             size,
             rank,
-            identity: 0,
+            identity_below: 0,
             placement: section_of(self.placement, size, first.is_none().then_some(rest.start)),
             members: Some(Arc::new(GroupMembers::Section {
                 of: self.clone(),
@@ -124,7 +124,7 @@ impl Group {
     /// One compare where ranks equal their links.
     #[inline(always)]
     pub(crate) fn link(&self, rank: usize) -> Option<u32> {
-        if rank < self.identity {
+        if rank < self.identity_below {
             Some(rank as u32)
         } else {
             self.link_of(rank)
@@ -148,7 +148,7 @@ impl Group {
     /// The rank at the other end of `link`, if it is a member.
     #[inline(always)]
     pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
-        if (link as usize) < self.identity {
+        if (link as usize) < self.identity_below {
             Some(link)
         } else {
             self.member(link)

@@ -71,9 +71,7 @@ impl<A: Threading> Communicator<A> {
             link.ok_or_else(|| self.refused(&format!("the endpoint has no process {name}")))
         });
         let links = links.collect::<Result<Vec<u32>>>()?;
-        let group = self
-            .access()
-            .with(|endpoint| endpoint.group(links, rank as u32));
+        let group = (self.access()).with(|endpoint| endpoint.group(links, rank as u32));
         Ok((Self::new(self.access().clone(), context, group), range))
     }
 
@@ -85,9 +83,7 @@ impl<A: Threading> Communicator<A> {
             self.allreduce_in_place(&mut next, Ord::max)?;
             self.swap_words(leader, leaders, &next, &mut theirs)?;
             let first = next[0].max(theirs[0]);
-            let taken = self
-                .access()
-                .with(|endpoint| endpoint.take_context(first))?;
+            let taken = (self.access()).with(|endpoint| endpoint.take_context(first))?;
             let mut all_took = [u32::from(taken)];
             if !A::SINGLE {
                 self.allreduce_in_place(&mut all_took, Ord::min)?;

@@ -55,9 +55,7 @@ impl<A: Threading> Communicator<A> {
             .iter()
             .filter_map(|&r| self.link(r).map(|peer| peer.0))
             .collect();
-        let group = self
-            .access()
-            .with(|endpoint| endpoint.group(links, new_rank));
+        let group = (self.access()).with(|endpoint| endpoint.group(links, new_rank));
         // Parts are disjoint, so they may share a context.
         Ok(Some(Self::new(self.access().clone(), context, group)))
     }
@@ -83,24 +81,20 @@ impl<A: Threading> Communicator<A> {
     /// still wait for messages of others, which those deliver meanwhile: see [`thread_endpoints::while_driving`].
     pub(crate) fn new_endpoint(&self) -> Result<(Endpoint, Group)> {
         let ranks = match self.group().is_on_one_node() {
-            true => self.meet_on_node().map(WiredRanks::from),
-            false => self.meet_over_network(),
+            true => self.connect_on_node().map(WiredRanks::from),
+            false => self.connect_over_network(),
         };
         // Where it fails on this rank alone, the others must not wait for it.
         let ranks = ranks.map_err(|why| self.members().end_collectives_for(why))?;
-        let endpoint = self
-            .access()
-            .with(|endpoint| endpoint.for_group(ranks, self.group()))?;
+        let endpoint = (self.access()).with(|endpoint| endpoint.for_group(ranks, self.group()))?;
         let group = endpoint.all_ranks(self.group().rank());
         Ok((endpoint, group))
     }
 
     /// Connects the ranks of this communicator anew, which are all on this node.
-    fn meet_on_node(&self) -> Result<Node> {
+    fn connect_on_node(&self) -> Result<Node> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let layout = self
-            .access()
-            .with(|endpoint| endpoint.policy().start.layout(size));
+        let layout = (self.access()).with(|endpoint| endpoint.policy().start.layout(size));
         let mut text = [0; EndpointAddress::ROOM];
         if rank == 0 {
             let (acceptor, address) = boot::open_acceptor(true)?;
@@ -116,17 +110,15 @@ impl<A: Threading> Communicator<A> {
     }
 
     /// Connects the ranks of this communicator anew, which are on several nodes.
-    fn meet_over_network(&self) -> Result<WiredRanks> {
-        let options = self
-            .access()
-            .with(|endpoint| endpoint.policy().start.clone());
+    fn connect_over_network(&self) -> Result<WiredRanks> {
+        let options = (self.access()).with(|endpoint| endpoint.policy().start.clone());
         let (acceptor, own) = boot::open_acceptor(options.network.selection.shared)?;
         let mut text = [0; EndpointAddress::ROOM];
         write(&mut text, &own);
         self.bcast(target(&mut text), 0)?;
         let first = EndpointAddress::decode(&read(&text))?;
         let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
-        let texts = self.exchange(&listening)?;
+        let texts = self.exchange_business_cards(&listening)?;
         let rank = self.group().rank();
         thread_endpoints::while_driving(|| {
             listening.join(rank, &texts, |ranks| options.layout(ranks))
@@ -135,7 +127,7 @@ impl<A: Threading> Communicator<A> {
 
     /// Gives every rank the business cards of all, by rank. All ranks have called it when it returns, but messages
     /// of this rank may not have left it yet.
-    fn exchange(&self, own: &NetworkListener) -> Result<Vec<String>> {
+    fn exchange_business_cards(&self, own: &NetworkListener) -> Result<Vec<String>> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let mut all = vec![[0u8; NetworkListener::ROOM]; size as usize];
         write(&mut all[rank as usize], own);
@@ -151,9 +143,7 @@ impl<A: Threading> Communicator<A> {
         loop {
             let mut next = [self.access().with(|endpoint| endpoint.next_context())];
             self.allreduce_in_place(&mut next, Ord::max)?;
-            let taken = self
-                .access()
-                .with(|endpoint| endpoint.take_context(next[0]))?;
+            let taken = (self.access()).with(|endpoint| endpoint.take_context(next[0]))?;
             let mut all_took = [u8::from(taken)];
             if !A::SINGLE {
                 self.allreduce_in_place(&mut all_took, Ord::min)?;

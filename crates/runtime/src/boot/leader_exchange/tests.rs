@@ -1,3 +1,5 @@
+//! The exchange of node address tables between leaders that are threads, over the loopback interface.
+
 use std::net::TcpStream;
 use std::sync::Barrier;
 use std::thread;

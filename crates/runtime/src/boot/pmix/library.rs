@@ -88,27 +88,40 @@ impl Info {
 
 type Infos = *const Info;
 
-type Init = unsafe extern "C" fn(*mut Proc, Infos, usize) -> c_int;
-type Get = unsafe extern "C" fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
-type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int;
-type Commit = unsafe extern "C" fn() -> c_int;
-type Fence = unsafe extern "C" fn(*const Proc, usize, Infos, usize) -> c_int;
-type Finalize = unsafe extern "C" fn(Infos, usize) -> c_int;
-type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Proc, usize) -> c_int;
-type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
-type Free = unsafe extern "C" fn(*mut c_void);
+/// Defines [`Library`] with a field for each function, and how it is loaded.
+macro_rules! functions {
+    ($($field:ident: $name:literal = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// The library, for the rest of this process's life: it has started a thread of its own.
+        pub(super) struct Library {
+            $($field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
 
-/// The library, for the rest of this process's life: it has started a thread of its own.
-pub(super) struct Library {
-    init: Init,
-    get: Get,
-    put: Put,
-    commit: Commit,
-    fence: Fence,
-    finalize: Finalize,
-    abort: Abort,
-    error_string: ErrorString,
-    free: Free,
+        impl Library {
+            fn of(handle: &Handle) -> Result<Self, PmixError> {
+                Ok(Self {$(
+                    $field: {
+                        // SAFETY: the type of the field is that of the header, for every version by this file
+                        // name; the handle is never closed.
+                        let symbol = unsafe { handle.get($name) };
+                        *symbol.map_err(PmixError::Load)?
+                    },
+                )*})
+            }
+        }
+    };
+}
+
+functions! {
+    init: b"PMIx_Init\0" = fn(*mut Proc, Infos, usize) -> c_int;
+    get: b"PMIx_Get\0" = fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
+    put: b"PMIx_Put\0" = fn(u8, *const c_char, *mut Value) -> c_int;
+    commit: b"PMIx_Commit\0" = fn() -> c_int;
+    fence: b"PMIx_Fence\0" = fn(*const Proc, usize, Infos, usize) -> c_int;
+    finalize: b"PMIx_Finalize\0" = fn(Infos, usize) -> c_int;
+    abort: b"PMIx_Abort\0" = fn(c_int, *const c_char, *const Proc, usize) -> c_int;
+    error_string: b"PMIx_Error_string\0" = fn(c_int) -> *const c_char;
+    // The library allocates with the C library's `malloc`, on which it depends.
+    free: b"free\0" = fn(*mut c_void);
 }
 
 /// An error of libpmix.
@@ -150,27 +163,7 @@ impl Library {
         // manager which started this process told it to use.
         let handle = unsafe { Handle::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) };
         let handle = handle.map_err(PmixError::Load)?;
-        /// The function `name`, whose type the caller knows from the header.
-        macro_rules! call {
-            ($name:literal) => {{
-                // SAFETY: the type that this is assigned to is that of the header, for every
-                // version by this file name; the handle is never closed.
-                let symbol = unsafe { handle.get($name) };
-                *symbol.map_err(PmixError::Load)?
-            }};
-        }
-        let library = Self {
-            init: call!(b"PMIx_Init\0"),
-            get: call!(b"PMIx_Get\0"),
-            put: call!(b"PMIx_Put\0"),
-            commit: call!(b"PMIx_Commit\0"),
-            fence: call!(b"PMIx_Fence\0"),
-            finalize: call!(b"PMIx_Finalize\0"),
-            abort: call!(b"PMIx_Abort\0"),
-            error_string: call!(b"PMIx_Error_string\0"),
-            // The library allocates with the C library's `malloc`, on which it depends.
-            free: call!(b"free\0"),
-        };
+        let library = Self::of(&handle)?;
         std::mem::forget(handle);
         Ok(library)
     }

@@ -9,7 +9,7 @@ use super::{CallSite, Collective, DescribedCall};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Area, Threading};
+use crate::raw::{Area, Threading};
 
 /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
 /// (`MPI_Iallgather`). Between two groups every rank gets those of the remote group, whose ranks may give
@@ -61,7 +61,7 @@ pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
             site.count("this rank's block of the result", own, values.count)?;
         }
         let call = Call::allgatherv(site.rank, site.size, total(&places));
-        let output = Area::Blocks(raw::BlockRanges::new(places, 1));
+        let output = Area::of_blocks(places);
         let input = Area::Whole(values.bytes);
         Ok(DescribedCall::new(call, input, output, (values.held, held)))
     }
@@ -73,9 +73,9 @@ pub fn allgatherv_in_place<'buf, T: Data>(
 ) -> impl Collective<&'buf mut [T]> {
     move |site: CallSite| {
         let CutBlocks { places, held } =
-            all.cut(&site, "the result", site.size as usize, BlockUse::Written)?;
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
         let call = Call::allgatherv(site.rank, site.size, total(&places)).with_in_place(true);
-        let output = Area::Blocks(raw::BlockRanges::new(places, 1));
+        let output = Area::of_blocks(places);
         Ok(DescribedCall::new(call, Area::empty(), output, held))
     }
 }

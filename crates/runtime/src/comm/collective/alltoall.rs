@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Area, Threading};
+use crate::raw::{Area, Threading};
 
 /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
 /// (`MPI_Ialltoall`). Between two groups the ranks are those of the remote group.
@@ -113,8 +113,8 @@ fn exchange<B: Buffer>(
     held: B::Held,
 ) -> DescribedCall<B, NoReduction> {
     let call = Call::alltoallv(site.rank, site.size);
-    let input = Area::Blocks(raw::BlockRanges::new(values, 1));
-    let output = Area::Blocks(raw::BlockRanges::new(result, 1));
+    let input = Area::of_blocks(values);
+    let output = Area::of_blocks(result);
     DescribedCall::new(call, input, output, held)
 }
 
@@ -125,7 +125,7 @@ fn exchange_in_place<B: Buffer>(
     held: B::Held,
 ) -> DescribedCall<B, NoReduction> {
     let call = Call::alltoallv(site.rank, site.size).with_in_place(true);
-    let output = Area::Blocks(raw::BlockRanges::new(blocks, 1));
+    let output = Area::of_blocks(blocks);
     DescribedCall::new(call, Area::empty(), output, held)
 }
 

@@ -9,7 +9,7 @@ use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Area, Threading};
+use crate::raw::{Area, Threading};
 
 /// What errors call the buffer that only the root gives.
 const RESULT: &str = "room for the result";
@@ -72,10 +72,7 @@ pub fn gatherv<'buf, T: Data, I: Slice<T>>(
                 if let Some(own) = site.own_block(counts) {
                     site.count("this rank's block of the result", own, values.count)?;
                 }
-                (
-                    Area::Blocks(raw::BlockRanges::new(cut.places, 1)),
-                    Some(cut.held),
-                )
+                (Area::of_blocks(cut.places), Some(cut.held))
             }
         };
         let call = Call::gatherv(site.rank, site.size, root, values.bytes.len());
@@ -90,10 +87,10 @@ pub fn gatherv_in_place<'buf, T: Data>(
 ) -> impl Collective<&'buf mut [T]> {
     move |site: CallSite| {
         let CutBlocks { places, held } =
-            all.cut(&site, "the result", site.size as usize, BlockUse::Written)?;
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
         let own = places[site.rank as usize].len();
         let call = Call::gatherv(site.rank, site.size, site.rank, own).with_in_place(true);
-        let output = Area::Blocks(raw::BlockRanges::new(places, 1));
+        let output = Area::of_blocks(places);
         Ok(DescribedCall::new(call, Area::empty(), output, held))
     }
 }

@@ -17,7 +17,7 @@ use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Area, Threading};
+use crate::raw::{Area, Threading};
 
 /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Ineighbor_allgather`).
 pub fn neighbor_allgather<T: Data, I: Slice<T>>(
@@ -49,7 +49,7 @@ pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
         let of =
             |degrees| Call::neighbor_allgatherv(site.rank, site.size, degrees, values.bytes.len());
         let input = Area::Whole(values.bytes);
-        let output = Area::Blocks(raw::BlockRanges::new(all.places, 1));
+        let output = Area::of_blocks(all.places);
         Ok(among(&topology, of, input, output, (values.held, all.held)))
     }
 }
@@ -128,8 +128,8 @@ fn exchange<B: Buffer>(
     held: B::Held,
 ) -> DescribedCall<B, NoReduction> {
     let of = |degrees| Call::neighbor_alltoallv(site.rank, site.size, degrees);
-    let input = Area::Blocks(raw::BlockRanges::new(values, 1));
-    let output = Area::Blocks(raw::BlockRanges::new(result, 1));
+    let input = Area::of_blocks(values);
+    let output = Area::of_blocks(result);
     among(topology, of, input, output, held)
 }
 

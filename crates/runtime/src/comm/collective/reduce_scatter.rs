@@ -57,8 +57,7 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
         let total = total(&site, counts)?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
-        let CutBlocks { places, held } =
-            blocks.cut(&site, what, site.size as usize, BlockUse::Read)?;
+        let CutBlocks { places, held } = blocks.cut(&site, what, site.blocks(), BlockUse::Read)?;
         let own = counts[site.rank as usize];
         let result = result.lend();
         site.count("the result", result.count, own)?;

@@ -9,7 +9,7 @@ use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Area, Threading};
+use crate::raw::{Area, Threading};
 
 /// What errors call the buffer that only the root gives.
 const VALUES: &str = "values for all ranks";
@@ -70,10 +70,7 @@ pub fn scatterv<'buf, T: Data, I: Slice<T>>(
                 if let Some(own) = site.own_block(counts) {
                     site.count("this rank's room", values.len(), own)?;
                 }
-                (
-                    Area::Blocks(raw::BlockRanges::new(cut.places, 1)),
-                    Some(cut.held),
-                )
+                (Area::of_blocks(cut.places), Some(cut.held))
             }
         };
         let values = values.lend();
@@ -88,11 +85,10 @@ pub fn scatterv<'buf, T: Data, I: Slice<T>>(
 pub fn scatterv_in_place<T: Data, I: Slice<T>>(all: Blocks<'_, I>) -> impl Collective<I::Buffer> {
     move |site: CallSite| {
         let what = "the root's values";
-        let CutBlocks { places, held } =
-            all.cut(&site, what, site.size as usize, BlockUse::Read)?;
+        let CutBlocks { places, held } = all.cut(&site, what, site.blocks(), BlockUse::Read)?;
         let own = places[site.rank as usize].len();
         let call = Call::scatterv(site.rank, site.size, site.rank, own).with_in_place(true);
-        let input = Area::Blocks(raw::BlockRanges::new(places, 1));
+        let input = Area::of_blocks(places);
         Ok(DescribedCall::new(call, input, Area::empty(), held))
     }
 }

@@ -1,3 +1,5 @@
+//! Exact sums against integers, single numbers, and any order of summands.
+
 use proptest::prelude::*;
 
 use super::{ExactSum, sum};

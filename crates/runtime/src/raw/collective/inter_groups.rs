@@ -10,7 +10,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::super::group::Group;
-use super::super::state::{Area, BlockRanges, Buffers, Stage, Stages};
+use super::super::state::{Area, Buffers, Stage, Stages};
 use crate::error::{Error, Result};
 
 /// The two groups of an intercommunicator, as one rank sees them.
@@ -155,7 +155,7 @@ impl InterGroups {
     fn blocks_after_empty(&self, area: &Area) -> Area {
         let mut places = self.blocks(area);
         places.insert(0, RawBytes::empty());
-        Area::Blocks(BlockRanges::new(places, 1))
+        Area::of_blocks(places)
     }
 
     /// The blocks of an area as blocks of both groups; those of this rank's group are empty.
@@ -164,7 +164,7 @@ impl InterGroups {
         for (at, block) in self.remote.clone().zip(self.blocks(area)) {
             places[at as usize] = block;
         }
-        Area::Blocks(BlockRanges::new(places, 1))
+        Area::of_blocks(places)
     }
 
     /// A stage in which rank 0 of a group, which has no block itself, gets the values of the others.
@@ -244,7 +244,7 @@ impl InterGroups {
                 part.unwrap_or(RawBytes::empty())
             };
             let places = lengths.into_iter().map(cut).collect();
-            blocks = Area::Blocks(BlockRanges::new(places, 1));
+            blocks = Area::of_blocks(places);
         }
         let ranks = self.own_group();
         stages.add(Stage {
@@ -291,7 +291,7 @@ impl InterGroups {
         let for_other = |bytes: RawBytes| {
             let mut places = [RawBytes::empty(); 2];
             places[usize::from(is_first)] = bytes;
-            Area::Blocks(BlockRanges::new(places.into(), 1))
+            Area::of_blocks(places.into())
         };
         Stage {
             call: Call::alltoallv(ranks.rank(), ranks.size()),

@@ -83,13 +83,10 @@ impl<A: Threading> Communicator<A> {
     fn lend_own_group(&self, call: &Call) -> Result<LentNodeGroup> {
         let lend = || {
             let (context, ours) = (self.context(), self.collective_context());
-            self.access()
-                .with(|endpoint| match endpoint.failures.of(ours) {
-                    None if self.group().is_on_one_node() => {
-                        endpoint.lend_node_group(context, call)
-                    }
-                    _ => Ok(LentNodeGroup::None),
-                })
+            (self.access()).with(|endpoint| match endpoint.failures.of(ours) {
+                None if self.group().is_on_one_node() => endpoint.lend_node_group(context, call),
+                _ => Ok(LentNodeGroup::None),
+            })
         };
         match lend()? {
             LentNodeGroup::NotMade => self.make_node_group().and_then(|()| lend()),
@@ -221,35 +218,27 @@ impl<A: Threading> IntraNodeRun<'_, A> {
             }
             Collective::Scatter => {
                 node_group.scatter(caller, root, (input, bytes), output, |caller| {
-                    match call.in_place {
-                        true => Ok(()),
-                        false => caller.copy((input, mine), (output, 0), bytes),
-                    }
+                    caller.copy(call.in_place, (input, mine), (output, 0), bytes)
                 })?;
             }
             Collective::Gather => {
                 node_group.gather(caller, root, (input, bytes), output, |caller| {
-                    match call.in_place {
-                        true => Ok(()),
-                        false => caller.copy((input, 0), (output, mine), bytes),
-                    }
+                    caller.copy(call.in_place, (input, 0), (output, mine), bytes)
                 })?;
             }
             Collective::Allgather => {
-                if call.in_place {
-                    node_group.allgather(caller, (output, mine, bytes), output, |_| Ok(()))?;
+                let (from, at) = if call.in_place {
+                    (output, mine)
                 } else {
-                    node_group.allgather(caller, (input, 0, bytes), output, |caller| {
-                        caller.copy((input, 0), (output, mine), bytes)
-                    })?;
-                }
+                    (input, 0)
+                };
+                node_group.allgather(caller, (from, at, bytes), output, |caller| {
+                    caller.copy(call.in_place, (input, 0), (output, mine), bytes)
+                })?;
             }
             Collective::Alltoall => {
                 node_group.alltoall(caller, (given, bytes), output, |caller| {
-                    match call.in_place {
-                        true => Ok(()),
-                        false => caller.copy((input, mine), (output, mine), bytes),
-                    }
+                    caller.copy(call.in_place, (input, mine), (output, mine), bytes)
                 })?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
@@ -301,13 +290,17 @@ struct IntraNodeCaller<'a, A: Threading> {
 }
 
 impl<A: Threading> IntraNodeCaller<'_, A> {
-    /// Copies this rank's own block.
+    /// Copies this rank's own block, unless the call is in place.
     fn copy(
         &self,
+        in_place: bool,
         (from, at): (&RawBytes, u64),
         (into, place): (&RawBytes, u64),
         bytes: u64,
     ) -> Result<()> {
+        if in_place {
+            return Ok(());
+        }
         match (from.range(at, bytes), into.range(place, bytes)) {
             (Some(from), Some(into)) => {
                 into.copy_from(&from);

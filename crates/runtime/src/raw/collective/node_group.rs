@@ -32,8 +32,7 @@ impl<A: Threading> Communicator<A> {
         }
         let all = self.exchange_node_facts(node_group.as_mut().is_none_or(Team::can_read))?;
         let Some(mut node_group) = node_group.map(Box::new) else {
-            self.access()
-                .with(|endpoint| endpoint.set_alone_on_node(context));
+            (self.access()).with(|endpoint| endpoint.set_alone_on_node(context));
             return Ok(());
         };
         let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
@@ -50,8 +49,7 @@ impl<A: Threading> Communicator<A> {
                 cache.sharers(node_group.ranks_on_node(), known),
             );
         }
-        self.access()
-            .with(|endpoint| endpoint.keep_node_group(context, node_group));
+        (self.access()).with(|endpoint| endpoint.keep_node_group(context, node_group));
         Ok(())
     }
 

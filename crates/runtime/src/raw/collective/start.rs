@@ -96,8 +96,7 @@ impl<A: Threading> Communicator<A> {
     ) -> Result<PreparedCollective<'_, A>> {
         let mut open = self.open(sequence, RunMemory::default(), operation)?;
         open.kept = Some(number);
-        self.access()
-            .with(|endpoint| endpoint.collectives.keep(open));
+        (self.access()).with(|endpoint| endpoint.collectives.keep(open));
         Ok(PreparedCollective {
             communicator: self,
             number,

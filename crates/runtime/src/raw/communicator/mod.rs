@@ -109,8 +109,7 @@ impl<A: Threading> Communicator<A> {
 
     /// Whether this process is a fork of the one that joined the job.
     pub(crate) fn forked(&self) -> bool {
-        self.access
-            .with(|endpoint| endpoint.check_process().is_err())
+        (self.access).with(|endpoint| endpoint.check_process().is_err())
     }
 
     /// Connects to every rank, and waits until all are connected.
@@ -120,9 +119,7 @@ impl<A: Threading> Communicator<A> {
     pub(crate) fn connect(&self) -> Result<()> {
         self.access().with(Endpoint::connect);
         let mut first = 0;
-        let done = self
-            .access()
-            .until(|endpoint| endpoint.connected(&mut first))?;
+        let done = (self.access()).until(|endpoint| endpoint.connected(&mut first))?;
         done.map_err(|failure| self.members().failed(failure))
     }
 

@@ -40,8 +40,7 @@ impl<A: Threading> Communicator<A> {
 
     /// Removes stale requests from the list.
     pub(crate) fn retain_open(&self, requests: &mut Vec<OpenRequest>) {
-        self.access
-            .with(|endpoint| requests.retain(|&request| endpoint.is_known(request)));
+        (self.access).with(|endpoint| requests.retain(|&request| endpoint.is_known(request)));
     }
 
     #[inline(always)]

@@ -251,39 +251,37 @@ impl Tx for LinksTx {
     }
 }
 
+/// Calls a method of the slot, whichever transport it belongs to.
+macro_rules! slot {
+    ($self:ident, $call:ident($($argument:expr)?)) => {
+        match $self {
+            Self::Node(slot) => slot.$call($($argument)?),
+            Self::Tcp(slot) => slot.$call($($argument)?),
+        }
+    };
+}
+
 impl Put for LinkSlot<'_> {
     #[inline]
     fn room(&self) -> usize {
-        match self {
-            Self::Node(slot) => slot.room(),
-            Self::Tcp(slot) => slot.room(),
-        }
+        slot!(self, room())
     }
 
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Node(slot) => slot.put(bytes),
-            Self::Tcp(slot) => slot.put(bytes),
-        }
+        slot!(self, put(bytes));
     }
 
     #[inline(always)]
     fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
-        match self {
-            Self::Node(slot) => slot.put_exact(bytes),
-            Self::Tcp(slot) => slot.put_exact(bytes),
-        }
+        slot!(self, put_exact(bytes));
     }
 }
 
 impl Slot for LinkSlot<'_> {
     #[inline]
     fn send(self) {
-        match self {
-            Self::Node(slot) => slot.send(),
-            Self::Tcp(slot) => slot.send(),
-        }
+        slot!(self, send());
     }
 }
 
@@ -354,7 +352,7 @@ impl Rma for LinksTx {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        let Local { at: first, len, .. } = from;
+        let (first, len) = (from.at, from.len);
         match from.region {
             LinkRegion::Node(region) => {
                 let from = Local {

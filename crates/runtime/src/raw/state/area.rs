@@ -26,6 +26,11 @@ pub(crate) struct BlockRanges {
 }
 
 impl Area {
+    /// Blocks of bytes at these places.
+    pub(crate) fn of_blocks(places: Vec<RawBytes>) -> Self {
+        Self::Blocks(BlockRanges::new(places, 1))
+    }
+
     /// No bytes.
     pub(crate) const fn empty() -> Self {
         Self::Whole(RawBytes::empty())

@@ -23,10 +23,6 @@ fn barrier(rank: u32) -> Call {
     Call::barrier(rank, SIZE)
 }
 
-fn nothing() -> Buffers {
-    Buffers::new(Area::empty(), Area::empty())
-}
-
 /// An allreduce of two numbers that panics on rank 1.
 fn failing_allreduce(comm: &Communicator<Single>) -> Result<()> {
     let rank = comm.group().rank();
@@ -50,12 +46,12 @@ fn all_are_refused(comm: &Communicator<Single>) {
     let rank = comm.group().rank();
     for refused in [
         comm.barrier(),
-        comm.collective(&barrier(rank), &nothing(), None),
+        comm.collective(&barrier(rank), &Buffers::NONE, None),
     ] {
         let error = refused.expect_err("out of step");
         assert!(error.to_string().contains("out of step"), "{error}");
     }
-    assert!(comm.start(barrier(rank), nothing(), None).is_err());
+    assert!(comm.start(barrier(rank), Buffers::NONE, None).is_err());
 }
 
 /// Placements on one node, and on two nodes that each reduce their own values first.
@@ -182,7 +178,7 @@ fn ranks_that_wait_in_a_barrier_by_flags_are_notified() {
         let error = if rank == 3 {
             let plan = Algorithm::BarrierDissemination.plan(&barrier(rank), &Parameters::NONE);
             let plan = plan.expect("it suits");
-            let started = comm.start_plan(&barrier(rank), plan, nothing(), None);
+            let started = comm.start_plan(&barrier(rank), plan, Buffers::NONE, None);
             let started: RawRequest = started.expect("it starts");
             let taken_back = comm.cancel(started).expect("it is under way");
             assert!(taken_back.is_none());
@@ -233,7 +229,7 @@ fn a_rank_without_credit_for_eager_messages_gets_the_notice() {
             let sent: Vec<_> = tags.map(send).collect();
             let held = comm.recv(target(&mut word), Source::Rank(0), Tag::Is(7));
             held.expect("link 0 sends");
-            let started = reversed.start(Call::barrier(0, 3), nothing(), None);
+            let started = reversed.start(Call::barrier(0, 3), Buffers::NONE, None);
             let taken_back = reversed.cancel(started.expect("it starts"));
             assert!(taken_back.expect("it is under way").is_none());
             let error = reversed.barrier().expect_err("out of step");

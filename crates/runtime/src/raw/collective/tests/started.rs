@@ -12,7 +12,7 @@ use crate::envelope::{Source, Tag};
 use crate::raw::elementwise;
 use crate::raw::operation::OwnedOperation;
 use crate::raw::placement::on_one_node;
-use crate::raw::state::{Area, Buffers};
+use crate::raw::state::Buffers;
 use crate::raw::{Communicator, Mode, RawRequest, Single};
 
 /// Collectives that are under way at once.
@@ -61,8 +61,7 @@ fn shuffled(len: usize, rank: u32, seed: u64) -> Vec<usize> {
 
 fn barrier(comm: &Communicator<Single>) -> RawRequest {
     let call = Call::barrier(comm.group().rank(), comm.group().size());
-    let buffers = Buffers::new(Area::empty(), Area::empty());
-    comm.start(call, buffers, None).expect("it starts")
+    comm.start(call, Buffers::NONE, None).expect("it starts")
 }
 
 #[test]
@@ -155,8 +154,7 @@ fn persistent_collectives_start_repeatedly_in_any_order() {
 fn a_collective_under_way_is_not_started_again() {
     job(2, |comm| {
         let call = Call::barrier(comm.group().rank(), 2);
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        let prepared = comm.prepare(call, buffers, None).expect("it suits");
+        let prepared = comm.prepare(call, Buffers::NONE, None).expect("it suits");
         if comm.group().rank() == 0 {
             let request = prepared.start().expect("it starts");
             let again = prepared.start().expect_err("it has not ended");

@@ -42,8 +42,7 @@ fn a_persistent_collective_can_start_again_once_it_has_completed() {
     job(2, |comm| {
         let shared = comm.share().expect("the ranks agree");
         let call = Call::barrier(comm.group().rank(), 2);
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        let prepared = shared.prepare(call, buffers, None).expect("it suits");
+        let prepared = shared.prepare(call, Buffers::NONE, None).expect("it suits");
         while_another_thread_drives(&shared, || {
             for _ in 0..RUNS {
                 let request = prepared.start().expect("it has ended");
