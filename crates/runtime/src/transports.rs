@@ -134,10 +134,8 @@ mod tests {
         // Every host has this interface.
         let network = ("OXMPI_NETWORK_DEVICES", "lo");
         let usual = chosen(&[network]);
-        assert!(
-            usual.shared && usual.tcp && usual.warnings.is_empty(),
-            "{usual:?}"
-        );
+        let is_usual = usual.shared && usual.tcp && usual.warnings.is_empty();
+        assert!(is_usual, "{usual:?}");
         for (variable, value, shared, tcp) in [
             ("OMPI_MCA_btl", "self,vader", true, false),
             ("OMPI_MCA_btl", "^openib", true, true),
@@ -151,11 +149,8 @@ mod tests {
             ("OXMPI_TRANSPORTS", "sm", true, false),
         ] {
             let found = chosen(&[network, (variable, value)]);
-            assert_eq!(
-                (found.shared, found.tcp),
-                (shared, tcp),
-                "{variable}={value}"
-            );
+            let taken = (found.shared, found.tcp);
+            assert_eq!(taken, (shared, tcp), "{variable}={value}");
             assert!(found.warnings.is_empty(), "{found:?}");
         }
     }

@@ -124,10 +124,8 @@ mod tests {
             Fingerprint(u64::MAX),
             Fingerprint::of("this"),
         ] {
-            assert_eq!(
-                Fingerprint::decode(&fingerprint.to_string()),
-                Some(fingerprint)
-            );
+            let decoded = Fingerprint::decode(&fingerprint.to_string());
+            assert_eq!(decoded, Some(fingerprint));
         }
         assert_eq!(Fingerprint::decode("socket"), None);
         for text in ["", "bcast_algorithm = ring (file 1:2)", "ä"] {

@@ -205,11 +205,8 @@ pub(super) fn agree(lengths: &[WireLengths], owner: impl Fn(usize) -> String) ->
         let WireLengths { frame, chunk } = lengths[one];
         format!("{} has tcp_frame={frame} and tcp_chunk={chunk}", owner(one))
     };
-    let why = format!(
-        "{}, {}; all ranks of a job need the same",
-        describe(0),
-        describe(other)
-    );
+    let (one, other) = (describe(0), describe(other));
+    let why = format!("{one}, {other}; all ranks of a job need the same");
     Err(Error::start("comparing the settings of all ranks", why))
 }
 

@@ -154,11 +154,8 @@ mod tests {
         assert_ne!(one.node, alone.node);
         assert_eq!(machine(&one.node), machine(&alone.node));
         assert_eq!(processes(&one.node), processes(&alone.node));
-        assert!(
-            processes(&one.node)
-                .1
-                .is_some_and(|space| !space.is_empty())
-        );
+        let (_, space) = processes(&one.node);
+        assert!(space.is_some_and(|space| !space.is_empty()));
         assert_ne!((one.socket, one.key), (two.socket, two.key));
     }
 }

@@ -39,11 +39,8 @@ fn every_setting_of_collectives_counts() {
         let value = values.find(|value| *value != row.default && (row.check)(value).is_ok());
         let value = value.expect("the row takes one of them");
         let other = settings_of(row.name, value);
-        assert_ne!(
-            plain.fingerprint, other.fingerprint,
-            "{} = {value}",
-            row.name
-        );
+        let name = row.name;
+        assert_ne!(plain.fingerprint, other.fingerprint, "{name} = {value}");
         let said = format!("{} = {value} (OXMPI_", row.name);
         assert!(other.text.contains(&said), "{}", other.text);
         count += 1;

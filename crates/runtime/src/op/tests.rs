@@ -69,14 +69,9 @@ fn logical_operations_know_only_zero_and_others() {
 fn the_lower_index_wins_between_equal_values() {
     let least = |a, b| apply(Op::MINLOC, a, b);
     let most = |a, b| apply(Op::MAXLOC, a, b);
-    assert_eq!(
-        least(ValueLoc::new(2, 5), ValueLoc::new(1, 9)),
-        ValueLoc::new(1, 9)
-    );
-    assert_eq!(
-        most(ValueLoc::new(2, 5), ValueLoc::new(1, 9)),
-        ValueLoc::new(2, 5)
-    );
+    let (one, two) = (ValueLoc::new(1, 9), ValueLoc::new(2, 5));
+    assert_eq!(least(two, one), one);
+    assert_eq!(most(two, one), two);
     for (a, b) in [(3, 4), (4, 3)] {
         for op in [Op::MINLOC, Op::MAXLOC] {
             assert_eq!(
@@ -101,10 +96,8 @@ fn what_a_type_does_not_have_is_an_error() {
     let missing = f64::fold(Op::LAND).expect_err("floats have no logic");
     assert_eq!(words(missing), "the operation LAND does not exist for f64");
     let missing = ValueLoc::<i32>::fold(Op::SUM).expect_err("pairs have no sum");
-    assert_eq!(
-        words(missing),
-        "the operation SUM does not exist for ValueLoc<i32>"
-    );
+    let expected = "the operation SUM does not exist for ValueLoc<i32>";
+    assert_eq!(words(missing), expected);
     assert!(u8::fold(Op::MINLOC).is_err());
 }
 
@@ -136,10 +129,8 @@ fn what_is_to_be_the_same_on_any_number_of_ranks_is_exact_or_refused() {
         assert_eq!(exact.expect("it can"), OperandOrder::Exact);
     }
     let why = kind::<f64>(Op::PROD).expect_err("it rounds").to_string();
-    assert!(
-        why.starts_with("PROD may have other bits on another number of ranks"),
-        "{why}"
-    );
+    let expected = "PROD may have other bits on another number of ranks";
+    assert!(why.starts_with(expected), "{why}");
     let own =
         ResolveReduction::<u8>::resolve(Op::commutative(|a: u8, b: u8| a ^ b), Reproducible::Ranks);
     assert!(own.is_err_and(|why| why.to_string().contains("of the program's own")));

@@ -124,10 +124,7 @@ mod tests {
         );
         let failed = FailureCause::Failed { rank: 6 };
         assert_eq!(FailureCause::decode(failed.encode()), failed);
-        assert_eq!(
-            FailureCause::decode([6, u32::MAX]),
-            failed,
-            "a word from elsewhere"
-        );
+        let elsewhere = FailureCause::decode([6, u32::MAX]);
+        assert_eq!(elsewhere, failed);
     }
 }

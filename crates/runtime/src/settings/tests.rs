@@ -38,105 +38,99 @@ const ROWS: &[Setting] = &[
 ];
 const TEST: Table = Table(&[ROWS]);
 
-fn sources(
-    files: &[&str],
-    environment: &[(&str, &str)],
-    command_line: &[(&str, Option<Product>, &str, &str)],
-) -> Sources {
+/// An assignment of the command line: its option, the product whose option that is, the name and
+/// the value.
+type Typed<'a> = (&'a str, Option<Product>, &'a str, &'a str);
+
+const OPEN_MPI: Option<Product> = Some(Product::OpenMpi);
+
+fn sources(files: &[&str], environment: &[(&str, &str)], command_line: &[Typed]) -> Sources {
     let file = |(i, content): (usize, &&str)| File {
         path: format!("file{i}").into(),
         content: (*content).into(),
     };
-    let assignment =
-        |&(option, product, name, value): &(&str, Option<Product>, &str, &str)| Assignment {
-            option: option.into(),
-            product,
-            name: name.into(),
-            value: value.into(),
-        };
+    let assignment = |&(option, product, name, value): &Typed| Assignment {
+        option: option.into(),
+        product,
+        name: name.into(),
+        value: value.into(),
+    };
+    let variable = |&(name, value): &(&str, &str)| (name.into(), value.into());
     Sources {
         files: files.iter().enumerate().map(file).collect(),
-        environment: environment
-            .iter()
-            .map(|(n, v)| ((*n).into(), (*v).into()))
-            .collect(),
+        environment: environment.iter().map(variable).collect(),
         command_line: command_line.iter().map(assignment).collect(),
     }
+}
+
+fn files(files: &[&str]) -> Sources {
+    sources(files, &[], &[])
+}
+
+fn environment(environment: &[(&str, &str)]) -> Sources {
+    sources(&[], environment, &[])
+}
+
+/// The values when only these variables are set.
+fn given(variables: &[(&str, &str)]) -> Values {
+    resolve(TABLE, &environment(variables)).unwrap()
+}
+
+fn typed(option: Typed) -> Sources {
+    sources(&[], &[], &[option])
 }
 
 #[test]
 fn every_row_of_the_real_table_accepts_its_default_and_has_its_own_names() {
     let mut names = std::collections::HashSet::new();
     for row in TABLE.iter() {
-        assert!((row.check)(row.default).is_ok(), "{}", row.name);
-        assert!(names.insert(row.name.to_string()), "{} twice", row.name);
-        assert!(
-            row.name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
-            "{}",
-            row.name
-        );
+        let name = row.name;
+        assert!((row.check)(row.default).is_ok(), "{name}");
+        assert!(names.insert(name.to_string()), "{name} twice");
+        let is_lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        assert!(name.chars().all(is_lower), "{name}");
         for alias in row.aliases {
-            assert!(names.insert(alias.name.to_string()), "{} twice", alias.name);
+            let alias_name = alias.name;
+            assert!(names.insert(alias_name.to_string()), "{alias_name} twice");
             for (theirs, ours) in alias.values {
-                assert!(
-                    (row.check)(ours).is_ok(),
-                    "{}: {theirs} = {ours}",
-                    alias.name
-                );
+                assert!((row.check)(ours).is_ok(), "{alias_name}: {theirs} = {ours}");
             }
         }
-        assert!(
-            !row.short.is_empty() && !row.long.is_empty() && !row.kind.is_empty(),
-            "{}",
-            row.name
-        );
+        let mut texts = [row.short, row.long, row.kind].into_iter();
+        assert!(texts.all(|text| !text.is_empty()), "{name}");
     }
 }
 
 #[test]
 fn the_stronger_source_wins() {
-    let mca = ("--mca", Some(Product::OpenMpi), "btl_limit", "9");
+    let mca = ("--mca", OPEN_MPI, "btl_limit", "9");
     let set = ("--set", None, "limit", "10");
     let steps: &[(Sources, &str, &str)] = &[
-        (sources(&[], &[], &[]), "4K", "default"),
-        (
-            sources(&["limit = 1 # a comment"], &[], &[]),
-            "1",
-            "file0:1",
-        ),
-        (
-            sources(&["limit = 1", "\nlimit = \"2K\""], &[], &[]),
-            "2K",
-            "file1:2",
-        ),
+        (files(&[]), "4K", "default"),
+        (files(&["limit = 1 # a comment"]), "1", "file0:1"),
+        (files(&["limit = 1", "\nlimit = \"2K\""]), "2K", "file1:2"),
         (
             sources(&["limit = 1"], &[("OMPI_MCA_btl_limit", "3")], &[]),
             "3",
             "OMPI_MCA_btl_limit",
         ),
         (
-            sources(&[], &[("OMPI_MCA_btl_limit", "none")], &[]),
+            environment(&[("OMPI_MCA_btl_limit", "none")]),
             "0",
             "OMPI_MCA_btl_limit",
         ),
         (
-            sources(
-                &[],
-                &[("OMPI_MCA_btl_limit", "3"), ("I_MPI_LIMIT", "4")],
-                &[],
-            ),
+            environment(&[("OMPI_MCA_btl_limit", "3"), ("I_MPI_LIMIT", "4")]),
             "4",
             "I_MPI_LIMIT",
         ),
         (
-            sources(&[], &[("OXMPI_LIMIT", "5"), ("I_MPI_LIMIT", "4")], &[]),
+            environment(&[("OXMPI_LIMIT", "5"), ("I_MPI_LIMIT", "4")]),
             "5",
             "OXMPI_LIMIT",
         ),
         (
-            sources(&[], &[("OXMPI_LIMIT", ""), ("I_MPI_LIMIT", "4")], &[]),
+            environment(&[("OXMPI_LIMIT", ""), ("I_MPI_LIMIT", "4")]),
             "4",
             "I_MPI_LIMIT",
         ),
@@ -150,10 +144,7 @@ fn the_stronger_source_wins() {
     for (sources, text, origin) in steps {
         let values = resolve(TEST, sources).unwrap();
         let limit = values.get("limit");
-        assert_eq!(
-            (limit.text.as_str(), limit.origin.to_string().as_str()),
-            (*text, *origin)
-        );
+        assert_eq!((&*limit.text, &*limit.origin.to_string()), (*text, *origin));
         assert_eq!(values.warnings, [""; 0]);
         assert_eq!(values.get("quiet").origin, Origin::Default);
         assert_eq!(values.parse("limit", size), size(text).unwrap());
@@ -164,79 +155,55 @@ fn the_stronger_source_wins() {
 fn a_wrong_value_of_ours_is_an_error_with_origin_and_caret() {
     let caret = "expected a size in bytes such as 4096, 64K or 1.5MiB, found `Q`\n  5Q\n   ^";
     for (sources, origin) in [
-        (sources(&["\n\nlimit = '5Q'"], &[], &[]), "file0:3"),
-        (sources(&[], &[("OXMPI_LIMIT", "5Q")], &[]), "OXMPI_LIMIT"),
+        (files(&["\n\nlimit = '5Q'"]), "file0:3"),
+        (environment(&[("OXMPI_LIMIT", "5Q")]), "OXMPI_LIMIT"),
+        (typed(("--set", None, "limit", "5Q")), "--set limit"),
         (
-            sources(&[], &[], &[("--set", None, "limit", "5Q")]),
-            "--set limit",
-        ),
-        (
-            sources(
-                &[],
-                &[],
-                &[("--mca", Some(Product::OpenMpi), "btl_limit", "5Q")],
-            ),
+            typed(("--mca", OPEN_MPI, "btl_limit", "5Q")),
             "--mca btl_limit",
         ),
     ] {
-        assert_eq!(
-            resolve(TEST, &sources).unwrap_err().to_string(),
-            format!("{origin}: {caret}")
-        );
+        let error = resolve(TEST, &sources).unwrap_err().to_string();
+        assert_eq!(error, format!("{origin}: {caret}"));
     }
-    let unknown = resolve(TEST, &sources(&[], &[], &[("--set", None, "limits", "1")])).unwrap_err();
-    assert_eq!(
-        unknown.to_string(),
-        "--set limits: no setting is called `limits`; did you mean `limit`?"
-    );
+    let unknown = resolve(TEST, &typed(("--set", None, "limits", "1"))).unwrap_err();
+    let expected = "--set limits: no setting is called `limits`; did you mean `limit`?";
+    assert_eq!(unknown.to_string(), expected);
 }
 
 #[test]
 fn what_may_be_meant_for_others_is_warned_about_once() {
     for (sources, warning) in [
         (
-            sources(&["limt = 1"], &[], &[]),
+            files(&["limt = 1"]),
             "ignored: file0:1: `limt` names no setting; did you mean `limit`?",
         ),
         (
-            sources(&[], &[("OXMPI_LIMT", "1")], &[]),
+            environment(&[("OXMPI_LIMT", "1")]),
             "ignored: the variable OXMPI_LIMT names no setting; did you mean `OXMPI_LIMIT`?",
         ),
         (
-            sources(&[], &[("OMPI_MCA_pml", "ob1")], &[]),
+            environment(&[("OMPI_MCA_pml", "ob1")]),
             "ignored: OMPI_MCA_pml: the MCA parameter `pml` of Open MPI",
         ),
         (
-            sources(&[], &[], &[("--mca", Some(Product::OpenMpi), "pml", "ob1")]),
+            typed(("--mca", OPEN_MPI, "pml", "ob1")),
             "ignored: --mca pml: the MCA parameter",
         ),
         (
-            sources(&[], &[("I_MPI_LIMIT", "x")], &[]),
+            environment(&[("I_MPI_LIMIT", "x")]),
             "ignored, this value is not known here: I_MPI_LIMIT: expected a size",
         ),
     ] {
         let values = resolve(TEST, &sources).unwrap();
-        assert_eq!(values.warnings.len(), 1, "{:?}", values.warnings);
-        assert!(
-            values.warnings[0].starts_with(warning),
-            "{}",
-            values.warnings[0]
-        );
+        let [said] = values.warnings.as_slice() else {
+            panic!("{:?}", values.warnings);
+        };
+        assert!(said.starts_with(warning), "{said}");
         assert_eq!(values.get("limit").text, "4K");
     }
-    let values = resolve(
-        TEST,
-        &sources(
-            &[],
-            &[
-                ("OXMPI_SETTINGS_FILE", "x"),
-                ("OXMPI_JOB", "x"),
-                ("I_MPI_OTHER", "x"),
-            ],
-            &[],
-        ),
-    )
-    .unwrap();
+    let others = ["OXMPI_SETTINGS_FILE", "OXMPI_JOB", "I_MPI_OTHER"].map(|name| (name, "x"));
+    let values = resolve(TEST, &environment(&others)).unwrap();
     assert!(values.warnings.is_empty());
 }
 
@@ -244,9 +211,9 @@ fn what_may_be_meant_for_others_is_warned_about_once() {
 fn the_rules_of_a_launcher_read_what_our_grammar_refuses() {
     let wrong = [("I_MPI_PIN_ORDER", "woof"), ("I_MPI_PIN_DOMAIN", "sokcet")];
     let launchers = [wrong[0], wrong[1], ("OXMPI_PIN_COMPAT", "intel-2021")];
-    let ours = resolve(super::TABLE, &sources(&[], &wrong, &[])).unwrap();
+    let ours = given(&wrong);
     assert_eq!(ours.pinning(), oxmpi_pin::Settings::default());
-    let theirs = resolve(super::TABLE, &sources(&[], &launchers, &[])).unwrap();
+    let theirs = given(&launchers);
     let value = |name: &str| {
         let found = wrong.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| *value)
@@ -261,12 +228,10 @@ fn the_rules_of_a_launcher_read_what_our_grammar_refuses() {
             "read as the launcher of Intel MPI reads it: I_MPI_PIN_",
         ),
     ] {
-        assert_eq!(values.warnings.len(), 2);
-        assert!(
-            values.warnings.iter().all(|text| text.starts_with(how)),
-            "{:?}",
-            values.warnings
-        );
+        let warnings = &values.warnings;
+        assert_eq!(warnings.len(), 2);
+        let is_reported = warnings.iter().all(|text| text.starts_with(how));
+        assert!(is_reported, "{warnings:?}");
     }
 }
 
@@ -301,12 +266,9 @@ fn files_are_flat_toml() {
         ("a = [1]", 4),
     ] {
         let (line, text, error) = entries(wrong).unwrap_err();
-        assert_eq!(
-            (line, text, error.span.start),
-            (1, wrong, column),
-            "{}",
-            error.show(wrong)
-        );
+        let shown = error.show(wrong);
+        let found = (line, text, error.span.start);
+        assert_eq!(found, (1, wrong, column), "{shown}");
     }
 }
 
@@ -315,19 +277,13 @@ fn defaults_are_those_of_the_crates_that_own_the_rows() {
     let values = resolve(TABLE, &Sources::default()).unwrap();
     assert_eq!(values.pinning(), oxmpi_pin::Settings::default());
     assert_eq!(values.tuning(), oxmpi_coll::choice::Tuning::default());
-    assert_eq!(
-        values.network(),
-        oxmpi_wire::paths::network::Wanted::default()
-    );
+    let wanted = oxmpi_wire::paths::network::Wanted::default();
+    assert_eq!(values.network(), wanted);
     assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
-    assert_eq!(
-        values.parse::<WaitMode>("wait", str::parse),
-        WaitMode::default()
-    );
-    assert_eq!(
-        values.switch_points(),
-        oxmpi_wire::engine::Rules::default().switches
-    );
+    let wait = values.parse::<WaitMode>("wait", str::parse);
+    assert_eq!(wait, WaitMode::default());
+    let switches = oxmpi_wire::engine::Rules::default().switches;
+    assert_eq!(values.switch_points(), switches);
 }
 
 #[test]
@@ -335,13 +291,11 @@ fn what_was_typed_reaches_other_processes_in_our_spelling() {
     let typed = sources(
         &[],
         &[("OXMPI_QUIET", "on")],
-        &[("--mca", Some(Product::OpenMpi), "btl_limit", "none")],
+        &[("--mca", OPEN_MPI, "btl_limit", "none")],
     );
     let values = resolve(TEST, &typed).unwrap();
-    assert_eq!(
-        values.exports().collect::<Vec<_>>(),
-        [("OXMPI_LIMIT".to_string(), "0")]
-    );
+    let exports: Vec<_> = values.exports().collect();
+    assert_eq!(exports, [("OXMPI_LIMIT".to_string(), "0")]);
 }
 
 proptest::proptest! {

@@ -41,9 +41,10 @@ fn lead(
     let ends = site.enter(2 * node, 2 * nodes).expect("an epoll");
     let mut exchange = Exchange::new(node, nodes, &node_address_table(node));
     let (ends, traffic) = run(&mut exchange, ends, patience, |node, with_card| {
+        let card = with_card.then(|| cards[node as usize].clone());
         Ok(LeaderAddress {
             rank: 2 * node,
-            card: with_card.then(|| cards[node as usize].clone()),
+            card,
         })
     })?;
     Ok((exchange, ends, traffic))
@@ -166,16 +167,10 @@ fn a_leader_of_another_version_is_reported() {
 fn a_node_without_a_business_card_is_reported() {
     let ends = site().enter(0, 4).expect("an epoll");
     let mut exchange = Exchange::new(0, 2, &node_address_table(0));
-    let no_card = |node, _| {
-        Ok(LeaderAddress {
-            rank: 2 * node,
-            card: None,
-        })
-    };
+    let address = |rank| LeaderAddress { rank, card: None };
+    let no_card = |node, _| Ok(address(2 * node));
     let ran = run(&mut exchange, ends, PATIENCE, no_card);
     let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
-    assert!(
-        why.contains("the leader of node 1 has put no card"),
-        "{why}"
-    );
+    let expected = "the leader of node 1 has put no card";
+    assert!(why.contains(expected), "{why}");
 }

@@ -83,10 +83,8 @@ fn a_rank_joins_and_leaves_at_a_port() {
             client.finalize()?;
             Ok((place.rank, place.size, values))
         });
-    assert_eq!(
-        outcome.expect("all goes well"),
-        (1, 2, (Some("v".to_owned()), None))
-    );
+    let outcome = outcome.expect("all goes well");
+    assert_eq!(outcome, (1, 2, (Some("v".to_owned()), None)));
     let expected = [
         "cmd=initack pmiid=5",
         "cmd=init pmi_version=1 pmi_subversion=1",
@@ -107,10 +105,8 @@ fn an_abort_reaches_the_manager() {
         PmiClient::connected(stream, 5).map(|(mut client, _)| client.abort(7))
     });
     outcome.expect("it joins");
-    assert_eq!(
-        received.last().map(String::as_str),
-        Some("cmd=abort exitcode=7")
-    );
+    let last = received.last().map(String::as_str);
+    assert_eq!(last, Some("cmd=abort exitcode=7"));
 }
 
 /// In each step: silence, a closed connection, noise, a line without end, the answer to another question, and

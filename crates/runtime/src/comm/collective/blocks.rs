@@ -120,16 +120,12 @@ fn ranges(
     len: usize,
 ) -> Result<Vec<Range<usize>>, String> {
     if counts.len() != number {
-        return Err(format!(
-            "there are {} counts for {number} blocks",
-            counts.len()
-        ));
+        let counts = counts.len();
+        return Err(format!("there are {counts} counts for {number} blocks"));
     }
     if let Some(starts) = starts.filter(|starts| starts.len() != number) {
-        return Err(format!(
-            "there are {} starts for {number} blocks",
-            starts.len()
-        ));
+        let starts = starts.len();
+        return Err(format!("there are {starts} starts for {number} blocks"));
     }
     let mut next = 0;
     let ranges = counts.iter().enumerate().map(|(n, &count)| {
@@ -189,20 +185,16 @@ mod tests {
     fn wrong_blocks_are_named() {
         let why = |counts: &[usize], starts| ranges(counts, starts, 3, 8).expect_err("wrong");
         assert_eq!(why(&[1, 2], None), "there are 2 counts for 3 blocks");
-        assert_eq!(
-            why(&[1, 2, 3], Some(&[0])),
-            "there are 1 starts for 3 blocks"
-        );
+        let short = why(&[1, 2, 3], Some(&[0]));
+        assert_eq!(short, "there are 1 starts for 3 blocks");
         let beyond = "block 2 has 4 elements from index 5 on, and the buffer has 8";
         assert_eq!(why(&[3, 2, 4], None), beyond);
         assert_eq!(why(&[0, 0, 4], Some(&[0, 0, 5])), beyond);
         let most = [usize::MAX, 1, usize::MAX];
         assert!(why(&most, Some(&[1, 1, 1])).contains("block 0 has"));
         let shared = ranges(&[2, 3, 1], Some(&[6, 4, 0]), 3, 8).expect("within bounds");
-        assert_eq!(
-            disjoint(&shared),
-            Err("blocks 0 and 1 both have the element at index 6".to_owned())
-        );
+        let expected = "blocks 0 and 1 both have the element at index 6";
+        assert_eq!(disjoint(&shared), Err(expected.to_owned()));
     }
 
     proptest! {

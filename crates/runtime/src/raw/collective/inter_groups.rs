@@ -30,44 +30,35 @@ impl InterGroups {
     /// # Errors
     /// When the collective is not one between two groups, or there is no memory.
     pub(crate) fn stages(&self, call: &Call, buffers: Buffers) -> Result<Stages> {
-        let Buffers {
-            input,
-            output,
-            wide,
-            ..
-        } = buffers;
+        let (input, output) = (buffers.input, buffers.output);
+        let with_root = || self.with_root(call.root);
         let mut stages = match call.collective {
             _ if call.in_place => return Err(self.refused(call, "in place")),
             Collective::Barrier => {
                 let call = Call::barrier(self.both.rank(), self.both.size());
-                let ranks = self.both.clone();
+                let (buffers, ranks) = (Buffers::NONE, self.both.clone());
                 Stages::of([Stage {
                     call,
-                    buffers: Buffers::NONE,
+                    buffers,
                     ranks,
                 }])
             }
-            Collective::Bcast => {
-                let ranks = self.with_root(call.root);
-                Stages::of(ranks.map(|ranks| bcast(ranks, output)))
-            }
+            Collective::Bcast => Stages::of(with_root().map(|ranks| bcast(ranks, output))),
             Collective::Gather | Collective::Gatherv => {
-                let ranks = self.with_root(call.root);
-                Stages::of(ranks.map(|ranks| self.gather(ranks, &input, &output)))
+                Stages::of(with_root().map(|ranks| self.gather(ranks, &input, &output)))
             }
             Collective::Scatter | Collective::Scatterv => {
-                let ranks = self.with_root(call.root);
-                Stages::of(ranks.map(|ranks| self.scatter(ranks, &input, output)))
+                Stages::of(with_root().map(|ranks| self.scatter(ranks, &input, output)))
             }
             Collective::Allgather | Collective::Allgatherv => self.allgather(&input, output),
             Collective::Alltoall | Collective::Alltoallv => {
-                let (rank, size) = (self.both.rank(), self.both.size());
-                let places = [&input, &output].map(|area| self.among_both(area));
-                let [input, output] = places;
+                let ranks = self.both.clone();
+                let call = Call::alltoallv(ranks.rank(), ranks.size());
+                let buffers = Buffers::new(self.among_both(&input), self.among_both(&output));
                 Stages::of([Stage {
-                    call: Call::alltoallv(rank, size),
-                    buffers: Buffers::new(input, output),
-                    ranks: self.both.clone(),
+                    call,
+                    buffers,
+                    ranks,
                 }])
             }
             Collective::Reduce => self.reduce(call, input, output)?,
@@ -84,7 +75,7 @@ impl InterGroups {
             }
             _ => return Err(self.refused(call, "between two groups")),
         };
-        stages.widen(wide);
+        stages.widen(buffers.wide);
         Ok(stages)
     }
 
@@ -94,12 +85,10 @@ impl InterGroups {
     }
 
     fn refused(&self, call: &Call, how: &str) -> Error {
+        let collective = call.collective;
         Error::Collective {
             rank: self.rank() as usize,
-            why: format!(
-                "MPI has no {} {how} in an intercommunicator",
-                call.collective
-            ),
+            why: format!("MPI has no {collective} {how} in an intercommunicator"),
         }
     }
 
@@ -141,11 +130,8 @@ impl InterGroups {
             Area::Whole(bytes) => {
                 let count = self.remote.len() as u64;
                 let each = bytes.len() / count;
-                let part = |n| {
-                    bytes
-                        .part(n * each, each, 0, 1)
-                        .unwrap_or(RawBytes::empty())
-                };
+                let part = |n| bytes.part(n * each, each, 0, 1);
+                let part = |n| part(n).unwrap_or(RawBytes::empty());
                 (0..count).map(part).collect()
             }
         }
@@ -173,9 +159,11 @@ impl InterGroups {
             0 => (0, Area::empty(), self.blocks_after_empty(all)),
             _ => (values.len(), values.clone(), Area::empty()),
         };
+        let call = Call::gatherv(ranks.rank(), ranks.size(), 0, own);
+        let buffers = Buffers::new(input, output);
         Stage {
-            call: Call::gatherv(ranks.rank(), ranks.size(), 0, own),
-            buffers: Buffers::new(input, output),
+            call,
+            buffers,
             ranks,
         }
     }
@@ -186,9 +174,11 @@ impl InterGroups {
             0 => (0, self.blocks_after_empty(all), Area::empty()),
             _ => (values.len(), Area::empty(), values),
         };
+        let call = Call::scatterv(ranks.rank(), ranks.size(), 0, own);
+        let buffers = Buffers::new(input, output);
         Stage {
-            call: Call::scatterv(ranks.rank(), ranks.size(), 0, own),
-            buffers: Buffers::new(input, output),
+            call,
+            buffers,
             ranks,
         }
     }
@@ -243,13 +233,14 @@ impl InterGroups {
                 at += len;
                 part.unwrap_or(RawBytes::empty())
             };
-            let places = lengths.into_iter().map(cut).collect();
-            blocks = Area::of_blocks(places);
+            blocks = Area::of_blocks(lengths.into_iter().map(cut).collect());
         }
         let ranks = self.own_group();
+        let call = Call::scatterv(ranks.rank(), ranks.size(), 0, output.len());
+        let buffers = Buffers::new(blocks, output);
         stages.add(Stage {
-            call: Call::scatterv(ranks.rank(), ranks.size(), 0, output.len()),
-            buffers: Buffers::new(blocks, output),
+            call,
+            buffers,
             ranks,
         });
         Ok(stages)
@@ -293,9 +284,11 @@ impl InterGroups {
             places[usize::from(is_first)] = bytes;
             Area::of_blocks(places.into())
         };
+        let call = Call::alltoallv(ranks.rank(), ranks.size());
+        let buffers = Buffers::new(for_other(mine), for_other(theirs));
         Stage {
-            call: Call::alltoallv(ranks.rank(), ranks.size()),
-            buffers: Buffers::new(for_other(mine), for_other(theirs)),
+            call,
+            buffers,
             ranks,
         }
     }
@@ -318,9 +311,11 @@ impl InterGroups {
 
 /// A stage in which rank 0 of a group gives its bytes to the others.
 fn bcast(ranks: Group, area: Area) -> Stage {
+    let call = Call::bcast(ranks.rank(), ranks.size(), 0, area.len());
+    let buffers = Buffers::new(area.clone(), area);
     Stage {
-        call: Call::bcast(ranks.rank(), ranks.size(), 0, area.len()),
-        buffers: Buffers::new(area.clone(), area),
+        call,
+        buffers,
         ranks,
     }
 }

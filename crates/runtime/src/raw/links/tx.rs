@@ -19,14 +19,7 @@ pub(in crate::raw) struct LinksTx {
     pub(in crate::raw) node: ShmTx,
     /// Links of the node.
     node_links: u32,
-    network: NetworkTx,
-}
-
-/// The transport to the ranks of other nodes.
-enum NetworkTx {
-    /// All ranks are on this node, or the endpoint has left the others.
-    None,
-    Tcp(Box<TcpTx>, LinkRanks),
+    network: Option<(Box<TcpTx>, LinkRanks)>,
 }
 
 /// A frame under construction.
@@ -47,13 +40,13 @@ impl LinksTx {
         Self {
             node,
             node_links,
-            network: NetworkTx::None,
+            network: None,
         }
     }
 
     /// Also sends to the ranks of other nodes by TCP.
     pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
-        self.network = NetworkTx::Tcp(tcp.into(), ranks);
+        self.network = Some((tcp.into(), ranks));
         self
     }
 
@@ -75,7 +68,7 @@ impl LinksTx {
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
-        if let NetworkTx::Tcp(_, ranks) = &self.network
+        if let Some((_, ranks)) = &self.network
             && ranks.links().len() as u32 - self.node_links <= FEW
         {
             self.connect();
@@ -84,7 +77,7 @@ impl LinksTx {
 
     /// Starts to connect to all ranks of other nodes; later polls complete it.
     pub(in crate::raw) fn connect(&mut self) {
-        if let NetworkTx::Tcp(tcp, ranks) = &mut self.network {
+        if let Some((tcp, ranks)) = &mut self.network {
             let remote = self.node_links..ranks.links().len() as u32;
             remote.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
         }
@@ -93,7 +86,7 @@ impl LinksTx {
     /// Whether `peer` is connected; ranks of this node always are.
     pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
-            NetworkTx::Tcp(tcp, ranks) if self.is_remote(peer) => {
+            Some((tcp, ranks)) if self.is_remote(peer) => {
                 tcp.is_connected(Peer(ranks.rank(peer.0)))
             }
             _ => true,
@@ -103,7 +96,7 @@ impl LinksTx {
     /// Flushes the replies to a receive that was posted, and connects to its source.
     #[inline]
     pub(in crate::raw) fn await_from(&mut self, source: Source) {
-        if let NetworkTx::Tcp(tcp, ranks) = &mut self.network {
+        if let Some((tcp, ranks)) = &mut self.network {
             if let Source::Peer(peer) = source
                 && peer.0 >= self.node_links
             {
@@ -116,54 +109,44 @@ impl LinksTx {
     /// The host of `peer`, if that is on another node.
     pub(in crate::raw) fn host(&self, peer: Peer) -> Option<&str> {
         match &self.network {
-            NetworkTx::Tcp(tcp, ranks) if self.is_remote(peer) => {
-                Some(tcp.host(Peer(ranks.rank(peer.0))))
-            }
+            Some((tcp, ranks)) if self.is_remote(peer) => Some(tcp.host(Peer(ranks.rank(peer.0)))),
             _ => None,
         }
     }
 
     /// Whether the network has something to do that no arrival announces.
     pub(in crate::raw) fn has_news(&self) -> bool {
-        match &self.network {
-            NetworkTx::None => false,
-            NetworkTx::Tcp(tcp, _) => tcp.has_news(),
-        }
+        self.network.as_ref().is_some_and(|(tcp, _)| tcp.has_news())
     }
 
     /// Whether something that was sent has not left this process.
     pub(in crate::raw) fn has_unsent(&self) -> bool {
-        match &self.network {
-            NetworkTx::None => false,
-            NetworkTx::Tcp(tcp, _) => tcp.has_waiting(),
-        }
+        (self.network.as_ref()).is_some_and(|(tcp, _)| tcp.has_waiting())
     }
 
     /// Leaves in order, after all that was sent has gone out.
     pub(in crate::raw) fn depart(&mut self) {
         self.node.depart();
-        self.network = NetworkTx::None;
+        self.network = None;
     }
 
     /// Drops the network without closing it: it belongs to the process that this one was forked from.
     pub(in crate::raw) fn abandon(&mut self) {
-        std::mem::forget(std::mem::replace(&mut self.network, NetworkTx::None));
+        std::mem::forget(self.network.take());
     }
 
     /// Leaves at once, whatever was sent.
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();
-        if let NetworkTx::Tcp(tcp, _) = std::mem::replace(&mut self.network, NetworkTx::None) {
+        if let Some((tcp, _)) = self.network.take() {
             tcp.die();
         }
     }
 
     /// The network, and the endpoint rank of `peer`, which is on another node.
     fn network_peer(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
-        match &mut self.network {
-            NetworkTx::None => None,
-            NetworkTx::Tcp(tcp, ranks) => Some((tcp, Peer(ranks.rank(peer.0)))),
-        }
+        let (tcp, ranks) = self.network.as_mut()?;
+        Some((tcp, Peer(ranks.rank(peer.0))))
     }
 }
 
@@ -176,10 +159,9 @@ impl Holds<ShmTx> for LinksTx {
 
 impl Holds<TcpTx> for LinksTx {
     fn part(&mut self) -> &mut TcpTx {
-        match &mut self.network {
-            NetworkTx::Tcp(tcp, _) => tcp,
-            NetworkTx::None => unreachable!("only an endpoint with this network polls it"),
-        }
+        let (tcp, _) =
+            (self.network.as_mut()).expect("only an endpoint with this network polls it");
+        tcp
     }
 }
 
@@ -188,7 +170,7 @@ impl Tx for LinksTx {
 
     fn limits(&self, to: Peer) -> &Limits {
         match &self.network {
-            NetworkTx::Tcp(tcp, ranks) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
+            Some((tcp, ranks)) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
             _ => self.node.limits(to),
         }
     }
@@ -237,7 +219,7 @@ impl Tx for LinksTx {
     /// One compare where all ranks are on one node.
     #[inline]
     fn flush(&mut self) {
-        if let NetworkTx::Tcp(tcp, _) = &mut self.network {
+        if let Some((tcp, _)) = &mut self.network {
             tcp.flush();
         }
     }
@@ -302,9 +284,7 @@ impl Memory for LinksTx {
             let (tcp, with) = self.network_peer(with).ok_or(LEFT)?;
             return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
         }
-        self.node
-            .register(bytes, access, with)
-            .map(LinkRegion::Node)
+        (self.node.register(bytes, access, with)).map(LinkRegion::Node)
     }
 
     fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
@@ -320,9 +300,9 @@ impl Memory for LinksTx {
     fn release(&mut self, region: LinkRegion, token: Token) {
         match (region, &mut self.network) {
             (LinkRegion::Node(region), _) => self.node.release(region, token),
-            (LinkRegion::Tcp(region), NetworkTx::Tcp(tcp, _)) => tcp.release(region, token),
+            (LinkRegion::Tcp(region), Some((tcp, _))) => tcp.release(region, token),
             // The network was closed, and all that was registered with it released.
-            (LinkRegion::Tcp(_), NetworkTx::None) => {}
+            (LinkRegion::Tcp(_), None) => {}
         }
     }
 }
@@ -349,27 +329,15 @@ impl Rma for LinksTx {
         &mut self,
         to: Peer,
         from: Local<'_, LinkRegion>,
-        at: Remote<'_>,
+        into: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        let (first, len) = (from.at, from.len);
+        let Local { at, len, .. } = from;
         match from.region {
-            LinkRegion::Node(region) => {
-                let from = Local {
-                    region,
-                    at: first,
-                    len,
-                };
-                self.node.put(to, from, at, token)
-            }
+            LinkRegion::Node(region) => self.node.put(to, Local { region, at, len }, into, token),
             LinkRegion::Tcp(region) => {
                 let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
-                let from = Local {
-                    region,
-                    at: first,
-                    len,
-                };
-                tcp.put(to, from, at, token)
+                tcp.put(to, Local { region, at, len }, into, token)
             }
         }
     }

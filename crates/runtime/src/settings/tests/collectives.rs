@@ -1,16 +1,7 @@
 //! The settings of collectives under the names of other products.
 
 use super::super::*;
-
-/// Settings of collectives under the names of other products.
-fn collectives(environment: &[(&str, &str)]) -> Values {
-    let own = |&(name, value): &(&str, &str)| (name.into(), value.into());
-    let sources = Sources {
-        environment: environment.iter().map(own).collect(),
-        ..Sources::default()
-    };
-    resolve(TABLE, &sources).unwrap()
-}
+use super::given;
 
 #[test]
 fn other_products_names_force_the_same_algorithms() {
@@ -38,44 +29,34 @@ fn other_products_names_force_the_same_algorithms() {
             Algorithm::ReduceRabenseifner,
         ),
     ] {
-        let values = collectives(&[(variable, value)]);
+        let values = given(&[(variable, value)]);
         assert_eq!(values.warnings, [""; 0]);
-        let forced = values.tuning().forced;
-        assert_eq!(
-            forced.get(algorithm.collective()),
-            Some(algorithm),
-            "{variable}"
-        );
+        let forced = values.tuning().forced.get(algorithm.collective());
+        assert_eq!(forced, Some(algorithm), "{variable}");
     }
-    let none = collectives(&[("I_MPI_ADJUST_ALLREDUCE", "13")]);
+    let none = given(&[("I_MPI_ADJUST_ALLREDUCE", "13")]);
     assert_eq!(none.tuning().forced.get(Collective::Allreduce), None);
-    assert!(
-        none.warnings[0].contains("I_MPI_ADJUST_ALLREDUCE"),
-        "{:?}",
-        none.warnings
-    );
+    let warning = &none.warnings[0];
+    assert!(warning.contains("I_MPI_ADJUST_ALLREDUCE"), "{warning}");
 }
 
 #[test]
 fn hardware_that_is_not_there_is_said_so() {
-    let values = collectives(&[
+    let values = given(&[
         ("OMPI_MCA_coll_fca_enable", "1"),
         ("OMPI_MCA_coll_fca_np", "4"),
     ]);
-    assert_eq!(values.warnings.len(), 2);
-    assert!(
-        values
-            .warnings
-            .iter()
-            .all(|said| said.contains("no such hardware"))
-    );
+    let warnings = &values.warnings;
+    assert_eq!(warnings.len(), 2);
+    let mut both = warnings.iter();
+    assert!(both.all(|said| said.contains("no such hardware")));
 }
 
 #[test]
 fn the_optimised_collectives_of_cray_are_on_but_those_by_flags() {
     use oxmpi_coll::catalog::{Algorithm, Collective};
     let value = |values: &Values, name: &str| values.get(name).text.clone();
-    let usual = collectives(&[]);
+    let usual = given(&[]);
     for (name, default) in [
         ("coll_plain", "none"),
         ("coll_flags", "off"),
@@ -84,12 +65,9 @@ fn the_optimised_collectives_of_cray_are_on_but_those_by_flags() {
     ] {
         assert_eq!(value(&usual, name), default);
     }
-    assert!(
-        Collective::ALL
-            .into_iter()
-            .all(|one| usual.tuning().forced.get(one).is_none())
-    );
-    let given = collectives(&[
+    let forced = usual.tuning().forced;
+    assert!(Collective::ALL.iter().all(|&one| forced.get(one).is_none()));
+    let given = given(&[
         ("MPICH_COLL_OPT_OFF", "MPI_Bcast,gatherv"),
         ("MPICH_USE_DMAPP_COLL", "1"),
         ("MPICH_GATHERV_SHORT_MSG", "8192"),
@@ -97,29 +75,23 @@ fn the_optimised_collectives_of_cray_are_on_but_those_by_flags() {
         ("OXMPI_COLL_NODE_BANDWIDTH", "1G"),
     ]);
     let tuning = given.tuning();
-    assert_eq!(
-        tuning.forced.get(Collective::Bcast),
-        Some(Algorithm::BcastBinomial)
-    );
-    assert_eq!(
-        tuning.forced.get(Collective::Gatherv),
-        Some(Algorithm::GathervLinear)
-    );
-    assert_eq!(tuning.forced.get(Collective::Scatterv), None);
+    for (collective, forced) in [
+        (Collective::Bcast, Some(Algorithm::BcastBinomial)),
+        (Collective::Gatherv, Some(Algorithm::GathervLinear)),
+        (Collective::Scatterv, None),
+    ] {
+        assert_eq!(tuning.forced.get(collective), forced);
+    }
     assert!(tuning.flags);
     assert_eq!(tuning.gatherv_short_bytes, 8192);
-    assert_eq!(
-        (tuning.machine.node.latency, tuning.machine.node.byte),
-        (1_000_000, 931)
-    );
+    let node = tuning.machine.node;
+    assert_eq!((node.latency, node.byte), (1_000_000, 931));
 }
 
 #[test]
 fn a_file_of_rules_that_is_wrong_is_refused_by_its_name() {
-    let values = collectives(&[("OXMPI_COLL_RULES", "/there/is/no/such.json")]);
+    let values = given(&[("OXMPI_COLL_RULES", "/there/is/no/such.json")]);
     let why = values.rules().unwrap_err().to_string();
-    assert!(
-        why.contains("OXMPI_COLL_RULES: /there/is/no/such.json: "),
-        "{why}"
-    );
+    let expected = "OXMPI_COLL_RULES: /there/is/no/such.json: ";
+    assert!(why.contains(expected), "{why}");
 }

@@ -1,7 +1,6 @@
 //! The settings of networks under the names of Cray's MPI.
 
-use super::super::*;
-use super::sources;
+use super::given;
 
 /// Every variable of Cray's MPI changes its network parameter, at its limits too.
 #[test]
@@ -10,35 +9,26 @@ fn crays_names_change_the_network() {
     use oxmpi_wire::paths::{Path, Table};
 
     let plan = |name: &str, value: &str, ranks: u64| {
-        let values = resolve(TABLE, &sources(&[], &[(name, value)], &[])).unwrap();
+        let values = given(&[(name, value)]);
         assert_eq!(values.warnings, [""; 0], "{name}={value}");
         Plan::new(ranks, values.network())
     };
-    let path = |plan: Plan, len| Table::new(&plan.limits(), &Default::default()).path(len);
+    let table = |plan: Plan| Table::new(&plan.limits(), &Default::default());
+    let path = |plan: Plan, len| table(plan).path(len);
+    let paths = |plan: Plan, len| (path(plan, len), path(plan, len + 1));
 
     let small = plan("MPICH_GNI_MAX_VSHORT_MSG_SIZE", "1000", 2);
-    assert_eq!((path(small, 1000), path(small, 1001)), (Path::E0, Path::E1));
+    assert_eq!(paths(small, 1000), (Path::E0, Path::E1));
     assert!(small.memory(1).mailboxes < Plan::new(2, Wanted::default()).memory(1).mailboxes);
 
     let eager = plan("MPICH_GNI_MAX_EAGER_MSG_SIZE", "131072", 2);
-    assert_eq!(
-        (path(eager, 131_032), path(eager, 131_033)),
-        (Path::E1, Path::R0)
-    );
+    assert_eq!(paths(eager, 131_032), (Path::E1, Path::R0));
     let eager = plan("MPICH_GNI_MAX_EAGER_MSG_SIZE", "1040", 2);
-    assert_eq!((path(eager, 1000), path(eager, 1001)), (Path::E0, Path::R0));
+    assert_eq!(paths(eager, 1000), (Path::E0, Path::R0));
 
     let get = plan("MPICH_GNI_NDREG_MAXSIZE", "512K", 2);
-    assert_eq!(
-        (path(get, 512 << 10), path(get, (512 << 10) + 1)),
-        (Path::R0, Path::R1)
-    );
-    assert_eq!(
-        Table::new(&get.limits(), &Default::default())
-            .points()
-            .chunk,
-        512 << 10
-    );
+    assert_eq!(paths(get, 512 << 10), (Path::R0, Path::R1));
+    assert_eq!(table(get).points().chunk, 512 << 10);
 
     let copies = plan("MPICH_GNI_LMT_PATH", "disabled", 2);
     assert!(!copies.wanted.zero_copy);
@@ -90,13 +80,11 @@ fn crays_limits_are_reported() {
         ("MPICH_GNI_MBOXES_PER_BLOCK", "0", "from 1 to 65536"),
         ("MPICH_GNI_VC_MSG_PROTOCOL", "MSG", "peer or shared"),
     ] {
-        let values = resolve(TABLE, &sources(&[], &[(name, value)], &[])).unwrap();
+        let values = given(&[(name, value)]);
         let [warning] = values.warnings.as_slice() else {
             panic!("{name}={value} is taken");
         };
-        assert!(
-            warning.contains(name) && warning.contains(right),
-            "{warning}"
-        );
+        let is_told = warning.contains(name) && warning.contains(right);
+        assert!(is_told, "{warning}");
     }
 }
