@@ -19,6 +19,7 @@ pub(in crate::raw) struct LinksTx {
     pub(in crate::raw) node: ShmTx,
     /// Links of the node.
     node_links: u32,
+    /// To the ranks of other nodes; none when all are on this node or the endpoint has left the others.
     network: Option<(Box<TcpTx>, LinkRanks)>,
 }
 
