@@ -1,7 +1,7 @@
-//! A task farm: rank 0 hands out numbers, the others test them for being prime.
+//! A task farm: rank 0 distributes ranges of numbers, and the other ranks count the primes in them.
 //!
-//! The farmer receives from anyone, with any tag, and answers whoever is free: no worker waits for
-//! a slower one. Alone, rank 0 does the work itself.
+//! Rank 0 receives from any rank, with any tag, and answers each worker at once: no worker waits for a slower
+//! one. A single rank does the work itself.
 //!
 //! `oxmpi run -n 4 farm 20000`
 

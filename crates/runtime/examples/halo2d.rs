@@ -1,8 +1,8 @@
-//! Heat on a plate, cut into a grid of ranks that exchange the edges of their tiles.
+//! Heat on a plate, divided among a grid of ranks that exchange the edges of their tiles.
 //!
-//! Each rank holds a tile with one row or column of ghost cells on each side. A step sends the four
-//! edges to the neighbours, receives theirs into the ghosts, and averages. The plate's rim stays at
-//! fixed temperatures, so all ranks agree when it has settled.
+//! Each rank holds a tile with a row or column of ghost cells on each side. A step sends the four edges to
+//! the neighbours, receives theirs into the ghost cells, and averages. The plate's rim has fixed
+//! temperatures, so all ranks agree when it has settled.
 //!
 //! `oxmpi run -n 4 halo2d`
 

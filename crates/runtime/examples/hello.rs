@@ -1,4 +1,4 @@
-//! Every rank says who and where it is.
+//! Every rank prints its number, process and host.
 //!
 //! `oxmpi run -n 4 hello`
 

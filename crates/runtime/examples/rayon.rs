@@ -1,4 +1,4 @@
-//! A pool of rayon's threads, each where `KMP_AFFINITY` or `OMP_PLACES` wants it.
+//! A pool of rayon's threads, each bound where `KMP_AFFINITY` or `OMP_PLACES` says.
 //!
 //! `KMP_AFFINITY=granularity=fine,compact cargo run --example rayon`
 

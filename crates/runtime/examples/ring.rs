@@ -1,4 +1,4 @@
-//! A token goes once around all ranks, and every rank adds its number to it.
+//! A token goes once around all ranks; each rank adds its number to it.
 //!
 //! `oxmpi run -n 4 ring`
 

@@ -1,28 +1,33 @@
-//! Communicators: the ranks one talks to, and the calls to talk with.
+//! Communicators and the operations on them.
 
 mod cart;
 pub mod collective;
+mod endpoint;
 mod graph;
 mod grid;
-pub mod inter;
-mod lane;
+pub mod intercomm;
 mod message;
-mod owned;
+mod open_requests;
+mod owned_request;
 mod persistent;
-mod point;
+mod point_to_point;
+mod request;
+mod scope;
 mod topology;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use cart::Cart;
+pub use endpoint::Endpoint;
 pub use graph::Graph;
 pub use grid::Grid;
-pub use inter::InterComm;
-pub use lane::Lane;
+pub use intercomm::InterComm;
 pub use message::Message;
-pub use owned::Owned;
+pub use owned_request::OwnedRequest;
 pub use persistent::Persistent;
+pub use request::{AllCompleted, AnyRequest, Completed, Request, Test};
+pub use scope::Scope;
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Choice;
@@ -31,35 +36,34 @@ use oxmpi_coll::placement::Placement;
 use topology::Topology;
 
 use crate::error::Result;
-use crate::raw::{Access, Communicator, Own, Shared};
-use crate::scope::Scope;
+use crate::raw::{Communicator, Multi, Single, Threading};
 
-/// A communicator: an ordered group of ranks with a context of its own, so that its messages never
-/// meet those of another one (MPI 5.0, chapter 7).
+/// A communicator: an ordered group of ranks with a context of its own, so that its messages never match
+/// receives of another communicator (MPI 5.0, chapter 7).
 ///
-/// A `Comm` is a handle to its lane, the queues of one thread, and takes no lock: it is neither
-/// `Send` nor `Sync`. [`Comm::lane`] makes another lane for another thread, and [`Comm::share`] a
+/// A `Comm` is a handle to its endpoint, the engine and queues of one thread, and takes no lock: it is
+/// neither `Send` nor `Sync`. [`Comm::endpoint`] makes an endpoint for another thread, and [`Comm::share`] a
 /// [`SharedComm`] for several threads.
 ///
 /// ```compile_fail
 /// fn sendable<T: Send>() {}
 /// sendable::<oxmpi::Comm>();
 /// ```
-pub struct Comm<A: Access = Own> {
+pub struct Comm<A: Threading = Single> {
     pub(crate) raw: Communicator<A>,
-    /// Of a [`Cart`] or a [`Graph`], and of what they are duplicated to.
+    /// The neighbours of a [`Cart`] or a [`Graph`], and of its duplicates.
     topology: Option<Arc<Topology>>,
 }
 
-/// A communicator that several threads may use at once; each call takes its lane's lock.
+/// A communicator that several threads may use at once; each call takes its endpoint's lock.
 ///
 /// ```
 /// fn sharable<T: Send + Sync>() {}
 /// sharable::<oxmpi::SharedComm>();
 /// ```
-pub type SharedComm = Comm<Shared>;
+pub type SharedComm = Comm<Multi>;
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     pub(crate) const fn new(raw: Communicator<A>) -> Self {
         Self {
             raw,
@@ -81,8 +85,8 @@ impl<A: Access> Comm<A> {
         self.raw.group().size() as usize
     }
 
-    /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It
-    /// stays on this one's lane, and has its neighbours if it has some.
+    /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It has the
+    /// same endpoint, and the same neighbours if there are any.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -93,9 +97,9 @@ impl<A: Access> Comm<A> {
         })
     }
 
-    /// Cuts the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a
-    /// colour are ordered by `key`, then by their rank here; `None` as colour joins none
-    /// (`MPI_UNDEFINED`) and gets `None`. The parts stay on this one's lane.
+    /// Splits the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a colour are
+    /// ordered by `key`, then by their rank here; a rank with the colour `None` (`MPI_UNDEFINED`) gets
+    /// `None`. The parts have the same endpoint.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -103,9 +107,9 @@ impl<A: Access> Comm<A> {
         Ok(self.raw.split(colour, key)?.map(Self::new))
     }
 
-    /// The part of the communicator whose ranks share memory with this one (`MPI_Comm_split_type` with
-    /// `MPI_COMM_TYPE_SHARED`): those of its node, in the order of [`Comm::split`]. Where `transports` leaves
-    /// shared memory out, each rank is alone. Collective.
+    /// A communicator of the ranks that share memory with this one, those of its node (`MPI_Comm_split_type`
+    /// with `MPI_COMM_TYPE_SHARED`), in the order of [`Comm::split`]. Where the setting `transports` excludes
+    /// shared memory, each rank is alone. Collective.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
@@ -113,9 +117,8 @@ impl<A: Access> Comm<A> {
         self.raw.split_by_node(key).map(Self::new)
     }
 
-    /// The algorithm by which messages serve such a call of all ranks, for nodes where they are: what
-    /// `oxmpi explain` says of calls that are started, of as many ranks so placed. Where ranks share a node,
-    /// calls that block mostly need none, or fewer.
+    /// The algorithm by which messages serve a call of all ranks, given their placement: what `oxmpi explain`
+    /// says of started calls. Blocking calls of ranks that share a node mostly need no messages, or fewer.
     ///
     /// # Errors
     /// When the call itself is wrong, or collectives of the communicator have failed.
@@ -123,21 +126,20 @@ impl<A: Access> Comm<A> {
         self.raw.choice(call, self.raw.group())
     }
 
-    /// On which nodes the ranks are; where that is neither in blocks nor in turn, as if each were on a
-    /// node of its own.
+    /// The placement of the ranks on nodes. Where it is neither in blocks nor cyclic, each rank counts as a
+    /// node.
     #[must_use]
     pub fn placement(&self) -> Placement {
-        self.raw.group().place()
+        self.raw.group().placement()
     }
 
-    /// A communicator of the same ranks on a new lane, for several threads at once. Collective.
+    /// A communicator of the same ranks on a new endpoint that several threads may use at once. Collective.
     ///
-    /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart
-    /// by tags. Each call takes the lane's lock for as long as it works, not for as long as it
-    /// waits (`MPI_THREAD_MULTIPLE`).
+    /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart by tags.
+    /// Each call holds the endpoint's lock while it works, not while it waits (`MPI_THREAD_MULTIPLE`).
     ///
     /// # Errors
-    /// When the new lane's memory cannot be had, or a rank is lost meanwhile.
+    /// When the new endpoint gets no memory, or a rank is lost meanwhile.
     pub fn share(&self) -> Result<SharedComm> {
         Ok(Comm {
             raw: self.raw.share()?,
@@ -145,13 +147,12 @@ impl<A: Access> Comm<A> {
         })
     }
 
-    /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, as
-    /// threads do in [`std::thread::scope`].
+    /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, like threads in
+    /// [`std::thread::scope`].
     ///
-    /// Left by `Ok`, the scope waits for every request that is still open. Left by `Err` or a
-    /// panic, it takes them back first: receives without a match are cancelled and sends that wait
-    /// for their receiver are recalled, so it waits only for transfers that have begun. No buffer
-    /// is touched after it returns, whatever the body did with its requests:
+    /// Left by `Ok`, the scope waits for every open request. Left by `Err` or a panic, it first cancels
+    /// receives without a match and sends that wait for their receiver, so it waits only for transfers that
+    /// have begun. No buffer is accessed after it returns, whatever the body did with its requests:
     ///
     /// ```compile_fail
     /// # fn f(comm: &oxmpi::Comm) -> oxmpi::Result<()> {
@@ -166,29 +167,29 @@ impl<A: Access> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// The body's, else the first one of a request that the scope waited for.
+    /// That of the body, else the first of a request that the scope waited for.
     pub fn scope<'env, R>(
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
-        /// Takes a scope's requests back if its body is left by an error or a panic.
-        struct Exit<'a, 'scope, 'env, A: Access>(&'a Scope<'scope, 'env, A>);
+        /// Takes a scope's requests back if its body returns an error or panics.
+        struct CancelOnExit<'a, 'scope, 'env, A: Threading>(&'a Scope<'scope, 'env, A>);
 
-        impl<A: Access> Drop for Exit<'_, '_, '_, A> {
+        impl<A: Threading> Drop for CancelOnExit<'_, '_, '_, A> {
             fn drop(&mut self) {
                 self.0.take_back();
             }
         }
 
         let scope = Scope::new(self);
-        let exit = Exit(&scope);
+        let exit = CancelOnExit(&scope);
         let value = body(&scope)?;
         std::mem::forget(exit);
         scope.finish().map(|()| value)
     }
 }
 
-impl<A: Access> fmt::Debug for Comm<A> {
+impl<A: Threading> fmt::Debug for Comm<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Comm")
             .field("rank", &self.rank())

@@ -1,42 +1,41 @@
-//! What may travel in a message.
+//! The types of elements that messages carry.
 //!
-//! A buffer is a slice of anything made of plain bytes: a type in which every bit pattern is a
-//! value and which has no padding, as the `zerocopy` crate's traits say. Numbers, arrays of them,
-//! and `#[repr(C)]` structs with `#[derive(FromBytes, IntoBytes, Immutable)]` qualify; `bool`,
-//! `char`, references and enums do not.
+//! A buffer is a slice of plain data: of a type in which every bit pattern is a value and which has no
+//! padding, as the traits of the `zerocopy` crate say. Numbers, arrays of them, and `#[repr(C)]` structs with
+//! `#[derive(FromBytes, IntoBytes, Immutable)]` qualify; `bool`, `char`, references and enums do not.
 
 use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// A type whose values may be sent and received as bytes.
 ///
-/// Implemented for every type that zerocopy knows as plain bytes; never implemented by hand.
+/// Implemented for every type that zerocopy knows as plain data; never implemented by hand.
 pub trait Data: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static {}
 
 impl<T: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static> Data for T {}
 
-/// The bytes of `values`, to be read by the message path.
+/// The bytes of `values`, which the core reads.
 #[inline(always)]
 pub(crate) fn source<T: Data>(values: &[T]) -> RawBytes {
-    // SAFETY: the range is the slice's own. The message path only drains bytes of a send, and every
-    // caller keeps the borrow (or the owned buffer) until the request has ended: the blocking calls
-    // by waiting inside the borrow, the scope by waiting for all its requests before `'env` may end,
-    // the owned form by keeping the buffer in the lane.
+    // SAFETY: the range is the slice's own. The core only reads the bytes of a send, and every caller keeps
+    // the borrow, or the owned buffer, until the request has completed: blocking calls wait inside the
+    // borrow, a scope waits for all its requests before `'env` may end, and an owned request leaves its
+    // buffer to the endpoint.
     unsafe { RawBytes::new(values.as_ptr().cast_mut().cast(), size_of_val(values)) }
 }
 
-/// The bytes of `values`, to be written by the message path.
+/// The bytes of `values`, which the core writes.
 #[inline(always)]
 pub(crate) fn target<T: Data>(values: &mut [T]) -> RawBytes {
     // SAFETY: as in `source`; the borrow is unique, and any bytes make a valid `T`.
     unsafe { RawBytes::new(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-/// The bytes of the elements at `values`, to be read or written by the message path: as in `target`,
-/// of a slice that was given up for its address.
+/// The bytes of the elements at `values`, which the core reads or writes: as [`target`], for a slice that is
+/// held as an address.
 #[inline(always)]
 pub(crate) fn place<T: Data>(values: *mut [T]) -> RawBytes {
-    // SAFETY: as in `target`. The range is not made through a reference, so that one which is made
-    // of the address later, between two uses of the range, leaves it good.
+    // SAFETY: as in `target`. The range is not made through a reference, so it stays valid when a reference
+    // is made from the address later, between two uses of the range.
     unsafe { RawBytes::new(values.cast(), values.len() * size_of::<T>()) }
 }

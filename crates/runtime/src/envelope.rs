@@ -1,9 +1,9 @@
-//! How a receive names its message, and what it learns of it.
+//! Sources, tags and statuses: how a receive names its message, and what it learns about it.
 
-/// The rank that a receive or probe takes a message from.
+/// The source of a receive or probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Whichever rank sends first (`MPI_ANY_SOURCE`).
+    /// Any rank (`MPI_ANY_SOURCE`).
     Any,
     /// This rank.
     Rank(usize),
@@ -15,7 +15,7 @@ impl From<usize> for Source {
     }
 }
 
-/// The tag that a receive or probe asks for.
+/// The tag of a receive or probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// Any tag (`MPI_ANY_TAG`).
@@ -30,7 +30,7 @@ impl From<u32> for Tag {
     }
 }
 
-/// What is known of a message that was received or probed.
+/// The status of a message that was received or probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The sender's rank.
@@ -42,7 +42,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// The message's length in elements of `T`; `None` when it is no whole number of them.
+    /// The message's length in elements of `T`; `None` when it is not a whole number of them.
     #[must_use]
     pub const fn count<T>(&self) -> Option<u64> {
         match size_of::<T>() as u64 {

@@ -1,4 +1,4 @@
-//! What can go wrong, with the rank, peer, tag and size it went wrong for.
+//! Errors, with the rank, peer, tag and size that they concern.
 
 use std::fmt;
 
@@ -7,13 +7,12 @@ use oxmpi_wire::Fault;
 /// The result of every call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failed call. Each variant says where it happened and what would have been right.
+/// An error of a call. Each variant says where it happened and what was expected.
 ///
-/// `Debug` prints the same sentence as `Display`, since that is what a program shows whose `main`
-/// returns the error.
+/// `Debug` prints the same sentence as `Display`, as a program prints `Debug` whose `main` returns the error.
 #[non_exhaustive]
 pub enum Error {
-    /// A rank that the communicator does not have. MPI's class `MPI_ERR_RANK`.
+    /// A rank that the communicator does not have (`MPI_ERR_RANK`).
     Rank {
         /// The calling rank.
         rank: usize,
@@ -22,62 +21,61 @@ pub enum Error {
         /// Ranks in the communicator.
         size: usize,
     },
-    /// A tag above the largest one. `MPI_ERR_TAG`.
+    /// A tag above [`MAX_TAG`] (`MPI_ERR_TAG`).
     Tag {
         /// The calling rank.
         rank: usize,
         /// The tag that was named.
         tag: u32,
     },
-    /// A blocking send of a rank to itself that no posted receive takes: it would wait for ever,
-    /// since the message is too long to be kept, or synchronous. The message was taken back.
+    /// A blocking send of a rank to itself without a posted receive: it would wait for ever, as the message
+    /// is synchronous or too long for a copy. The message was cancelled.
     SelfSend {
         /// The rank.
         rank: usize,
         /// The message's tag.
         tag: u32,
     },
-    /// A wait for a message that nobody is there to send: of a rank from itself without a send that
-    /// was started before, or from any rank when all others of the communicator have left the job.
-    Deserted {
+    /// A wait for a message that no rank can send: a receive of a rank from itself without a send that was
+    /// started before, or from any rank when all others of the communicator have left the job.
+    NoSender {
         /// The receiving rank.
         rank: usize,
     },
-    /// A message longer than the receive's buffer; the buffer holds its beginning.
-    /// `MPI_ERR_TRUNCATE`.
+    /// A message longer than the receive's buffer, which holds its beginning (`MPI_ERR_TRUNCATE`).
     Truncated {
         /// The receiving rank.
         rank: usize,
-        /// Where the message came from.
+        /// The rank that sent it.
         source: usize,
         /// The message's tag.
         tag: u32,
         /// Bytes sent.
         sent: u64,
-        /// Bytes the buffer has.
+        /// Bytes of the buffer.
         room: u64,
     },
-    /// There is no memory for the message that is to be received. `MPI_ERR_NO_MEM`.
+    /// No memory for a message to be received (`MPI_ERR_NO_MEM`).
     Memory {
         /// The receiving rank.
         rank: usize,
-        /// Bytes it takes.
+        /// Bytes of the message.
         bytes: usize,
     },
-    /// Memory that was asked for and is not there. `MPI_ERR_NO_MEM`.
+    /// No memory for [`World::alloc`](crate::World::alloc) (`MPI_ERR_NO_MEM`).
     Alloc {
         /// The calling rank.
         rank: usize,
         /// Bytes asked for.
         bytes: u64,
-        /// Why not, with what is left.
+        /// The reason, with how much is left.
         why: String,
     },
-    /// A message whose length is no multiple of the element's size. `MPI_ERR_TYPE`.
-    Ragged {
+    /// A message whose length is not a multiple of the element's size (`MPI_ERR_TYPE`).
+    PartialElement {
         /// The receiving rank.
         rank: usize,
-        /// Where the message came from.
+        /// The rank that sent it.
         source: usize,
         /// The message's tag.
         tag: u32,
@@ -86,87 +84,86 @@ pub enum Error {
         /// Bytes of one element.
         element: usize,
     },
-    /// Buffers whose lengths do not fit each other, or differ from what the call needs.
-    /// `MPI_ERR_COUNT`.
+    /// A buffer of a wrong length (`MPI_ERR_COUNT`).
     Count {
         /// The calling rank.
         rank: usize,
-        /// Which buffer.
+        /// The name of the buffer.
         what: &'static str,
         /// Elements it has.
         has: usize,
         /// Elements it should have.
         needs: usize,
     },
-    /// Blocks of a slice that do not fit it, each other, or the number of ranks. `MPI_ERR_ARG`.
+    /// Blocks that do not fit their slice, each other, or the number of ranks (`MPI_ERR_ARG`).
     Blocks {
         /// The calling rank.
         rank: usize,
-        /// Which buffer.
+        /// The name of the buffer.
         what: &'static str,
-        /// Which block is wrong, and why.
+        /// The block that is wrong, and why.
         why: String,
     },
-    /// An operation that this element type does not have. `MPI_ERR_OP`.
+    /// An operation that the element's type does not have (`MPI_ERR_OP`).
     Operation {
         /// The operation's name.
         op: &'static str,
         /// The element's type.
         element: &'static str,
     },
-    /// An operation whose results cannot be as reproducible as the setting `coll_reproducible`
-    /// wants them. `MPI_ERR_OP`.
+    /// An operation whose results cannot be as reproducible as the setting `coll_reproducible` asks
+    /// (`MPI_ERR_OP`).
     Reproducible {
         /// The operation's name.
         op: &'static str,
     },
-    /// A collective that cannot be run as it was called. `MPI_ERR_OTHER`.
+    /// A collective that cannot be run as it was called (`MPI_ERR_OTHER`).
     Collective {
         /// The calling rank.
         rank: usize,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A peer died, or broke the protocol. `MPI_ERR_PROC_FAILED`.
+    /// A peer died, left the job, or broke the protocol (`MPI_ERR_PROC_FAILED`).
     Peer {
         /// The calling rank.
         rank: usize,
         /// The peer's rank in the same communicator, if it is a member.
         peer: usize,
-        /// The peer's process, when known.
+        /// The peer's process, if known.
         pid: Option<u32>,
-        /// The host.
+        /// The peer's host.
         host: String,
-        /// Why.
+        /// The reason.
         fault: Fault,
     },
-    /// The transport could not do what was asked. `MPI_ERR_OTHER`.
+    /// The transport could not do what it should (`MPI_ERR_OTHER`).
     Transport {
         /// The calling rank.
         rank: usize,
-        /// Why.
+        /// The reason.
         fault: Fault,
     },
-    /// The lane's 2^31 communicators are used up. `MPI_ERR_INTERN`.
+    /// The endpoint's 2^31 communicators are used up (`MPI_ERR_INTERN`).
     Contexts,
-    /// The call came after the [`World`](crate::World) was dropped. `MPI_ERR_OTHER`.
-    Ended,
+    /// The call came after the [`World`](crate::World) was dropped (`MPI_ERR_OTHER`).
+    Finalized,
     /// `World::init` was called a second time in this process.
     SecondInit,
-    /// The process forked after it joined the job; the child has no part in it.
+    /// This process is a fork of a rank, and not part of the job.
     Forked,
-    /// A setting is wrong. The text shows it with a caret.
+    /// A setting is wrong. The text shows where, with a caret.
     Setting(String),
     /// Joining the job failed at this step.
     Start {
         /// What was being done.
         step: &'static str,
-        /// What went wrong, and what would have been right.
+        /// What went wrong, and what was expected.
         why: String,
     },
 }
 
-/// Largest tag a program may use: 2^31 - 1, as the widest `MPI_TAG_UB` of a C `int`.
+/// The largest tag: 2^31 - 1, as the largest `MPI_TAG_UB` of a C `int`.
 pub const MAX_TAG: u32 = i32::MAX as u32;
 
 impl Error {
@@ -192,13 +189,13 @@ impl fmt::Display for Error {
             ),
             Self::SelfSend { rank, tag } => write!(
                 f,
-                "rank {rank} sent a message with tag {tag} to itself and waited for its receive, \
-                 which nobody can post meanwhile; post it first (irecv), or do not wait (isend)"
+                "rank {rank} sent a message with tag {tag} to itself without a posted receive, and \
+                 would wait for ever; post the receive first (irecv), or do not wait (isend)"
             ),
-            Self::Deserted { rank } => write!(
+            Self::NoSender { rank } => write!(
                 f,
-                "rank {rank} waits for a message that nobody can send: it is to come from the rank \
-                 itself, or from any rank when all others have left the job"
+                "rank {rank} waits for a message that no rank can send: the source is the rank itself, \
+                 or any rank after all others have left the job"
             ),
             Self::Truncated {
                 rank,
@@ -218,7 +215,7 @@ impl fmt::Display for Error {
             Self::Alloc { rank, bytes, why } => {
                 write!(f, "rank {rank} asked for {bytes} bytes of memory: {why}")
             }
-            Self::Ragged {
+            Self::PartialElement {
                 rank,
                 source,
                 tag,
@@ -226,7 +223,7 @@ impl fmt::Display for Error {
                 element,
             } => write!(
                 f,
-                "rank {rank} received {sent} bytes from rank {source} with tag {tag}, which is no \
+                "rank {rank} received {sent} bytes from rank {source} with tag {tag}, which is not a \
                  multiple of the element's {element} bytes"
             ),
             Self::Count {
@@ -247,15 +244,14 @@ impl fmt::Display for Error {
             Self::Reproducible { op } => write!(
                 f,
                 "{op} may have other bits on another number of ranks, and coll_reproducible is \
-                 `ranks`: there are exact sums of floats, and operations on integers; or ask for \
-                 `placement`"
+                 `ranks`: use sums of floats or operations on integers, or set it to `placement`"
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
             Self::Contexts => f.write_str(
-                "2^31 communicators were made on this lane, and each needs a context of its own",
+                "2^31 communicators were made on this endpoint, and each needs a context of its own",
             ),
-            Self::Ended => f.write_str(
-                "the World has ended; communicators live only as long as the World they come from",
+            Self::Finalized => f.write_str(
+                "the World has been dropped; its communicators can be used only before",
             ),
             Self::Peer {
                 rank,

@@ -1,8 +1,7 @@
 //! Message passing for high-performance computing, in Rust.
 //!
-//! A job is a number of processes, its ranks. Each calls [`World::init`] and talks to the others
-//! through [`Comm`]unicators: messages, nonblocking requests in a [scope](Comm::scope), and
-//! collectives.
+//! A job consists of processes, its ranks. Each calls [`World::init`] and communicates through
+//! [`Comm`]unicators: by messages, nonblocking requests in a [scope](Comm::scope), and collectives.
 //!
 //! ```
 //! use oxmpi::{Op, World};
@@ -32,53 +31,52 @@
 //! }
 //! ```
 //!
-//! Started by `oxmpi run -n 4 program` it has four ranks, started by hand one. Any process manager
-//! that speaks PMI-1 through `PMI_FD` can start it.
+//! Started by `oxmpi run -n 4 program` it has four ranks, started by hand one. PMI-1 and PMIx process
+//! managers can start it too.
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - Messages between two ranks that the same receive could take arrive in the order in which they
-//!   were sent.
-//! - Whatever a program does with a request, also forgetting it, no buffer is touched after its
-//!   borrow has ended.
-//! - A mistake, a lost peer, a peer that has left: an [`Error`] that names rank, peer and tag, not
-//!   an abort and not a hang.
-//! - Progress is made inside calls only. A blocking call drives every lane of its thread.
-//! - On the path of a short message there is no lock, no allocation and no system call.
+//! - Messages between two ranks that match the same receive are received in the order in which they were
+//!   sent.
+//! - Whatever a program does with a request, even forgetting it, no buffer is accessed after its borrow has
+//!   ended.
+//! - A wrong argument, a lost peer or a peer that has left gives an [`Error`] that names rank, peer and tag,
+//!   and neither an abort nor a hang.
+//! - Progress is made inside calls only. A blocking call makes progress on every endpoint of its thread.
+//! - A short message takes no lock, no allocation and no system call.
 //!
-//! # What it does not do yet
+//! # Limits
 //!
-//! Ranks of a node meet through shared memory, those of several by TCP. There are no one-sided windows, files
-//! or process creation.
+//! Ranks of one node communicate through shared memory, those of several nodes by TCP. There are no one-sided
+//! windows, files or process creation yet.
 
 mod boot;
+mod buffer;
 mod comm;
 mod data;
 mod envelope;
 mod error;
+mod job_policy;
 mod memory;
 mod op;
 mod raw;
-mod request;
-mod scope;
 pub mod settings;
 pub mod threads;
 pub mod transports;
 mod value;
 mod world;
 
+pub use buffer::Buffer;
 pub use comm::{
-    Cart, Comm, Graph, Grid, InterComm, Lane, Message, Owned, Persistent, SharedComm, collective,
-    inter,
+    AllCompleted, AnyRequest, Cart, Comm, Completed, Endpoint, Graph, Grid, InterComm, Message,
+    OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective, intercomm,
 };
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
-pub use op::{Custom, Element, ExactSum, Fold, Loc, Op, Reduction};
-pub use raw::{Access, Own, Shared};
-pub use request::{AllEnded, AnyRequest, Buffer, Ended, Request, Test};
-pub use scope::Scope;
+pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
+pub use raw::{Multi, Single, Threading};
 pub use value::Value;
 pub use world::World;
 

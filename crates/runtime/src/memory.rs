@@ -1,4 +1,4 @@
-//! Memory that a program allocates where its peers can reach it: [`Memory`].
+//! Memory that a program allocates where other ranks of its host can reach it: [`Memory`].
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -14,17 +14,15 @@ use crate::error::{Error, Result};
 /// A slice of elements that the other ranks of this host can reach, from
 /// [`World::alloc`](crate::World::alloc) (`MPI_Alloc_mem`).
 ///
-/// Use it as any slice: it is this rank's own. A long message from or to it is a single copy, without
-/// a system call. It may outlive its [`World`](crate::World); dropping it gives its memory back to
-/// the system.
+/// It is used as any slice. A long message from or to it is a single copy without a system call. It may
+/// outlive its [`World`](crate::World); dropping it gives the memory back to the system.
 ///
-/// Where the system refuses shared memory, it is private memory, and messages from it take the road
-/// of any other slice: [`Memory::is_shared`] says so.
+/// Where the system refuses shared memory, it is private memory, and messages use it as any other slice:
+/// [`Memory::is_shared`] tells.
 ///
 /// # Panics
-/// In a forked child, which has no such memory, the slice of shared memory cannot be had: asking for
-/// it panics. One that was borrowed before the fork is not mapped there, and touching it ends the
-/// child.
+/// In a forked child the shared memory is not mapped: dereferencing panics. Accessing a slice that was
+/// borrowed before the fork ends the child.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -37,19 +35,19 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 pub struct Memory<T: Data> {
-    place: Place<T>,
+    backing: Backing<T>,
     /// Elements.
     count: usize,
 }
 
-enum Place<T> {
-    /// Of at least `count` elements, aligned for them.
+enum Backing<T> {
+    /// Memory of at least `count` elements, aligned for them.
     Shared(Block),
     Private(Vec<T>),
 }
 
 impl<T: Data> Memory<T> {
-    /// `count` elements of zero bytes, from the heap if there is one.
+    /// `count` elements of zero bytes, from the heap if it can serve them.
     pub(crate) fn zeroed(rank: usize, heap: Option<&Arc<Heap>>, count: usize) -> Result<Self> {
         let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
         let refused = |why: String| Error::Alloc { rank, bytes, why };
@@ -57,21 +55,21 @@ impl<T: Data> Memory<T> {
             bytes > 0 && heap.page() >= align_of::<T>() as u64 && heap.is_reachable()
         };
         let heap = heap.filter(fits);
-        let place = if let Some(heap) = heap {
+        let backing = if let Some(heap) = heap {
             let block = heap.allocate(bytes);
-            Place::Shared(block.map_err(|why| refused(why.to_string()))?)
+            Backing::Shared(block.map_err(|why| refused(why.to_string()))?)
         } else {
             limit::check(bytes).map_err(|why| refused(why.to_string()))?;
             let vec = T::new_vec_zeroed(count);
-            Place::Private(vec.map_err(|_| refused("the system refuses it".into()))?)
+            Backing::Private(vec.map_err(|_| refused("the system refuses it".into()))?)
         };
-        Ok(Self { place, count })
+        Ok(Self { backing, count })
     }
 
-    /// Whether other ranks reach it, so that long messages from and to it are a single copy.
+    /// Whether other ranks can reach it, so that long messages from and to it are a single copy.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
-        matches!(self.place, Place::Shared(_))
+        matches!(self.backing, Backing::Shared(_))
     }
 }
 
@@ -80,17 +78,16 @@ impl<T: Data> Deref for Memory<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        match &self.place {
-            Place::Private(vec) => vec,
-            Place::Shared(block) => {
+        match &self.backing {
+            Backing::Private(vec) => vec,
+            Backing::Shared(block) => {
                 let start = here::<T>(block).cast_const();
-                // SAFETY: the block is this value's alone, mapped in this process, aligned to a page
-                // (`zeroed` checked that this suffices), of at least `count` elements, and holds
-                // zeroes or what was written through this value or received: any bytes are a `T`.
-                // Peers have the same memory mapped and are trusted for it as they are for private
-                // memory, which process_vm_writev would let them reach just so: they write the bytes
-                // that a receive has granted them and only while it is under way, when the face
-                // holds the unique borrow of this slice.
+                // SAFETY: only this value uses the block, which is mapped in this process, aligned to a page
+                // (`zeroed` checked that this suffices), has at least `count` elements, and holds zeroes or
+                // what was written or received through this value: any bytes are a `T`. Peers map the same
+                // memory, and are trusted as they are for private memory, which process_vm_writev would let
+                // them write: they write only bytes that a receive has granted them, while it is under way
+                // and the caller's unique borrow of this slice is held.
                 unsafe { slice::from_raw_parts(start, self.count) }
             }
         }
@@ -100,11 +97,11 @@ impl<T: Data> Deref for Memory<T> {
 impl<T: Data> DerefMut for Memory<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.place {
-            Place::Private(vec) => vec,
-            // SAFETY: as in `deref`; and peers read the bytes of a send only while it is under way,
-            // when the face holds a borrow of this slice, so that this unique one cannot be.
-            Place::Shared(block) => unsafe { slice::from_raw_parts_mut(here(block), self.count) },
+        match &mut self.backing {
+            Backing::Private(vec) => vec,
+            // SAFETY: as in `deref`; and peers read the bytes of a send only while it is under way, when a
+            // shared borrow of this slice is held, so that this unique one cannot exist.
+            Backing::Shared(block) => unsafe { slice::from_raw_parts_mut(here(block), self.count) },
         }
     }
 }

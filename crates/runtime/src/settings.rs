@@ -1,13 +1,12 @@
-//! Every setting of every crate, its value, and where the value came from.
+//! The settings of all crates, their values, and the origin of each value.
 //!
-//! Each crate exports rows ([`oxmpi_text::Setting`]); [`TABLE`] is all of them. A value comes from
-//! the first of these that has one: the command line, our environment variable (`OXMPI_` + name), the
-//! variable of another product that means the same, the file named by `OXMPI_SETTINGS_FILE`, the
-//! file `oxmpi/settings.toml` in `$XDG_CONFIG_HOME` (or `~/.config`), the site's file
-//! `/etc/oxmpi/settings.toml`, the default.
+//! Each crate exports rows ([`oxmpi_text::Setting`]); [`TABLE`] joins them. A value comes from the first of
+//! these that gives one: the command line, the environment variable `OXMPI_` + name, the equivalent variable
+//! of another product, the file named by `OXMPI_SETTINGS_FILE`, the file `oxmpi/settings.toml` in
+//! `$XDG_CONFIG_HOME` (or `~/.config`), the site's file `/etc/oxmpi/settings.toml`, the default.
 //!
-//! A value of ours that is wrong is an error with a caret. A value of another product that we do not
-//! understand, and names nobody knows, are warnings: they may be meant for somebody else.
+//! A wrong value under a name of ours is an error with a caret. A value of another product that is not
+//! understood, and an unknown name, are warnings: they may be meant for other programs.
 
 mod file;
 mod resolve;
@@ -18,11 +17,12 @@ mod tests;
 mod typed;
 mod value;
 
-pub use file::{Entry, entries};
+pub use crate::raw::WaitMode;
+pub use file::{FileEntry, entries};
 pub use resolve::{JOB_VARIABLE, resolve};
-pub use rows::{Wait, spin};
+pub use rows::spin;
 pub use sources::{Assignment, File, Sources};
-pub use value::{BadSetting, Origin, Value, Values};
+pub use value::{BadSetting, Origin, SettingValue, Values};
 
 use oxmpi_text::Table;
 

@@ -1,4 +1,4 @@
-//! Where the threads of this process run: placed as OpenMP runtimes place theirs, for threads of any kind.
+//! Places the threads of this process on processors as OpenMP runtimes do, for threads of any kind.
 //!
 //! The variables are those of OpenMP programs: `KMP_AFFINITY`, `OMP_PLACES` and `OMP_PROC_BIND`, `GOMP_CPU_AFFINITY`,
 //! `KMP_HW_SUBSET`; [`oxmpi_pin::openmp`] says what they mean. The threads may be those of a pool, each of which
@@ -24,7 +24,7 @@ use oxmpi_os::affinity;
 use oxmpi_pin::openmp::{Dialect, bind};
 use oxmpi_topo::Machine;
 
-/// What is asked, and the answer.
+/// The request and its result.
 pub use oxmpi_pin::openmp::{Request, Team};
 
 /// The processors of each thread of a pool.
@@ -34,12 +34,13 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Places `count` threads on this machine, as the environment says, by the documented rules; 0 stands for as many as
-    /// an OpenMP runtime would start. Where the environment says nothing they may run where the calling thread may.
+    /// Places `count` threads on this machine as the environment says, by the documented rules; 0 stands for
+    /// the number that an OpenMP runtime would start. Without variables the threads may run where the calling
+    /// thread may.
     ///
     /// # Errors
-    /// What the system says when it is asked for the machine or the calling thread's processors. What is wrong with a
-    /// variable is no error: see the [team](Self::team)'s warnings.
+    /// The system's error when it is asked for the machine or the calling thread's processors. A wrong
+    /// variable is not an error but a warning of the [team](Self::team).
     ///
     /// # Cost
     /// Reads /proc and /sys: milliseconds.
@@ -58,7 +59,7 @@ impl Threads {
         })
     }
 
-    /// The same with the variables in the request, whatever the environment says. Without a mask in it the calling
+    /// As [`from_env`](Self::from_env), with the variables in the request. Without a mask in it the calling
     /// thread's processors are the mask.
     ///
     /// # Errors
@@ -79,21 +80,20 @@ impl Threads {
         &self.team
     }
 
-    /// Binds the calling thread to the processors of thread `number`; numbers from the team's size on start again with
-    /// those of the first.
+    /// Binds the calling thread to the processors of thread `number`, modulo the team's size.
     ///
     /// # Errors
-    /// What the system says, for example when the process may no longer use any of the processors.
+    /// The system's error, for example when the process may no longer use any of the processors.
     ///
     /// # Cost
-    /// One system call, and a list.
+    /// One system call, and one allocation.
     pub fn bind_current(&self, number: usize) -> io::Result<()> {
         let cpus = &self.team.threads[number % self.team.threads.len()];
         affinity::set_current(&affinity::mask(cpus.iter()))
     }
 
-    /// What a pool calls in each of its threads, with the thread's number, before any work: for rayon's
-    /// `ThreadPoolBuilder::start_handler`. A thread that cannot be bound runs where it may.
+    /// The function that a pool calls in each of its threads, with the thread's number, before any work: for
+    /// rayon's `ThreadPoolBuilder::start_handler`. A thread that cannot be bound is not bound.
     pub fn start_handler(self) -> impl Fn(usize) + Send + Sync + 'static {
         move |number| {
             self.bind_current(number).ok();

@@ -1,6 +1,6 @@
-//! Which transports this process uses, by the settings and by what its host has.
+//! Selects the transports of this process, by its settings and the devices of its host.
 //!
-//! [`oxmpi_wire::transports`] decides; here its questions are put to the system.
+//! [`oxmpi_wire::transports`] decides; this module asks the system.
 
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
@@ -10,13 +10,13 @@ use oxmpi_wire::transports::{Asked, Device, Kind, Selection, Transport, Wish, se
 
 use crate::settings::Values;
 
-/// What `values` ask for, held against the devices of this host.
+/// The transports that `values` ask for and the devices of this host allow.
 ///
 /// # Cost
 /// A few system calls and small files for each network device.
 #[must_use]
 pub fn selection(values: &Values) -> Selection {
-    let told = ["transports", "network_devices"].map(|name| {
+    let settings = ["transports", "network_devices"].map(|name| {
         let value = values.get(name);
         format!("{name} = {} ({})", value.text, value.origin)
     });
@@ -25,7 +25,7 @@ pub fn selection(values: &Values) -> Selection {
             .unwrap_or_else(|error| panic!("{name} was accepted and is not understood: {error}")),
         by,
     };
-    let [transports, devices] = &told;
+    let [transports, devices] = &settings;
     select(
         &host::name(),
         asked("transports", transports),
@@ -34,7 +34,7 @@ pub fn selection(values: &Values) -> Selection {
     )
 }
 
-/// As [`selection`], less what turns out not to open here: then the next one is taken, with a warning.
+/// As [`selection`], without transports that do not open here: the next one is selected then, with a warning.
 ///
 /// # Cost
 /// That of [`selection`] and some system calls.
@@ -46,8 +46,9 @@ pub fn opened(values: &Values) -> Selection {
     selection
 }
 
-/// Opens what `selection` takes, for ranks that share memory as in `layout`. What does not open is taken no more,
-/// of which the warning is given. A network is opened where there are ranks on several nodes, and has no next one.
+/// Opens the selected transports, for ranks that share memory as in `layout`. One that does not open is
+/// deselected, and the warning returned. A network is opened later, where ranks are on several nodes, and has
+/// no successor.
 pub(crate) fn open(selection: &mut Selection, layout: Layout) -> Option<String> {
     if !selection.shared {
         return None;
@@ -62,13 +63,13 @@ fn all_devices(values: &Values) -> Vec<Device> {
     let (include, exclude) = (text("tcp_include"), text("tcp_exclude"));
     let filter = oxmpi_tcp::settings::filter(include, exclude)
         .unwrap_or_else(|error| panic!("lists of interfaces were accepted: {error}"));
-    let told = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
+    let exclusion = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
     let interfaces = interface::list().unwrap_or_default();
     let mut devices: Vec<Device> = Vec::new();
     for interface in &interfaces {
         if devices.iter().all(|device| device.name != interface.name) {
             let addresses = interfaces.iter().filter(|one| one.name == interface.name);
-            devices.push(device(addresses, &filter, &told));
+            devices.push(device(addresses, &filter, &exclusion));
         }
     }
     devices.extend(adapter::list().into_iter().map(|port| Device {
@@ -84,11 +85,11 @@ fn all_devices(values: &Values) -> Vec<Device> {
     devices
 }
 
-/// The interface with these addresses.
+/// The network interface with these addresses.
 fn device<'a>(
     addresses: impl Iterator<Item = &'a Interface> + Clone,
     filter: &Filter,
-    told: &str,
+    exclusion: &str,
 ) -> Device {
     let name = addresses.clone().next().map_or("", |one| &one.name);
     let is_loopback = addresses.clone().any(|one| one.loopback);
@@ -102,7 +103,7 @@ fn device<'a>(
         },
         up: addresses.clone().any(|one| one.up),
         speed: interface::speed(name),
-        left_out: (!is_allowed).then(|| told.to_owned()),
+        left_out: (!is_allowed).then(|| exclusion.to_owned()),
     }
 }
 
@@ -130,13 +131,11 @@ mod tests {
 
     #[test]
     fn names_of_other_products_choose_among_what_this_host_has() {
-        // Every host has this one.
+        // Every host has this interface.
         let network = ("OXMPI_NETWORK_DEVICES", "lo");
         let usual = chosen(&[network]);
-        assert!(
-            usual.shared && usual.tcp && usual.warnings.is_empty(),
-            "{usual:?}"
-        );
+        let is_usual = usual.shared && usual.tcp && usual.warnings.is_empty();
+        assert!(is_usual, "{usual:?}");
         for (variable, value, shared, tcp) in [
             ("OMPI_MCA_btl", "self,vader", true, false),
             ("OMPI_MCA_btl", "^openib", true, true),
@@ -150,11 +149,8 @@ mod tests {
             ("OXMPI_TRANSPORTS", "sm", true, false),
         ] {
             let found = chosen(&[network, (variable, value)]);
-            assert_eq!(
-                (found.shared, found.tcp),
-                (shared, tcp),
-                "{variable}={value}"
-            );
+            let taken = (found.shared, found.tcp);
+            assert_eq!(taken, (shared, tcp), "{variable}={value}");
             assert!(found.warnings.is_empty(), "{found:?}");
         }
     }

@@ -1,16 +1,16 @@
-//! Single values and small arrays in place of slices, where a reduction or broadcast is of one.
+//! Single values and small arrays as arguments of reductions, in place of slices.
 
 use crate::data::Data;
-use crate::op::{ExactSum, Loc};
+use crate::op::{ExactSum, ValueLoc};
 
-/// A value that a reduction takes and gives whole: a number, or an array of numbers that is
-/// reduced element by element.
+/// A value that a reduction takes and gives as a whole: a number, or an array of numbers that is reduced
+/// element by element.
 pub trait Value: Copy {
-    /// What it consists of.
+    /// The type of its elements.
     type Element: Data;
     /// Its elements.
     fn elements(&self) -> &[Self::Element];
-    /// Its elements, to be written.
+    /// Its elements, for writing.
     fn elements_mut(&mut self) -> &mut [Self::Element];
 }
 
@@ -28,9 +28,9 @@ macro_rules! scalars {
     )*};
 }
 
-impl<T: Copy> Value for Loc<T>
+impl<T: Copy> Value for ValueLoc<T>
 where
-    Loc<T>: Data,
+    ValueLoc<T>: Data,
 {
     type Element = Self;
     fn elements(&self) -> &[Self] {

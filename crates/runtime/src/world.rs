@@ -1,38 +1,39 @@
-//! Joining the job and leaving it.
+//! Joining the job and leaving it: [`World`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use oxmpi_os::fork::ForkGuard;
 
-use crate::boot::{self, Manager};
+use crate::boot::{self, ProcessManager};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::job_policy::JobPolicy;
 use crate::memory::Memory;
-use crate::raw::{Communicator, Lane, LaneCell, Own, Policy};
+use crate::raw::{self, Communicator, Endpoint, EndpointCell, Single};
 use crate::settings::JOB_VARIABLE;
 
-/// Whether this process has joined its job, or tried to. Never reset: a process joins once.
+/// Whether this process has called `World::init`. Never reset: a process joins its job once.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
 /// This process's membership in its job, from [`World::init`] until it is dropped.
 ///
-/// Dropping it leaves the job in order: it waits until what was sent has gone out, but not for
-/// other ranks to end. A rank that still waits for a message from one that has left gets an error
-/// instead of the message. Dropped by a panic, it aborts the job.
+/// Dropping it leaves the job in order: it waits until what was sent has gone out, but not for other ranks. A
+/// rank that waits for a message from a rank that has left gets an error. Dropped by a panic, it aborts the
+/// job.
 #[derive(Debug)]
 pub struct World {
     comm: Comm,
-    manager: Manager,
+    manager: ProcessManager,
     host: String,
     left: bool,
 }
 
 impl World {
-    /// Joins the job that this process was started in (`MPI_Init`).
+    /// Joins the job of this process (`MPI_Init`).
     ///
-    /// Started by hand, without a process manager, the process is rank 0 of 1.
+    /// Without a process manager the process is rank 0 of 1.
     ///
     /// # Errors
     /// [`Error::SecondInit`] when this process has joined before; [`Error::Setting`] for a wrong
@@ -41,37 +42,38 @@ impl World {
         if JOINED.swap(true, Ordering::Relaxed) {
             return Err(Error::SecondInit);
         }
-        let (mut policy, warnings) = Policy::of_process()?;
+        let (mut policy, warnings) = JobPolicy::of_process()?;
         let began = Instant::now();
-        let mut manager = Manager::find()?;
+        let mut manager = ProcessManager::find()?;
         if manager.rank() == 0 {
-            // `oxmpi run` has read the same settings, and has printed what is wrong with them. It may run on
+            // `oxmpi run` has read the same settings, and has printed the warnings about them. It may run on
             // another host than the ranks, with other devices.
-            let told = std::env::var_os(JOB_VARIABLE).is_some();
-            let of_settings = warnings.iter().filter(|_| !told);
-            for warning in of_settings.chain(&policy.network.selection.warnings) {
+            let printed_by_launcher = std::env::var_os(JOB_VARIABLE).is_some();
+            let of_settings = warnings.iter().filter(|_| !printed_by_launcher);
+            for warning in of_settings.chain(&policy.endpoint.start.network.selection.warnings) {
                 eprintln!("oxmpi: {warning}");
             }
         }
-        let failure = (manager.size() > 1).then(|| policy.open()).flatten();
-        let met = boot::meet(&mut manager, &policy, policy.heap)?;
-        if let Some(warning) = failure.filter(|_| met.speaks_for_its_host()) {
+        let failure = (manager.size() > 1)
+            .then(|| policy.open_transports())
+            .flatten();
+        let ranks = boot::wire_up(&mut manager, &policy.endpoint.start, &policy.agreed)?;
+        if let Some(warning) = failure.filter(|_| ranks.speaks_for_host()) {
             eprintln!("oxmpi: {warning}");
         }
         if policy.start_report {
-            let report = met.report(&manager);
+            let report = ranks.report(&manager);
             eprintln!(
                 "oxmpi: {report}, {:.1} ms",
                 began.elapsed().as_secs_f64() * 1e3
             );
         }
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let at_start = policy.network.at_start;
-        let lane = Lane::new(met, policy, fork)?;
-        let group = lane.everyone(manager.rank());
-        let lane = Own::new(LaneCell::new(lane)?);
-        let comm = Communicator::new(lane, Lane::FIRST_CONTEXT, group);
-        if at_start {
+        let endpoint = Endpoint::new(ranks, policy.endpoint, fork)?;
+        let group = endpoint.all_ranks(manager.rank());
+        let endpoint = Single::new(EndpointCell::new(endpoint)?);
+        let comm = Communicator::new(endpoint, Endpoint::FIRST_CONTEXT, group);
+        if policy.connect_at_start {
             comm.connect()?;
         }
         Ok(Self {
@@ -89,16 +91,16 @@ impl World {
         &self.comm
     }
 
-    /// `count` elements of zero bytes, where the other ranks of this host reach them
-    /// (`MPI_Alloc_mem`): see [`Memory`].
+    /// `count` elements of zero bytes, which the other ranks of this host can reach (`MPI_Alloc_mem`): see
+    /// [`Memory`].
     ///
     /// # Errors
-    /// [`Error::Alloc`] with numbers, when the memory that is left, or this rank's share of what
-    /// ranks may allocate (the setting `shm_heap`), has not so much.
+    /// [`Error::Alloc`], with numbers, when too little memory is left, or too little of this rank's share of
+    /// shared memory (the setting `shm_heap`).
     ///
     /// # Cost
-    /// Some system calls; whole pages, each of which costs a page fault at its first touch. Meant
-    /// for buffers that are used again and again.
+    /// Some system calls; whole pages, each with a page fault at its first access. Meant for buffers that are
+    /// used repeatedly.
     pub fn alloc<T: Data>(&self, count: usize) -> Result<Memory<T>> {
         let heap = self.comm.raw.heap()?;
         Memory::zeroed(self.comm.rank(), heap.as_ref(), count)
@@ -122,7 +124,7 @@ impl World {
         }
     }
 
-    /// Leaves the job in order, as dropping does, and tells what went wrong (`MPI_Finalize`).
+    /// Leaves the job in order, as dropping does, and gives the error (`MPI_Finalize`).
     ///
     /// # Errors
     /// When the process manager does not answer.
@@ -131,18 +133,19 @@ impl World {
     }
 
     fn leave(&mut self) -> Result<()> {
-        // The job of a forked child is its parent's, who is still in it.
+        // A forked child must not leave the job, which its parent is part of.
         if std::mem::replace(&mut self.left, true) || self.comm.raw.forked() {
             return Ok(());
         }
         self.comm.raw.leave();
+        raw::leave_shared();
         self.manager.finalize()
     }
 }
 
 impl Drop for World {
     fn drop(&mut self) {
-        /// What a Rust process exits with when its main thread panics.
+        /// The exit code of a Rust process whose main thread panics.
         const PANICKED: i32 = 101;
         if std::thread::panicking() {
             self.end_the_job(PANICKED);

@@ -1,8 +1,8 @@
-//! What must not compile: programs that would use a buffer under a request, let a request outlive
-//! its scope, move a lane's handle to another thread, or send what is no plain bytes.
+//! Programs that must not compile: they would use a buffer under a request, let a request outlive its scope,
+//! move an endpoint's handle to another thread, or send data that is not plain bytes.
 //!
-//! The compiler's words are compared too, so that each fails for its own reason. They differ from
-//! version to version: only the one below is asked.
+//! The compiler's messages are compared too, so that each fails for its own reason. They differ from version
+//! to version, so only the version below is tested.
 
 use std::process::Command;
 

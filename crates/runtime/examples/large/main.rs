@@ -1,5 +1,5 @@
-//! Messages and counts that 32 bits cannot tell: bcast and allgathers of 2^32 + 7 bytes and more, every
-//! byte looked at. Each rank needs 4 GiB. `cargo xtask long large` runs it.
+//! Messages and counts beyond 32 bits: a bcast and allgathers of 2^32 + 7 bytes and more, with every byte
+//! checked. Each rank needs 4 GiB. `cargo xtask long large` runs it.
 //!
 //! `oxmpi run -n 2 large`
 

@@ -1,5 +1,5 @@
-//! A job that ends badly, to see what its process manager makes of it: the last rank asks for the
-//! end of the job (`abort CODE`), or is killed (`kill`), while the others wait for it.
+//! A job that ends badly, for tests of process managers: the last rank asks for the end of the job (`abort
+//! CODE`), or is killed (`kill`), while the others wait for it.
 
 use std::env;
 use std::process::Command;

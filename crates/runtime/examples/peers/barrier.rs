@@ -1,6 +1,6 @@
-//! The twin of `crates/bench/peers/barrier.c`: a barrier of all ranks.
+//! Measures a barrier of all ranks; the twin of `crates/bench/peers/barrier.c`.
 //!
-//! One line: nanoseconds for each barrier, over blocks of 1 to 2 ms, as rank 0 sees them.
+//! Prints one line: nanoseconds for each barrier, in blocks of 1 to 2 ms, on rank 0.
 
 mod blocks;
 mod report;

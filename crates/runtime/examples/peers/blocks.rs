@@ -1,7 +1,7 @@
-//! Timing in blocks, shared by the programs of this folder.
+//! Measures a pattern in blocks of repetitions, for the programs of this folder.
 //!
-//! The C twins in `crates/bench/peers` do the same, step by step: the same clock (`Instant` is
-//! CLOCK_MONOTONIC), warm-up, number and length of blocks, and the same line of output.
+//! The C twins in `crates/bench/peers` do the same: the same clock (`Instant` is CLOCK_MONOTONIC), warm-up,
+//! number and length of blocks, and line of output.
 
 use oxmpi::{Comm, Result};
 use std::time::{Duration, Instant};

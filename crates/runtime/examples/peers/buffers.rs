@@ -1,4 +1,4 @@
-//! The buffers of the programs of this folder: of the lengths that are asked, at a page.
+//! Page-aligned buffers, and the message lengths of the command line, for the programs of this folder.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,11 +1,11 @@
-//! The twin of `crates/bench/peers/collectives.c`: collectives of the Intel MPI Benchmarks,
-//! `collectives OPERATION,.. BYTES...`.
+//! Measures collectives as the Intel MPI Benchmarks do: `collectives OPERATION,.. BYTES...`; the twin of
+//! `crates/bench/peers/collectives.c`.
 //!
-//! The root changes from call to call. A repetition is a call for each root, as how long a call takes may differ
-//! with it. Reductions add floats. Bytes are those of one rank's block in
-//! allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
-//! blocks of at least one element. One line for each operation and length: nanoseconds of one call on
-//! the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
+//! The root changes from call to call, and a repetition is a call for each root, as the time of a call may
+//! depend on it. Reductions add floats. BYTES is the length of one rank's block in allgather, alltoall,
+//! gather and scatter, else of the whole vector; reduce_scatter_block cuts it into blocks of at least one
+//! element. Prints one line for each operation and length: nanoseconds of one call on the slowest rank of
+//! each block (t_max). A barrier is measured once, with 0 bytes.
 
 mod blocks;
 mod buffers;

@@ -1,4 +1,4 @@
-//! What the programs of this folder send: bytes that name their sender.
+//! The content of messages, from which the receiver can tell the sender.
 
 /// The byte at place `at` of what `rank` sends in messages of `bytes`.
 fn byte_of(rank: usize, bytes: usize, at: usize) -> u8 {

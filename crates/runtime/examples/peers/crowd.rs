@@ -1,7 +1,7 @@
-//! The twin of `crates/bench/peers/crowd.c`: PingPong of 8 B between ranks 0 and 1 while all others
-//! wait in a barrier.
+//! Measures PingPong of 8 B between ranks 0 and 1 while all others wait in a barrier; the twin of
+//! `crates/bench/peers/crowd.c`.
 //!
-//! One line: nanoseconds one way, half the round trip, over blocks of 1 to 2 ms.
+//! Prints one line: nanoseconds one way, half the round trip, in blocks of 1 to 2 ms.
 
 mod blocks;
 mod content;

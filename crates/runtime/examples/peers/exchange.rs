@@ -1,7 +1,7 @@
-//! The twin of `crates/bench/peers/exchange.c`: Exchange of the Intel MPI Benchmarks,
-//! `exchange BYTES...`.
+//! Measures Exchange of the Intel MPI Benchmarks: `exchange BYTES...`; the twin of
+//! `crates/bench/peers/exchange.c`.
 //!
-//! Each rank starts a send to both neighbours, receives from both, and waits for its sends. One line
+//! Each rank starts a send to both neighbours, receives from both, and waits for its sends. Prints one line
 //! for each length: nanoseconds of one round.
 
 mod blocks;

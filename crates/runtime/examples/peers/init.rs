@@ -1,6 +1,6 @@
-//! The twin of `crates/bench/peers/init.c`: joining and leaving.
+//! Measures joining and leaving a job; the twin of `crates/bench/peers/init.c`.
 //!
-//! One line from each rank: nanoseconds for both.
+//! Prints one line from each rank: nanoseconds for both.
 
 use std::time::Instant;
 

@@ -1,9 +1,8 @@
-//! The twin of `crates/bench/peers/memory.c`: memory of a process that has joined and done nothing
-//! else.
+//! Measures the memory of a process that has only joined its job; the twin of `crates/bench/peers/memory.c`.
 //!
-//! One line from each rank, in bytes: RssAnon and RssShmem of /proc/self/status, and of
-//! /proc/self/maps each mapping that is shared and may be written, as a file's device and number, with
-//! the first byte and the one behind the last.
+//! Prints one line from each rank, in bytes: RssAnon and RssShmem of /proc/self/status, and each shared
+//! writable mapping of /proc/self/maps, as the device and number of its file with its first byte and the byte
+//! after its last.
 
 use std::fs;
 

@@ -1,15 +1,15 @@
-//! The path of one message, by kernel: `peer_path KERNEL BYTES [TURNS]`.
+//! Measures the path of one message: `peer_path KERNEL BYTES [TURNS]`.
 //!
-//! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. One
-//! rank alone sends to itself: a turn is one send and one receive that finds its message at once, so
-//! with TURNS given (and then no clock) an instruction counter tells what the two halves cost:
+//! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. A single rank
+//! sends to itself: a turn is one send and one receive that finds its message at once. With TURNS, and no
+//! clock then, an instruction counter measures both:
 //!
 //! ```text
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 1000
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 2000
 //! ```
 //!
-//! The difference of the two totals is that of 1000 turns.
+//! The difference of the two totals is the cost of 1000 turns.
 
 use std::time::{Duration, Instant};
 
@@ -30,53 +30,27 @@ struct Buffers {
 /// So many turns; each a message there and, among two ranks, one back.
 type Kernel = fn(&Comm, usize, &mut Buffers, u64) -> Result<()>;
 
-/// Name, turns, and messages of a turn one after the other among two ranks.
+/// A kernel by its name, with the messages of a turn that two ranks send one after the other.
+macro_rules! kernel {
+    ($name:ident, $messages:expr) => {
+        (
+            stringify!($name),
+            |comm, other, buffers, turns| (0..turns).try_for_each(|_| $name(comm, other, buffers)),
+            $messages,
+        )
+    };
+}
+
 const KERNELS: &[(&str, Kernel, f64)] = &[
-    (
-        "blocking",
-        |c, o, b, n| (0..n).try_for_each(|_| blocking(c, o, b)),
-        2.0,
-    ),
-    (
-        "posted",
-        |c, o, b, n| (0..n).try_for_each(|_| posted(c, o, b)),
-        2.0,
-    ),
-    (
-        "any",
-        |c, o, b, n| (0..n).try_for_each(|_| any(c, o, b)),
-        2.0,
-    ),
-    (
-        "request",
-        |c, o, b, n| (0..n).try_for_each(|_| request(c, o, b)),
-        2.0,
-    ),
-    (
-        "exchange",
-        |c, o, b, n| (0..n).try_for_each(|_| exchange(c, o, b)),
-        1.0,
-    ),
-    (
-        "window",
-        |c, o, b, n| (0..n).try_for_each(|_| window(c, o, b)),
-        WINDOW as f64,
-    ),
-    (
-        "stream",
-        |c, o, b, n| (0..n).try_for_each(|_| stream(c, o, b)),
-        WINDOW as f64,
-    ),
-    (
-        "barrier",
-        |c, _, _, n| (0..n).try_for_each(|_| c.barrier()),
-        1.0,
-    ),
-    (
-        "allreduce",
-        |c, _, b, n| (0..n).try_for_each(|_| allreduce(c, b)),
-        1.0,
-    ),
+    kernel!(blocking, 2.0),
+    kernel!(posted, 2.0),
+    kernel!(any, 2.0),
+    kernel!(request, 2.0),
+    kernel!(exchange, 1.0),
+    kernel!(window, WINDOW as f64),
+    kernel!(stream, WINDOW as f64),
+    kernel!(barrier, 1.0),
+    kernel!(allreduce, 1.0),
 ];
 
 /// Sends first or answers, as the rank is.
@@ -206,7 +180,11 @@ fn stream(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     }
 }
 
-fn allreduce(comm: &Comm, b: &mut Buffers) -> Result<()> {
+fn barrier(comm: &Comm, _: usize, _: &mut Buffers) -> Result<()> {
+    comm.barrier()
+}
+
+fn allreduce(comm: &Comm, _: usize, b: &mut Buffers) -> Result<()> {
     comm.allreduce_into(&b.out, &mut b.into, Op::MAX)
 }
 

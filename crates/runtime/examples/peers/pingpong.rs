@@ -1,8 +1,9 @@
-//! The twin of `crates/bench/peers/pingpong.c`: `pingpong [rewritten|cold] BYTES...`.
+//! Measures PingPong between two ranks: `pingpong [rewritten|cold] BYTES...`; the twin of
+//! `crates/bench/peers/pingpong.c`.
 //!
-//! One line for each length: nanoseconds one way, half the round trip, over blocks of 1 to 2 ms.
-//! `rewritten`: the sender writes the whole message before each send, and that counts too.
-//! `cold`: each message has another place, in buffers that are much larger than the caches.
+//! Prints one line for each length: nanoseconds one way, half the round trip, in blocks of 1 to 2 ms. With
+//! `rewritten` the sender writes the whole message before each send, which is measured too. With `cold` each
+//! message is elsewhere in buffers that are much larger than the caches.
 
 mod blocks;
 mod buffers;

@@ -1,8 +1,8 @@
-//! The twin of `crates/bench/peers/posted.c`: PingPong between two ranks with receives that were
-//! posted before, `posted BYTES...`.
+//! Measures PingPong between two ranks with receives that were posted before: `posted BYTES...`; the twin of
+//! `crates/bench/peers/posted.c`.
 //!
-//! Each receive is posted while the message before it is under way, so that every message finds its
-//! receive waiting. One line for each length: nanoseconds one way, half the round trip.
+//! Each receive is posted while the message before it is under way, so that every message finds its receive
+//! posted. Prints one line for each length: nanoseconds one way, half the round trip.
 
 mod blocks;
 mod buffers;

@@ -1,7 +1,7 @@
-//! The twin of `crates/bench/peers/rate.c`: the rate of messages from rank 0 to rank 1,
-//! `rate BYTES...`.
+//! Measures the rate of messages from rank 0 to rank 1: `rate BYTES...`; the twin of
+//! `crates/bench/peers/rate.c`.
 //!
-//! A window of 64 sends and 64 receives, each with a place of its own, then an answer of one byte. One
+//! A window of 64 sends and 64 receives, each with a buffer of its own, then a reply of one byte. Prints one
 //! line for each length: nanoseconds of one message.
 
 mod blocks;

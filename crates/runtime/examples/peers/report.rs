@@ -1,4 +1,4 @@
-//! Who says what was measured.
+//! Prints measurements, and reports wrong data.
 
 use crate::blocks::{self, Measured};
 use oxmpi::Comm;

@@ -1,7 +1,7 @@
-//! The twin of `crates/bench/peers/sendrecv.c`: Sendrecv of the Intel MPI Benchmarks,
-//! `sendrecv BYTES...`.
+//! Measures Sendrecv of the Intel MPI Benchmarks: `sendrecv BYTES...`; the twin of
+//! `crates/bench/peers/sendrecv.c`.
 //!
-//! Each rank sends to the right and receives from the left, by one call. One line for each length:
+//! Each rank sends to the right and receives from the left in one call. Prints one line for each length:
 //! nanoseconds of one call.
 
 mod blocks;

@@ -1,19 +1,19 @@
-//! Messages of 8 B that one rank sends to itself, by one thread and by two, each on a lane of its own.
+//! Measures messages of 8 B of a rank to itself, by one thread and by two, each with its own endpoint.
 //!
-//! Two lines: nanoseconds of one message, all threads together; `ranks` says how many threads. There
-//! is no C twin.
+//! Prints two lines: nanoseconds of one message, all threads together; `ranks` is the number of threads.
+//! There is no C twin.
 
 mod blocks;
 
 use blocks::Measured;
-use oxmpi::{Lane, Result, World};
+use oxmpi::{Endpoint, Result, World};
 use std::sync::Barrier;
 
 const BYTES: usize = 8;
 
-/// Sends and receives on a lane while others do so on theirs, and whether the last message arrived.
-fn alone(lane: Lane, ready: &Barrier) -> Result<(Measured, bool)> {
-    let comm = lane.open();
+/// Sends and receives on an endpoint while others do so on theirs, and whether the last message arrived.
+fn alone(endpoint: Endpoint, ready: &Barrier) -> Result<(Measured, bool)> {
+    let comm = endpoint.open();
     let (out, mut into) = ([7u8; BYTES], [0; BYTES]);
     let measured = blocks::measure(
         &comm,
@@ -46,11 +46,13 @@ fn main() -> Result<()> {
     let world = World::init()?;
     let comm = world.comm();
     for threads in 1..=2 {
-        let lanes: Vec<Lane> = (0..threads).map(|_| comm.lane()).collect::<Result<_>>()?;
+        let endpoints: Vec<Endpoint> = (0..threads)
+            .map(|_| comm.endpoint())
+            .collect::<Result<_>>()?;
         let ready = Barrier::new(threads);
         let ended: Vec<_> = std::thread::scope(|scope| {
-            let start = |lane| scope.spawn(|| alone(lane, &ready));
-            let running: Vec<_> = lanes.into_iter().map(start).collect();
+            let start = |endpoint| scope.spawn(|| alone(endpoint, &ready));
+            let running: Vec<_> = endpoints.into_iter().map(start).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread
                     .join()

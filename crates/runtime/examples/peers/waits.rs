@@ -1,9 +1,9 @@
-//! What waiting costs: `waits MILLISECONDS`. Rank 0 stays away so long, outside of all calls, while
-//! the others wait for its message, and then in a barrier.
+//! Measures what waiting costs: `waits MILLISECONDS`. Rank 0 makes no call for that time, while the others
+//! wait for its message, and then in a barrier.
 //!
-//! Two lines from rank 1: processor time that it took, how often it slept, and how long it waited
-//! after rank 0 came back, as near as the two clocks tell. With `OXMPI_WAIT=passive` a rank is asleep
-//! within 10 ms: it takes less than that however long the wait is.
+//! Prints two lines from rank 1: its processor time, how often it slept, and how long it waited after rank 0
+//! had come back, as exactly as the two clocks allow. With `OXMPI_WAIT=passive` a rank is asleep within 10
+//! ms, and takes less processor time than that however long the wait is.
 
 use std::time::{Duration, Instant};
 

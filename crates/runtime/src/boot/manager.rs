@@ -1,46 +1,57 @@
-//! The process manager, whichever it is: who started this process and answers for the whole job.
+//! The process manager that has started this process: none, PMI-1 or PMIx.
 
 use std::env;
 
 use oxmpi_wire::pmi::{Start, Variables};
 
-use super::pmi::Conversation;
-use super::pmix::Member;
+use super::pmi::PmiClient;
+use super::pmix::PmixClient;
 use crate::error::{Error, Result};
 
-/// The process manager, or its absence, and this process's place in its job.
+/// The process manager, if there is one, and this process's place in its job.
 #[derive(Debug)]
-pub(crate) struct Manager {
+pub(crate) struct ProcessManager {
     rank: u32,
     size: u32,
-    talk: Talk,
-    asked: Asked,
+    protocol: ManagerProtocol,
+    calls: ManagerCalls,
 }
 
-/// What the manager was asked for.
+/// The number of calls to the process manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ManagerCalls {
     pub(crate) puts: u32,
     pub(crate) gets: u32,
     pub(crate) barriers: u32,
 }
 
-/// How one talks to it.
+/// The protocol of a process manager.
 #[derive(Debug)]
-enum Talk {
-    /// Nobody started this process: it is a job of its own.
+enum ManagerProtocol {
+    /// No process manager has started this process, which is a job of its own.
     Alone,
-    /// PMI-1, over a descriptor or a connection.
-    Pmi(Box<Conversation>),
+    /// PMI-1, over a file descriptor or a connection.
+    Pmi(Box<PmiClient>),
     /// PMIx, through its library.
-    Pmix(Box<Member>),
+    Pmix(Box<PmixClient>),
 }
 
-impl Manager {
-    /// Finds out from the environment who started this process, and joins the job there.
+/// Asks the process manager by a call that both protocols have; `$alone` is the answer without one.
+macro_rules! ask {
+    ($self:ident, $call:ident($($argument:expr),*), $alone:expr) => {
+        match &mut $self.protocol {
+            ManagerProtocol::Alone => $alone,
+            ManagerProtocol::Pmi(client) => client.$call($($argument),*),
+            ManagerProtocol::Pmix(client) => client.$call($($argument),*),
+        }
+    };
+}
+
+impl ProcessManager {
+    /// Finds the process manager by environment variables, and joins the job.
     ///
     /// # Errors
-    /// When the environment or the manager makes no sense.
+    /// When the variables or the manager's replies are malformed.
     pub(crate) fn find() -> Result<Self> {
         let values = Variables::NAMES.map(|name| env::var(name).ok());
         let variables = Variables::new(values.each_ref().map(Option::as_deref));
@@ -48,34 +59,42 @@ impl Manager {
             .map_err(|why| Error::start("looking for the process manager", why))?;
         match start {
             Start::Descriptor { fd, rank, size } => {
-                let conversation = Conversation::at_descriptor(fd)?;
-                Ok(Self::new(rank, size, Talk::Pmi(conversation.into())))
+                let conversation = PmiClient::at_descriptor(fd)?;
+                Ok(Self::new(
+                    rank,
+                    size,
+                    ManagerProtocol::Pmi(conversation.into()),
+                ))
             }
             Start::Port { address, id } => {
-                let (conversation, place) = Conversation::at_port(address, id)?;
-                let talk = Talk::Pmi(conversation.into());
-                Ok(Self::new(place.rank, place.size, talk))
+                let (conversation, place) = PmiClient::at_port(address, id)?;
+                let protocol = ManagerProtocol::Pmi(conversation.into());
+                Ok(Self::new(place.rank, place.size, protocol))
             }
             Start::Pmix { .. } => {
-                let (member, size) = Member::join()?;
-                Ok(Self::new(member.rank(), size, Talk::Pmix(member.into())))
+                let (client, size) = PmixClient::join()?;
+                Ok(Self::new(
+                    client.rank(),
+                    size,
+                    ManagerProtocol::Pmix(client.into()),
+                ))
             }
-            _ => Ok(Self::new(0, 1, Talk::Alone)),
+            _ => Ok(Self::new(0, 1, ManagerProtocol::Alone)),
         }
     }
 
-    fn new(rank: u32, size: u32, talk: Talk) -> Self {
+    fn new(rank: u32, size: u32, protocol: ManagerProtocol) -> Self {
         Self {
             rank,
             size,
-            talk,
-            asked: Asked::default(),
+            protocol,
+            calls: ManagerCalls::default(),
         }
     }
 
-    /// What it was asked for until now.
-    pub(crate) const fn asked(&self) -> Asked {
-        self.asked
+    /// The calls until now.
+    pub(crate) const fn calls(&self) -> ManagerCalls {
+        self.calls
     }
 
     /// This process's rank in the job.
@@ -88,53 +107,37 @@ impl Manager {
         self.size
     }
 
-    /// Makes `value` known to every rank as `key`, after the next [`Manager::barrier`].
+    /// Publishes `value` as `key`; ranks can get it after the next [`ProcessManager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
-        self.asked.puts += 1;
-        match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.put(key, value),
-            Talk::Pmix(member) => member.put(key, value),
-        }
+        self.calls.puts += 1;
+        ask!(self, put(key, value), Ok(()))
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has called it.
     pub(crate) fn barrier(&mut self) -> Result<()> {
-        self.asked.barriers += 1;
-        match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.barrier(),
-            Talk::Pmix(member) => member.barrier(),
-        }
+        self.calls.barriers += 1;
+        ask!(self, barrier(), Ok(()))
     }
 
-    /// The value that rank `of` has put as `key`, if it has.
+    /// The value that rank `of` has published as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
-        self.asked.gets += 1;
-        match &mut self.talk {
-            Talk::Alone => Ok(None),
-            // One space for all: keys name their ranks where that matters.
-            Talk::Pmi(talk) => talk.get(key),
-            Talk::Pmix(member) => member.get(of, key),
+        self.calls.gets += 1;
+        match &mut self.protocol {
+            ManagerProtocol::Alone => Ok(None),
+            // PMI-1 has one space of keys: they contain the rank's number where that matters.
+            ManagerProtocol::Pmi(client) => client.get(key),
+            ManagerProtocol::Pmix(client) => client.get(of, key),
         }
     }
 
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
-        match &mut self.talk {
-            Talk::Alone => Ok(()),
-            Talk::Pmi(talk) => talk.finalize(),
-            Talk::Pmix(member) => member.finalize(),
-        }
+        ask!(self, finalize(), Ok(()))
     }
 
-    /// Asks the manager to end the whole job with exit code `code`. Does what it can: the caller
-    /// ends in any case.
+    /// Asks the manager to end the whole job with exit code `code`. Errors are ignored: the caller exits in
+    /// any case.
     pub(crate) fn abort(&mut self, code: i32) {
-        match &mut self.talk {
-            Talk::Alone => {}
-            Talk::Pmi(talk) => talk.abort(code),
-            Talk::Pmix(member) => member.abort(code),
-        }
+        ask!(self, abort(code), ())
     }
 }

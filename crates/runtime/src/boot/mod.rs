@@ -1,100 +1,122 @@
-//! How the ranks of a job find each other.
+//! How the ranks of a job find and connect to each other.
 //!
-//! Each rank makes known which node it is on, at which socket, and by a number [what it was told](told). Rank 0
-//! looks at all of it and tells which nodes there are, or that ranks were told different things. On one node, its first rank waits at its socket, the others connect to it, both
-//! ends check who the other is, and all map one shared memory segment. Where there are several nodes, the
-//! ranks of each meet so, and their leaders tell each other where all of them listen in the network: see
-//! [`afar`].
+//! Each rank publishes its node, its socket and a fingerprint of its [settings](agreed_settings). Rank 0
+//! reads all of them, and publishes which ranks are on which node, or that settings differ. On one node, the
+//! first rank waits at its socket, the others connect to it, both ends check each other's identity, and all
+//! map one shared memory segment. Where there are several nodes, the ranks of each do so, and their leaders
+//! exchange the network addresses of all ranks: see [`inter_node`].
 //!
-//! The manager is asked O(n) things in all by n ranks: rank 0 asks for n invitations, every other rank for
-//! a constant number of values, and each of m leaders for O(log m).
+//! The process manager gets O(n) calls in all from n ranks: rank 0 gets n addresses, every other rank a
+//! constant number of values, and each of m leaders O(log m).
 
-mod afar;
-mod card;
-mod invitation;
+mod agreed_settings;
+mod business_card;
+mod endpoint_address;
+mod inter_node;
+mod leader_exchange;
 mod manager;
 mod node;
 mod nodes;
 mod pmi;
 mod pmix;
-mod rounds;
-mod told;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::Node;
-use oxmpi_shm::heap::Reach;
-use oxmpi_shm::heap::Wish;
+use oxmpi_shm::heap::{Reach, Wish};
+use oxmpi_shm::{Layout, Node};
 
-pub(crate) use card::{Listening, NetworkWish};
-pub(crate) use invitation::Invitation;
-pub(crate) use manager::Manager;
-pub(crate) use node::{accept, admit, invite};
-pub(crate) use rounds::Mailed;
-pub(crate) use told::Told;
+pub(crate) use agreed_settings::AgreedSettings;
+pub(crate) use business_card::{NetworkListener, NetworkPreference};
+pub(crate) use endpoint_address::EndpointAddress;
+pub(crate) use leader_exchange::ExchangeTraffic;
+pub(crate) use manager::ProcessManager;
+pub(crate) use node::{accept_ranks, join_node, open_acceptor};
 
-use manager::Asked;
-use nodes::{Nodes, Published};
-use told::Print;
+use agreed_settings::Fingerprint;
+use manager::ManagerCalls;
+use nodes::{JobNodes, PublishedNodes};
 
 use crate::error::{Error, Result};
-use crate::raw::Policy;
 
-/// The key under which a rank makes itself known, `PRINT/INVITATION`, with its number.
+/// The key, with a rank's number, under which a rank publishes `FINGERPRINT/ADDRESS`.
 const NODE: &str = "oxmpi-node";
 
-/// The ranks that have met, as one of them sees it.
-pub(crate) struct Met {
-    /// Those that share memory with it, in the order of their ranks.
+/// How the ranks of an endpoint find each other, and what they share.
+#[derive(Clone, Debug)]
+pub(crate) struct StartOptions {
+    /// Which transports are selected, and how the ranks of other nodes are reached.
+    pub(crate) network: NetworkPreference,
+    /// The sizes of a shared memory segment for one rank.
+    pub(crate) layout: Layout,
+    /// The memory that ranks allocate.
+    pub(crate) heap: Wish,
+}
+
+impl StartOptions {
+    /// The sizes of a shared memory segment for `ranks` ranks.
+    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
+        Layout {
+            ranks,
+            ..self.layout
+        }
+    }
+}
+
+/// The ranks that have connected, as one of them sees it.
+pub(crate) struct WiredRanks {
+    /// The ranks that share memory with this one, in the order of their numbers.
     pub(crate) node: Node,
-    /// The others, where there are any.
-    pub(crate) far: Option<Box<Far>>,
+    /// The ranks of other nodes, if there are any.
+    pub(crate) remote: Option<Box<RemoteRanks>>,
 }
 
 /// Ranks on other nodes.
-pub(crate) struct Far {
-    /// The two halves of what reaches them.
+pub(crate) struct RemoteRanks {
+    /// The two halves of the network.
     pub(crate) tx: oxmpi_tcp::TcpTx<RawBytes>,
     pub(crate) rx: oxmpi_tcp::TcpRx<RawBytes>,
-    /// All ranks: those of this node first.
+    /// All ranks, those of this node first.
     pub(crate) order: Vec<u32>,
-    /// The node of each rank, by rank: its number in the order of the nodes' first ranks. Every rank has
+    /// The node of each rank, by rank. Nodes are numbered in the order of their first ranks. Every rank has
     /// the same list.
     pub(crate) nodes: Vec<u32>,
     /// The process of each rank, by rank.
     pub(crate) pids: Vec<u32>,
-    /// Ranks that run on this machine, whichever node they are of.
-    pub(crate) machine: u32,
-    /// The processes of those of them that this rank can ask the kernel about.
-    pub(crate) seen: Vec<u32>,
-    /// Whether this rank is the first of those that are nodes of their own on its host.
-    pub(crate) first_alone: bool,
-    /// What it took to find them.
-    pub(crate) mailed: Mailed,
+    /// Number of ranks on this machine, of whichever node.
+    pub(crate) ranks_on_machine: u32,
+    /// The processes of those of them whose affinity this rank can read.
+    pub(crate) visible_pids: Vec<u32>,
+    /// Whether this rank is the first of those on its host that do not share memory.
+    pub(crate) speaks_for_host: bool,
+    /// What this rank has sent to find the others.
+    pub(crate) traffic: ExchangeTraffic,
 }
 
-impl Met {
-    /// With memory that ranks have allocated before.
-    pub(crate) fn with_reach(self, reach: Reach) -> Self {
+impl WiredRanks {
+    /// With the heap of an earlier endpoint.
+    pub(crate) fn with_heap_reach(self, reach: Reach) -> Self {
         Self {
             node: self.node.with_reach(reach),
             ..self
         }
     }
 
-    /// Whether it falls to this rank to tell people what holds for all ranks of its host that share no memory.
-    pub(crate) fn speaks_for_its_host(&self) -> bool {
-        self.far.as_ref().is_none_or(|far| far.first_alone)
+    /// Whether this rank prints warnings that hold for all ranks of its host that do not share memory.
+    pub(crate) fn speaks_for_host(&self) -> bool {
+        self.remote
+            .as_ref()
+            .is_none_or(|remote| remote.speaks_for_host)
     }
 
-    /// What it took to meet, for people and tests: `rank 3: 1 puts, 5 gets, 4 barriers; 2 messages, 412 bytes`.
-    pub(crate) fn report(&self, manager: &Manager) -> String {
-        let Asked {
+    /// A report of the calls and messages of the wire-up, for people and tests: `rank 3: 1 puts, 5 gets, 4
+    /// barriers; 2 messages, 412 bytes`.
+    pub(crate) fn report(&self, manager: &ProcessManager) -> String {
+        let ManagerCalls {
             puts,
             gets,
             barriers,
-        } = manager.asked();
-        let mailed = self.far.as_ref().map(|far| far.mailed);
-        let Mailed { messages, bytes } = mailed.unwrap_or_default();
+        } = manager.calls();
+        let traffic = self.remote.as_ref().map(|remote| remote.traffic);
+        let ExchangeTraffic { messages, bytes } = traffic.unwrap_or_default();
         format!(
             "rank {}: {puts} puts, {gets} gets, {barriers} barriers; {messages} messages, {bytes} bytes",
             manager.rank()
@@ -102,76 +124,81 @@ impl Met {
     }
 }
 
-impl From<Node> for Met {
+impl From<Node> for WiredRanks {
     fn from(node: Node) -> Self {
-        Self { node, far: None }
+        Self { node, remote: None }
     }
 }
 
-/// Meets all ranks of the job, with memory that they allocate as in `heap`.
+/// Connects all ranks of the job.
 ///
 /// # Errors
-/// When a rank does not come, no network reaches it, or it was told other things.
-pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result<Met> {
+/// When a rank does not connect, no network reaches it, or its settings differ.
+pub(crate) fn wire_up(
+    manager: &mut ProcessManager,
+    options: &StartOptions,
+    agreed: &AgreedSettings,
+) -> Result<WiredRanks> {
     let (rank, size) = (manager.rank(), manager.size());
-    let (door, own) = invite(policy.network.selection.shared)?;
+    let (acceptor, own) = open_acceptor(options.network.selection.shared)?;
     if size == 1 {
-        return admit(door, policy.layout(1), Some(heap)).map(Met::from);
+        return accept_ranks(acceptor, options.layout(1), Some(options.heap)).map(WiredRanks::from);
     }
-    let print = policy.told.print;
-    manager.put(&format!("{NODE}-{rank}"), &format!("{print}/{own}"))?;
+    let fingerprint = agreed.fingerprint;
+    manager.put(&format!("{NODE}-{rank}"), &format!("{fingerprint}/{own}"))?;
     manager.barrier()?;
-    let first = invitation(manager, 0)?;
+    let first = address(manager, 0)?;
     if rank == 0 {
         let (mut names, mut differs) = (vec![own.node.clone()], None);
         for rank in 1..size {
-            let (its_print, invitation) = known(manager, rank)?;
-            differs = differs.or((its_print != print).then_some(rank));
-            names.push(invitation.node);
+            let (its_fingerprint, address) = published_by(manager, rank)?;
+            differs = differs.or((its_fingerprint != fingerprint).then_some(rank));
+            names.push(address.node);
         }
         match differs {
-            Some(other) => nodes::publish_difference(manager, other)?,
-            None => Nodes::named(names.iter().map(String::as_str)).publish(manager)?,
+            Some(other) => nodes::publish_differing_rank(manager, other)?,
+            None => JobNodes::named(names.iter().map(String::as_str)).publish(manager)?,
         }
     }
     manager.barrier()?;
-    let published = match Published::ask(manager)? {
+    let published = match PublishedNodes::ask(manager)? {
         Ok(published) => published,
-        Err(other) => return Err(policy.told.differs(manager, other)),
+        Err(other) => return Err(agreed.differs(manager, other)),
     };
     if published.nodes > 1 {
-        let listening = Listening::open(&policy.network, door, own, &first)?;
-        return afar::meet(manager, listening, published, policy, heap);
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        return inter_node::wire_up(manager, listening, published, options);
     }
     match rank {
-        0 => admit(door, policy.layout(size), Some(heap)),
-        _ => accept(&first, rank, size),
+        0 => accept_ranks(acceptor, options.layout(size), Some(options.heap)),
+        _ => join_node(&first, rank, size),
     }
-    .map(Met::from)
+    .map(WiredRanks::from)
 }
 
-/// The invitation of rank `of`.
-fn invitation(manager: &mut Manager, of: u32) -> Result<Invitation> {
-    known(manager, of).map(|(_, invitation)| invitation)
+/// The address of rank `of`.
+fn address(manager: &mut ProcessManager, of: u32) -> Result<EndpointAddress> {
+    published_by(manager, of).map(|(_, address)| address)
 }
 
-/// What stands for all that rank `of` was told, and its invitation.
-fn known(manager: &mut Manager, of: u32) -> Result<(Print, Invitation)> {
-    let text = asked(manager, of, &format!("{NODE}-{of}"))?;
+/// The fingerprint and the address of rank `of`.
+fn published_by(manager: &mut ProcessManager, of: u32) -> Result<(Fingerprint, EndpointAddress)> {
+    let text = get_published(manager, of, &format!("{NODE}-{of}"))?;
     let parts = text.split_once('/');
-    let read = parts.and_then(|(print, invitation)| Some((Print::decode(print)?, invitation)));
-    let Some((print, invitation)) = read else {
-        let why = format!("rank {of} is {text:?}, expected number/invitation: {VERSION}");
+    let read =
+        parts.and_then(|(fingerprint, address)| Some((Fingerprint::decode(fingerprint)?, address)));
+    let Some((fingerprint, address)) = read else {
+        let why = format!("rank {of} is {text:?}, expected fingerprint/address: {VERSION}");
         return Err(Error::start("looking for the other ranks", why));
     };
-    Ok((print, Invitation::decode(invitation)?))
+    Ok((fingerprint, EndpointAddress::decode(address)?))
 }
 
-/// What to ask when another rank says what makes no sense.
+/// A question for errors about malformed data of another rank.
 const VERSION: &str = "is it an oxmpi program of this version?";
 
-/// What rank `of` has made known under `key`.
-fn asked(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
+/// The value that rank `of` has published under `key`.
+fn get_published(manager: &mut ProcessManager, of: u32, key: &str) -> Result<String> {
     manager.get(of, key)?.ok_or_else(|| {
         let why = format!("rank {of} has published no {key}: {VERSION}");
         Error::start("looking for the other ranks", why)

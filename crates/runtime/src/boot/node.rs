@@ -1,4 +1,4 @@
-//! How the ranks of a node meet, at the socket of the first of them.
+//! How the ranks of a node connect, at the socket of the first of them.
 
 use std::time::Duration;
 use std::{fs, process};
@@ -6,25 +6,26 @@ use std::{fs, process};
 use oxmpi_shm::heap::Wish;
 use oxmpi_shm::{Gathered, Host, JoinError, Layout, Node};
 
-use super::Invitation;
-use super::invitation::alone;
+use super::EndpointAddress;
+use super::endpoint_address::alone;
 use crate::error::{Error, Result};
 
-/// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
-/// bounds the wait for one that never starts.
+/// How long ranks wait for each other to connect. The death of a rank is noticed at once; this bounds the
+/// wait for a rank that never starts.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The first rank of a node before the others have come.
-pub(crate) struct Door {
+/// The first rank of a node, before the others have connected.
+pub(crate) struct Acceptor {
     host: Host,
     key: [u8; 16],
 }
 
-/// Opens a door for other ranks of the node. One that does not share memory (`shared`) is a node of its own.
-pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
+/// Opens an acceptor for the other ranks of the node. A rank that does not share memory (`shared`) is a node
+/// of its own.
+pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)> {
     let host = Host::bind().map_err(failed)?;
     let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
-    let invitation = Invitation {
+    let address = EndpointAddress {
         socket: host.name().to_owned(),
         key,
         node: if shared {
@@ -34,52 +35,57 @@ pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
         },
         host: word(&oxmpi_os::host::name(), &[]),
     };
-    Ok((Door { host, key }, invitation))
+    Ok((Acceptor { host, key }, address))
 }
 
-/// Waits at the door until all ranks of `layout` have met.
-pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<Node> {
-    let Door { host, key } = door;
+/// Waits until all ranks of `layout` have connected.
+pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish>) -> Result<Node> {
+    let Acceptor { host, key } = acceptor;
     let node = match (layout.ranks, heap) {
         (1, None) => Node::alone(layout),
-        (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
+        (1, Some(preference)) => Node::alone(layout).map(|node| node.with_heap(preference)),
         (_, None) => host.serve(layout, key, PATIENCE),
-        (_, Some(wish)) => host.with_heap(wish).serve(layout, key, PATIENCE),
+        (_, Some(preference)) => host.with_heap(preference).serve(layout, key, PATIENCE),
     };
     node.map_err(failed)
 }
 
-/// As [`admit`] for two ranks or more, but the others wait for [`release`] before they go on. `note` is what
-/// this rank says of itself.
-pub(super) fn gather(door: Door, layout: Layout, heap: Wish, note: u64) -> Result<Gathered> {
-    let Door { host, key } = door;
+/// As [`accept_ranks`] for two ranks or more, but the others wait for [`release`]. `note` is what this rank
+/// adds to the node address table.
+pub(super) fn gather(
+    acceptor: Acceptor,
+    layout: Layout,
+    heap: Wish,
+    note: u64,
+) -> Result<Gathered> {
+    let Acceptor { host, key } = acceptor;
     let gathered = host.with_heap(heap).gather(layout, key, note, PATIENCE);
     gathered.map_err(failed)
 }
 
-/// Lets the ranks of a node go on, and tells them `word`.
+/// Lets the ranks of a node go on, and sends them `word`.
 pub(super) fn release(gathered: Gathered, word: &[u8]) -> Result<Node> {
     gathered.release(word, PATIENCE).map_err(failed)
 }
 
-/// As [`accept`], where the first rank gathers: says `note`, and gives its word.
-pub(super) fn accept_word(
-    invitation: &Invitation,
+/// As [`join_node`], where the first rank gathers: sends `note`, and gets its word.
+pub(super) fn gather_at_node(
+    address: &EndpointAddress,
     rank: u32,
     size: u32,
     note: u64,
 ) -> Result<(Node, Vec<u8>)> {
-    let Invitation { socket, key, .. } = invitation;
+    let EndpointAddress { socket, key, .. } = address;
     Node::join_with(socket, rank, size, *key, note, PATIENCE).map_err(failed)
 }
 
-/// Goes where the first rank of the node waits, as rank `rank` of `size` there.
-pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<Node> {
-    Node::join(&invitation.socket, rank, size, invitation.key, PATIENCE).map_err(failed)
+/// Connects to the first rank of the node, as rank `rank` of `size` there.
+pub(crate) fn join_node(address: &EndpointAddress, rank: u32, size: u32) -> Result<Node> {
+    Node::join(&address.socket, rank, size, address.key, PATIENCE).map_err(failed)
 }
 
-/// Names what a rank has to have in common with others to share memory with them: this boot of this
-/// machine, and the namespaces in which sockets, processes and users are found.
+/// The name of what ranks that share memory have in common: the boot of the machine, and the namespaces of
+/// sockets, processes and users.
 fn this_node() -> String {
     let boot = oxmpi_os::host::boot_id().unwrap_or_else(|_| oxmpi_os::host::name());
     let boot = word(&boot, &['.']);
@@ -96,10 +102,10 @@ fn this_node() -> String {
     format!("{boot}.{}", spaces.join("."))
 }
 
-/// `name` as one short word, without what separates words in what ranks tell each other, nor `others`: a host may
-/// have any name.
+/// `name` as one short word, without the separators of published texts and without `others`. Host names may
+/// contain anything.
 fn word(name: &str, others: &[char]) -> String {
-    /// Longest name, in bytes: that of a host on Linux.
+    /// Longest name in bytes: that of a host on Linux.
     const LONGEST: usize = 64;
     let parts = |c: char| c.is_whitespace() || c.is_control() || [',', '/', '='].contains(&c);
     let one = |c: char| {
@@ -123,13 +129,13 @@ fn word(name: &str, others: &[char]) -> String {
 }
 
 fn failed(why: JoinError) -> Error {
-    Error::start("meeting the other ranks of this node", why)
+    Error::start("connecting to the other ranks of this node", why)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{invite, word};
-    use crate::boot::invitation::{machine, processes};
+    use super::{open_acceptor, word};
+    use crate::boot::endpoint_address::{machine, processes};
 
     #[test]
     fn any_name_of_a_host_is_one_word() {
@@ -140,19 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_one_node_say_so() {
-        let (_first, one) = invite(true).expect("a door");
-        let (_second, two) = invite(true).expect("a door");
-        let (_third, alone) = invite(false).expect("a door");
+    fn ranks_of_one_node_have_one_node_name() {
+        let (_first, one) = open_acceptor(true).expect("an acceptor");
+        let (_second, two) = open_acceptor(true).expect("an acceptor");
+        let (_third, alone) = open_acceptor(false).expect("an acceptor");
         assert_eq!(one.node, two.node);
         assert_ne!(one.node, alone.node);
         assert_eq!(machine(&one.node), machine(&alone.node));
         assert_eq!(processes(&one.node), processes(&alone.node));
-        assert!(
-            processes(&one.node)
-                .1
-                .is_some_and(|space| !space.is_empty())
-        );
+        let (_, space) = processes(&one.node);
+        assert!(space.is_some_and(|space| !space.is_empty()));
         assert_ne!((one.socket, one.key), (two.socket, two.key));
     }
 }

@@ -1,45 +1,45 @@
-//! Which ranks are on which node, as rank 0 makes it of all invitations and tells the others by the
-//! process manager: some numbers for each rank, and one for each node.
+//! Which ranks are on which node: rank 0 finds it from the addresses of all ranks, and publishes a few
+//! numbers for each rank and one for each node.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Manager, asked};
+use super::{ProcessManager, get_published};
 use crate::error::{Error, Result};
 
-/// The key of the number of nodes, or of who differs.
+/// The key of the number of nodes, or of the rank whose settings differ.
 const NODES: &str = "oxmpi-nodes";
-/// Before the rank that was told otherwise than rank 0.
+/// The prefix of the rank whose settings differ from those of rank 0.
 const DIFFERS: &str = "other:";
-/// The key of the seats of all ranks, each piece of the list with its number.
-const SEATS: &str = "oxmpi-seats";
-/// The key of the leaders of all nodes, likewise.
+/// The key of the nodes and local ranks of all ranks, with the number of a piece of the list.
+const NODE_RANKS: &str = "oxmpi-node-ranks";
+/// The key of the leaders of all nodes, with the number of a piece of the list.
 const LEADERS: &str = "oxmpi-leaders";
 
-/// Rows under one key: as many as the managers take with the longest numbers.
-const PIECE: u32 = 32;
+/// Rows under one key: as many as process managers take with the longest numbers.
+const ROWS_PER_KEY: u32 = 32;
 
-/// A rank among the nodes of its job.
+/// A rank's node and its rank there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct NodeRank {
     /// The number of its node.
     pub(super) node: u32,
-    /// Its place among the node's ranks, which stand in the order of their numbers.
+    /// Its rank among the node's ranks, which are in the order of their numbers.
     pub(super) place: u32,
-    /// The first of these ranks.
+    /// The first rank of the node.
     pub(super) leader: u32,
-    /// How many these are.
+    /// Number of ranks of the node.
     pub(super) ranks: u32,
 }
 
 /// The nodes of a job, numbered in the order of their first ranks.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Nodes {
-    seats: Vec<Seat>,
+pub(super) struct JobNodes {
+    node_ranks: Vec<NodeRank>,
     leaders: Vec<u32>,
 }
 
-impl Nodes {
-    /// Those that the ranks have named, in their order.
+impl JobNodes {
+    /// The nodes of ranks with these node names, in the order of ranks.
     pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut known = HashMap::new();
         let (mut leaders, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,84 +52,96 @@ impl Nodes {
             places.push((node, counts[node]));
             counts[node] += 1;
         }
-        let seat = |(node, place): (usize, u32)| Seat {
+        let node_rank = |(node, place): (usize, u32)| NodeRank {
             node: node as u32,
             place,
             leader: leaders[node],
             ranks: counts[node],
         };
         Self {
-            seats: places.into_iter().map(seat).collect(),
+            node_ranks: places.into_iter().map(node_rank).collect(),
             leaders,
         }
     }
 
     /// The node of each rank.
     pub(super) fn numbers(&self) -> Vec<u32> {
-        self.seats.iter().map(|seat| seat.node).collect()
+        self.node_ranks
+            .iter()
+            .map(|node_rank| node_rank.node)
+            .collect()
     }
 
-    /// Tells all ranks, after the next barrier. Nobody looks a rank up where there is one node.
-    pub(super) fn publish(&self, manager: &mut Manager) -> Result<()> {
+    /// Publishes the nodes; other ranks can read them after the next barrier. With one node no rank needs the
+    /// lists.
+    pub(super) fn publish(&self, manager: &mut ProcessManager) -> Result<()> {
         manager.put(NODES, &self.leaders.len().to_string())?;
         if self.leaders.len() == 1 {
             return Ok(());
         }
-        let seats = self.seats.iter().map(|seat| {
-            let Seat {
+        let node_ranks = self.node_ranks.iter().map(|node_rank| {
+            let NodeRank {
                 node,
                 place,
                 leader,
                 ranks,
-            } = *seat;
+            } = *node_rank;
             [node, place, leader, ranks]
         });
-        let seats: Vec<_> = seats.collect();
+        let node_ranks: Vec<_> = node_ranks.collect();
         let leaders: Vec<_> = self.leaders.iter().map(|&leader| [leader]).collect();
-        publish(manager, SEATS, &seats)?;
+        publish(manager, NODE_RANKS, &node_ranks)?;
         publish(manager, LEADERS, &leaders)
     }
 }
 
-/// Tells all ranks, after the next barrier, that this one was told otherwise than rank 0.
-pub(super) fn publish_difference(manager: &mut Manager, rank: u32) -> Result<()> {
+/// Publishes that the settings of `rank` differ from those of rank 0.
+pub(super) fn publish_differing_rank(manager: &mut ProcessManager, rank: u32) -> Result<()> {
     manager.put(NODES, &format!("{DIFFERS}{rank}"))
 }
 
-fn publish<const N: usize>(manager: &mut Manager, key: &str, rows: &[[u32; N]]) -> Result<()> {
-    let mut pieces = rows.chunks(PIECE as usize).enumerate();
+fn publish<const N: usize>(
+    manager: &mut ProcessManager,
+    key: &str,
+    rows: &[[u32; N]],
+) -> Result<()> {
+    let mut pieces = rows.chunks(ROWS_PER_KEY as usize).enumerate();
     pieces.try_for_each(|(number, piece)| manager.put(&format!("{key}-{number}"), &write(piece)))
 }
 
-/// What rank 0 has published: asked for piece by piece, and kept.
+/// What rank 0 has published. Lists are read piece by piece, and kept.
 #[derive(Debug)]
-pub(super) struct Published {
+pub(super) struct PublishedNodes {
     /// The number of nodes.
     pub(super) nodes: u32,
-    seats: List<4>,
-    leaders: List<1>,
+    node_ranks: PublishedList<4>,
+    leaders: PublishedList<1>,
 }
 
-impl Published {
-    /// The nodes, or the first rank that was told otherwise than rank 0.
-    pub(super) fn ask(manager: &mut Manager) -> Result<Result<Self, u32>> {
-        let text = asked(manager, 0, NODES)?;
-        let wrong = |_| misread(NODES, &text);
+impl PublishedNodes {
+    /// The number of nodes, or the first rank whose settings differ from those of rank 0.
+    pub(super) fn ask(manager: &mut ProcessManager) -> Result<Result<Self, u32>> {
+        let text = get_published(manager, 0, NODES)?;
+        let wrong = |_| malformed_list(NODES, &text);
         if let Some(rank) = text.strip_prefix(DIFFERS) {
             return rank.parse().map(Err).map_err(wrong);
         }
         let nodes = text.parse().map_err(wrong)?;
         Ok(Ok(Self {
             nodes,
-            seats: List::new(SEATS),
-            leaders: List::new(LEADERS),
+            node_ranks: PublishedList::new(NODE_RANKS),
+            leaders: PublishedList::new(LEADERS),
         }))
     }
 
-    /// The seat of a rank.
-    pub(super) fn seat(&mut self, manager: &mut Manager, rank: u32) -> Result<Seat> {
-        let [node, place, leader, ranks] = self.seats.at(manager, rank)?;
-        Ok(Seat {
+    /// The node and local rank of a rank.
+    pub(super) fn node_rank(
+        &mut self,
+        manager: &mut ProcessManager,
+        rank: u32,
+    ) -> Result<NodeRank> {
+        let [node, place, leader, ranks] = self.node_ranks.at(manager, rank)?;
+        Ok(NodeRank {
             node,
             place,
             leader,
@@ -138,19 +150,19 @@ impl Published {
     }
 
     /// The first rank of a node.
-    pub(super) fn leader(&mut self, manager: &mut Manager, node: u32) -> Result<u32> {
+    pub(super) fn leader(&mut self, manager: &mut ProcessManager, node: u32) -> Result<u32> {
         let [rank] = self.leaders.at(manager, node)?;
         Ok(rank)
     }
 }
 
 #[derive(Debug)]
-struct List<const N: usize> {
+struct PublishedList<const N: usize> {
     key: &'static str,
     pieces: BTreeMap<u32, Vec<[u32; N]>>,
 }
 
-impl<const N: usize> List<N> {
+impl<const N: usize> PublishedList<N> {
     const fn new(key: &'static str) -> Self {
         Self {
             key,
@@ -158,23 +170,23 @@ impl<const N: usize> List<N> {
         }
     }
 
-    fn at(&mut self, manager: &mut Manager, index: u32) -> Result<[u32; N]> {
-        let (number, at) = (index / PIECE, (index % PIECE) as usize);
+    fn at(&mut self, manager: &mut ProcessManager, index: u32) -> Result<[u32; N]> {
+        let (number, at) = (index / ROWS_PER_KEY, (index % ROWS_PER_KEY) as usize);
         if !self.pieces.contains_key(&number) {
             let key = format!("{}-{number}", self.key);
-            let text = asked(manager, 0, &key)?;
-            let piece = read(&text).ok_or_else(|| misread(&key, &text))?;
+            let text = get_published(manager, 0, &key)?;
+            let piece = read(&text).ok_or_else(|| malformed_list(&key, &text))?;
             self.pieces.insert(number, piece);
         }
         let found = self.pieces.get(&number).and_then(|piece| piece.get(at));
         found.copied().ok_or_else(|| {
-            let why = format!("rank 0 has published {} without number {index}", self.key);
+            let why = format!("rank 0 has published no entry {index} of {}", self.key);
             Error::start("looking for the other ranks", why)
         })
     }
 }
 
-/// Numbers of a row with dots between them, rows with commas.
+/// The numbers of a row separated by dots, and rows by commas.
 fn write<const N: usize>(rows: &[[u32; N]]) -> String {
     let rows = rows.iter().map(|row| row.map(|n| n.to_string()).join("."));
     rows.collect::<Vec<_>>().join(",")
@@ -189,8 +201,9 @@ fn read<const N: usize>(text: &str) -> Option<Vec<[u32; N]>> {
     text.split(',').map(row).collect()
 }
 
-fn misread(key: &str, text: &str) -> Error {
-    let why = format!("rank 0 says {key} = {text:?}: is it an oxmpi program of this version?");
+fn malformed_list(key: &str, text: &str) -> Error {
+    let why =
+        format!("rank 0 has published {key} = {text:?}: is it an oxmpi program of this version?");
     Error::start("looking for the other ranks", why)
 }
 
@@ -200,30 +213,34 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_by_their_first_ranks() {
-        let nodes = Nodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
-        let seat = |node, place, leader, ranks| Seat {
+        let nodes = JobNodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
+        let node_rank = |node, place, leader, ranks| NodeRank {
             node,
             place,
             leader,
             ranks,
         };
-        let (first, second, last) = (seat(0, 0, 0, 3), seat(1, 0, 1, 2), seat(2, 0, 3, 1));
-        let seats = [
+        let (first, second, last) = (
+            node_rank(0, 0, 0, 3),
+            node_rank(1, 0, 1, 2),
+            node_rank(2, 0, 3, 1),
+        );
+        let node_ranks = [
             first,
             second,
-            Seat { place: 1, ..first },
+            NodeRank { place: 1, ..first },
             last,
-            Seat { place: 1, ..second },
-            Seat { place: 2, ..first },
+            NodeRank { place: 1, ..second },
+            NodeRank { place: 2, ..first },
         ];
-        assert_eq!(nodes.seats, seats);
+        assert_eq!(nodes.node_ranks, node_ranks);
         assert_eq!(nodes.leaders, [0, 1, 3]);
         assert_eq!(nodes.numbers(), [0, 1, 0, 2, 1, 0]);
     }
 
     #[test]
     fn what_is_written_is_read_and_fits_the_managers() {
-        let rows = [[9_999_999, 99_999, 9_999_999, 99_999]; PIECE as usize];
+        let rows = [[9_999_999, 99_999, 9_999_999, 99_999]; ROWS_PER_KEY as usize];
         let text = write(&rows);
         assert!(text.len() <= 1000, "{}", text.len());
         assert_eq!(read(&text), Some(rows.to_vec()));

@@ -1,4 +1,4 @@
-//! The blocking shell around the PMI-1 client: one stream to whoever started this process.
+//! The PMI-1 client: one stream to the process manager.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -12,33 +12,33 @@ use oxmpi_wire::pmi::{Client, ClientError, Opening, Place, Reply, Request};
 
 use crate::error::{Error, Result};
 
-/// How long a manager may think about what it can answer at once: all but a barrier.
+/// How long the process manager may take to answer anything but a barrier.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const STEP: &str = "talking to the process manager";
 
-/// A PMI-1 conversation over a stream.
+/// The PMI-1 client on a stream.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(super) struct PmiClient {
     client: Client,
-    stream: Stream,
+    stream: ManagerStream,
     /// The job's key-value space.
     space: String,
 }
 
 /// Bytes to and from the manager.
 #[derive(Debug)]
-struct Stream {
+struct ManagerStream {
     file: File,
     patience: Duration,
 }
 
-impl Conversation {
+impl PmiClient {
     /// Joins the job over the descriptor `fd` (`PMI_FD`), which the manager left open.
     pub(super) fn at_descriptor(fd: i32) -> Result<Self> {
         let stream = oxmpi_os::inherit(fd)
             .map_err(|why| Error::start(STEP, format_args!("PMI_FD={fd}: {why}")))?;
-        Self::open(Stream::new(stream, PATIENCE))
+        Self::open(ManagerStream::new(stream, PATIENCE))
     }
 
     /// Connects to `address`, `host:port` (`PMI_PORT`), as the process that the manager calls `id`,
@@ -46,42 +46,42 @@ impl Conversation {
     pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, Place)> {
         let stream = connect(address)
             .map_err(|why| Error::start(STEP, format_args!("PMI_PORT={address}: {why}")))?;
-        Self::connected(Stream::new(stream.into(), PATIENCE), id)
+        Self::connected(ManagerStream::new(stream.into(), PATIENCE), id)
     }
 
-    fn connected(mut stream: Stream, id: u32) -> Result<(Self, Place)> {
-        let place = stream.present(id)?;
+    fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, Place)> {
+        let place = stream.identify(id)?;
         Ok((Self::open(stream)?, place))
     }
 
-    fn open(stream: Stream) -> Result<Self> {
-        let mut talk = Self {
+    fn open(stream: ManagerStream) -> Result<Self> {
+        let mut client = Self {
             client: Client::new(),
             stream,
             space: String::new(),
         };
-        talk.ask(Request::Init, |_| Some(()))?;
-        talk.ask(Request::Maxes, |_| Some(()))?;
-        talk.space = talk.ask(Request::KvsName, |reply| match reply {
+        client.ask(Request::Init, |_| Some(()))?;
+        client.ask(Request::Maxes, |_| Some(()))?;
+        client.space = client.ask(Request::KvsName, |reply| match reply {
             Reply::KvsName(name) => Some(name.to_owned()),
             _ => None,
         })?;
-        Ok(talk)
+        Ok(client)
     }
 
-    /// Stores `value` as `key`, for all to see after the next barrier.
+    /// Publishes `value` as `key`; ranks can get it after the next barrier.
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         let space = self.space.clone();
         let kvs = &space;
         self.ask(Request::Put { kvs, key, value }, |_| Some(()))
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has called it.
     pub(super) fn barrier(&mut self) -> Result<()> {
         self.ask(Request::Barrier, |_| Some(()))
     }
 
-    /// The value of `key`, if a rank has put it.
+    /// The value of `key`, if a rank has published it.
     pub(super) fn get(&mut self, key: &str) -> Result<Option<String>> {
         let space = self.space.clone();
         self.ask(Request::Get { kvs: &space, key }, |reply| match reply {
@@ -98,19 +98,19 @@ impl Conversation {
     /// Asks for the end of the whole job.
     pub(super) fn abort(&mut self, code: i32) {
         if let Ok(line) = self.client.request(Request::Abort { code }) {
-            // The job ends whether or not the manager hears of it: its ranks notice our death.
+            // The job ends even if the manager does not get this: its ranks notice this process's death.
             let _ = self.stream.file.write_all(line.as_bytes());
         }
     }
 
-    /// Sends `request`, waits for the reply, and reads from it what `read` finds.
+    /// Sends `request`, waits for the reply, and gives what `read` finds in it.
     fn ask<R>(
         &mut self,
         request: Request<'_>,
         read: impl FnOnce(Reply<'_>) -> Option<R>,
     ) -> Result<R> {
         let word = request.command().request_word();
-        // Others may be slow to come to a barrier; everything else the manager answers by itself.
+        // A barrier waits for other ranks; everything else the manager answers at once.
         let patience = (request != Request::Barrier).then_some(self.stream.patience);
         let line = self.client.request(request).map_err(failed)?;
         self.stream
@@ -119,12 +119,12 @@ impl Conversation {
             .map_err(failed)?;
         let mut bytes = [0; 1024];
         loop {
-            let heard = self.stream.hear(&mut bytes, word, patience)?;
-            if heard.is_empty() {
+            let received = self.stream.read(&mut bytes, word, patience)?;
+            if received.is_empty() {
                 let why = self.client.closed();
                 return Err(failed(why.unwrap_or(ClientError::Closed(word))));
             }
-            if let Some(reply) = self.client.feed(heard).map_err(failed)? {
+            if let Some(reply) = self.client.feed(received).map_err(failed)? {
                 return read(reply)
                     .ok_or_else(|| failed("the process manager answered another question"));
             }
@@ -132,7 +132,7 @@ impl Conversation {
     }
 }
 
-impl Stream {
+impl ManagerStream {
     fn new(stream: OwnedFd, patience: Duration) -> Self {
         Self {
             file: stream.into(),
@@ -140,26 +140,26 @@ impl Stream {
         }
     }
 
-    /// Says who we are to a manager that we have connected to.
-    fn present(&mut self, id: u32) -> Result<Place> {
+    /// Identifies this process to a manager that it has connected to.
+    fn identify(&mut self, id: u32) -> Result<Place> {
         let line = Opening::line(id);
         self.file.write_all(line.as_bytes()).map_err(failed)?;
         let mut opening = Opening::default();
         let mut bytes = [0; 1024];
         loop {
-            let heard = self.hear(&mut bytes, "initack", Some(self.patience))?;
-            if heard.is_empty() {
+            let received = self.read(&mut bytes, "initack", Some(self.patience))?;
+            if received.is_empty() {
                 return Err(failed(opening.closed()));
             }
-            if let Some(place) = opening.feed(heard).map_err(failed)? {
+            if let Some(place) = opening.feed(received).map_err(failed)? {
                 return Ok(place);
             }
         }
     }
 
-    /// Waits for bytes, as long as `patience` says (`None`: for ever). None at all: the manager has
-    /// closed the stream. `request` is what it is to answer.
-    fn hear<'b>(
+    /// Waits for bytes, for `patience` at most (`None`: for ever). Empty: the manager has closed the stream.
+    /// `request` is what it should answer.
+    fn read<'b>(
         &mut self,
         bytes: &'b mut [u8],
         request: &str,

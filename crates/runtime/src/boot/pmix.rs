@@ -1,43 +1,42 @@
-//! The client of PMIx: a job's place and its values, through the system's libpmix.
+//! The PMIx client, through the system's libpmix.
 //!
-//! PMIx has no protocol to speak: its standard is a library's interface, and what that library says
-//! to the manager differs from version to version. So the library is loaded when the environment
-//! asks for it, and nothing of ours needs it otherwise. Source: the PMIx Standard 4.1, chapters 6
-//! (start), 7 (values) and 8 (fences).
+//! PMIx specifies the interface of a library; what that library sends to the manager differs from version to
+//! version. So the library is loaded where the environment asks for it, and not needed otherwise. Source: the
+//! PMIx Standard 4.1, chapters 6 (start), 7 (values) and 8 (fences).
 
 mod library;
 
 use crate::error::{Error, Result};
-use library::{ANY_RANK, Library, Proc, Trouble};
+use library::{ANY_RANK, Library, PmixError, Proc};
 
 /// The key of the number of ranks of a job.
 const JOB_SIZE: &str = "pmix.job.size";
 
 const STEP: &str = "talking to the process manager by PMIx";
 
-/// A process's membership in its job.
+/// The PMIx client of a process.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct PmixClient {
     library: Library,
     me: Proc,
 }
 
-impl Member {
+impl PmixClient {
     /// Joins the job, and gives the number of its ranks.
     pub(super) fn join() -> Result<(Self, u32)> {
         let library = Library::load().map_err(failed)?;
         let me = library.init().map_err(failed)?;
-        let member = Self { library, me };
-        let size = member
+        let client = Self { library, me };
+        let size = client
             .library
-            .get_number(&member.me.with_rank(ANY_RANK), JOB_SIZE)
+            .get_number(&client.me.with_rank(ANY_RANK), JOB_SIZE)
             .map_err(failed)?;
-        if member.rank() >= size {
-            let rank = member.rank();
-            let why = format_args!("this is rank {rank} of {size}, which cannot be");
+        if client.rank() >= size {
+            let rank = client.rank();
+            let why = format_args!("the manager says that this is rank {rank} of {size} ranks");
             return Err(Error::start(STEP, why));
         }
-        Ok((member, size))
+        Ok((client, size))
     }
 
     /// This process's rank in its job.
@@ -45,18 +44,18 @@ impl Member {
         self.me.rank()
     }
 
-    /// Stores `value` as `key`, for all to see after the next fence.
+    /// Publishes `value` as `key`; ranks can get it after the next fence.
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         let stored = self.library.put(key, value);
         stored.and_then(|()| self.library.commit()).map_err(failed)
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has called it.
     pub(super) fn barrier(&mut self) -> Result<()> {
         self.library.fence().map_err(failed)
     }
 
-    /// What rank `of` has stored as `key`, if it has.
+    /// The value that rank `of` has published as `key`, if it has.
     pub(super) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         self.library
             .get_text(&self.me.with_rank(of), key)
@@ -70,11 +69,11 @@ impl Member {
 
     /// Asks for the end of the whole job.
     pub(super) fn abort(&mut self, code: i32) {
-        // The job ends whether or not the manager agrees: its ranks notice our death.
+        // The job ends even if the manager does not agree: its ranks notice this process's death.
         let _ = self.library.abort(code);
     }
 }
 
-fn failed(why: Trouble) -> Error {
+fn failed(why: PmixError) -> Error {
     Error::start(STEP, why)
 }

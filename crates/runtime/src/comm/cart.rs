@@ -1,4 +1,4 @@
-//! Communicators whose ranks form a grid (MPI 5.0, section 8.5).
+//! Cartesian communicators, whose ranks form a grid (MPI 5.0, section 8.5).
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,18 +7,18 @@ use super::Comm;
 use super::grid::Grid;
 use super::topology::Topology;
 use crate::error::{Error, Result};
-use crate::raw::{Access, Own};
+use crate::raw::{Single, Threading};
 
 /// A communicator whose ranks form a [`Grid`]; made by [`Comm::cart`]. It is a [`Comm`] too, whose
 /// neighbourhood collectives exchange with the rank below and the rank above in each dimension.
-pub struct Cart<A: Access = Own> {
+pub struct Cart<A: Threading = Single> {
     comm: Comm<A>,
     grid: Grid,
 }
 
-impl<A: Access> Comm<A> {
-    /// A communicator of this one's first ranks in a grid (`MPI_Cart_create`). Collective. Ranks
-    /// beyond the grid's size get `None`. Ranks keep their numbers.
+impl<A: Threading> Comm<A> {
+    /// A communicator of this one's first ranks, in a grid (`MPI_Cart_create`). Collective. Ranks beyond the
+    /// grid's size get `None`. Ranks keep their numbers.
     ///
     /// ```
     /// # use oxmpi::{Grid, World};
@@ -35,7 +35,7 @@ impl<A: Access> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When the grid has more ranks than there are, or none; when a rank is lost meanwhile.
+    /// When the grid has no rank or more than there are, or a rank is lost meanwhile.
     pub fn cart(&self, grid: Grid) -> Result<Option<Cart<A>>> {
         let (rank, size) = (self.rank(), self.size());
         if grid.size() > size || grid.size() == 0 {
@@ -48,34 +48,34 @@ impl<A: Access> Comm<A> {
     }
 }
 
-impl<A: Access> Cart<A> {
+impl<A: Threading> Cart<A> {
     fn of(mut comm: Comm<A>, grid: Grid) -> Self {
         let neighbors = grid.neighbors(comm.rank());
         comm.topology = Some(Topology::new(neighbors.clone(), neighbors, true));
         Self { comm, grid }
     }
 
-    /// Its shape.
+    /// The shape of the grid.
     #[must_use]
     pub const fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// This rank's place (`MPI_Cart_get`).
+    /// The coordinates of this rank (`MPI_Cart_get`).
     #[must_use]
     pub fn coordinates(&self) -> Vec<usize> {
         self.grid.coordinates(self.rank())
     }
 
-    /// The ranks that are `by` steps back and on along a dimension: where what is shifted comes from
-    /// and goes to (`MPI_Cart_shift`). `None`: it is beyond an edge.
+    /// The ranks `by` steps back and `by` steps on along a dimension: source and destination of a shift
+    /// (`MPI_Cart_shift`). `None`: beyond an edge.
     #[must_use]
     pub fn shift(&self, dimension: usize, by: isize) -> [Option<usize>; 2] {
         let along = |by| self.grid.along(self.rank(), dimension, by);
         [by.checked_neg().and_then(along), along(by)]
     }
 
-    /// Cuts the grid into grids of the dimensions that `keep` says, one for each place in the others
+    /// Splits the grid into grids of the dimensions that `keep` selects, one for each position in the others
     /// (`MPI_Cart_sub`). Collective.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl<A: Access> Cart<A> {
     }
 }
 
-impl<A: Access> Deref for Cart<A> {
+impl<A: Threading> Deref for Cart<A> {
     type Target = Comm<A>;
 
     fn deref(&self) -> &Comm<A> {
@@ -105,7 +105,7 @@ impl<A: Access> Deref for Cart<A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Cart<A> {
+impl<A: Threading> fmt::Debug for Cart<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cart")
             .field("rank", &self.rank())

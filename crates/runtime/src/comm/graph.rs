@@ -1,4 +1,4 @@
-//! Graphs of ranks (MPI 5.0, section 8.5.4).
+//! Communicators with a graph of neighbours (MPI 5.0, section 8.5.4).
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,26 +7,25 @@ use super::Comm;
 use super::topology::Topology;
 use crate::error::{Error, Result};
 use crate::op::Op;
-use crate::raw::{Access, Own};
+use crate::raw::{Single, Threading};
 
-/// A communicator whose ranks have neighbours of their own; made by [`Comm::graph`]. It is a
-/// [`Comm`] too, whose neighbourhood collectives exchange with them.
-pub struct Graph<A: Access = Own> {
+/// A communicator in which each rank has a list of neighbours; made by [`Comm::graph`]. It is a [`Comm`] too,
+/// whose neighbourhood collectives exchange with them.
+pub struct Graph<A: Threading = Single> {
     comm: Comm<A>,
 }
 
-impl<A: Access> Comm<A> {
-    /// A communicator of the same ranks, each with its neighbours: those that send to it, and those
-    /// that it sends to, in the order in which their blocks stand in its buffers
-    /// (`MPI_Dist_graph_create_adjacent`). Collective. A rank may stand there more than once, and
-    /// the calling one too; ranks keep their numbers.
+impl<A: Threading> Comm<A> {
+    /// A communicator of the same ranks, each with its neighbours: those that send to it, and those to which
+    /// it sends, in the order of their blocks in its buffers (`MPI_Dist_graph_create_adjacent`). Collective.
+    /// A rank may occur more than once, also the calling one; ranks keep their numbers.
     ///
     /// # Errors
-    /// When a neighbour does not exist; when a rank does not send as often to another one as that
-    /// one says, on all ranks; when a rank is lost meanwhile.
+    /// When a neighbour does not exist; on all ranks, when two ranks differ on how often one sends to the
+    /// other; when a rank is lost meanwhile.
     ///
     /// # Cost
-    /// Each rank tells each other one how many edges it has to it.
+    /// An alltoall of 8 B from each rank to each other.
     pub fn graph(&self, sources: &[usize], destinations: &[usize]) -> Result<Graph<A>> {
         let comm = self.dup()?;
         let (rank, size) = (self.rank(), self.size());
@@ -62,7 +61,7 @@ impl<A: Access> Comm<A> {
     }
 }
 
-impl<A: Access> Deref for Graph<A> {
+impl<A: Threading> Deref for Graph<A> {
     type Target = Comm<A>;
 
     fn deref(&self) -> &Comm<A> {
@@ -70,7 +69,7 @@ impl<A: Access> Deref for Graph<A> {
     }
 }
 
-impl<A: Access> fmt::Debug for Graph<A> {
+impl<A: Threading> fmt::Debug for Graph<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Graph")
             .field("rank", &self.rank())

@@ -2,8 +2,8 @@
 
 use oxmpi_coll::catalog::NOBODY;
 
-/// The shape of a grid: how many ranks each dimension has, and whether it closes to a ring. Ranks
-/// are numbered row by row: the last dimension runs fastest.
+/// The shape of a grid: the number of ranks in each dimension, and which dimensions are rings. Ranks are
+/// numbered row by row: the last dimension varies fastest.
 ///
 /// ```
 /// use oxmpi::Grid;
@@ -26,8 +26,8 @@ struct Dimension {
 }
 
 impl Grid {
-    /// A grid of so many ranks in each dimension, those being rings where `periodic` says so; what
-    /// it does not say is no ring.
+    /// A grid with this number of ranks in each dimension. A dimension is a ring where `periodic` is true;
+    /// missing entries are false.
     #[must_use]
     pub fn new(ranks: &[usize], periodic: &[bool]) -> Self {
         let periodic = periodic.iter().copied().chain(std::iter::repeat(false));
@@ -39,12 +39,12 @@ impl Grid {
         }
     }
 
-    /// Ranks in each dimension for `ranks` ranks in all, as close to each other as can be and the
-    /// larger ones first (`MPI_Dims_create`). Dimensions that are not 0 are given, and stay. `None`:
-    /// `ranks` is no multiple of those given, or all are given and others in all.
+    /// The number of ranks in each dimension for `ranks` ranks in all, as even as possible and in descending
+    /// order (`MPI_Dims_create`). Dimensions that are not 0 in `given` are kept. `None`: the kept ones do not
+    /// divide `ranks`, or all are kept and their product is not `ranks`.
     ///
     /// # Cost
-    /// As many steps as there are ranks, or a few times as many.
+    /// A few steps for each rank.
     #[must_use]
     pub fn balanced(ranks: usize, given: &[usize]) -> Option<Vec<usize>> {
         let mut fixed = given.iter().filter(|&&n| n > 0);
@@ -71,7 +71,7 @@ impl Grid {
         self.dimensions.iter().map(|dimension| dimension.ranks)
     }
 
-    /// The place of a rank (`MPI_Cart_coords`).
+    /// The coordinates of a rank (`MPI_Cart_coords`).
     ///
     /// # Panics
     /// When a dimension has no ranks.
@@ -86,8 +86,8 @@ impl Grid {
         coordinates
     }
 
-    /// The rank at a place, around the rings (`MPI_Cart_rank`). `None`: it is beyond an edge, or has
-    /// not as many coordinates as the grid has dimensions.
+    /// The rank at these coordinates, modulo the length of rings (`MPI_Cart_rank`). `None`: beyond an edge,
+    /// or not one coordinate for each dimension.
     #[must_use]
     pub fn rank(&self, coordinates: &[isize]) -> Option<usize> {
         let places = self.dimensions.iter().zip(coordinates);
@@ -107,14 +107,13 @@ impl Grid {
         Some(rank)
     }
 
-    /// The rank that is `by` steps from `rank` along a dimension. `None`: it is beyond an edge, or
-    /// there is no such dimension.
+    /// The rank `by` steps from `rank` along a dimension. `None`: beyond an edge, or no such dimension.
     #[must_use]
     pub fn along(&self, rank: usize, dimension: usize, by: isize) -> Option<usize> {
         let mut place = self.coordinates(rank);
         let at = place.get_mut(dimension)?;
         let ranks = self.dimensions.get(dimension)?.ranks;
-        // Within two turns, so that no sum is too large.
+        // Less than the ring's length, so that the sum does not overflow.
         let by = match self.dimensions[dimension].periodic {
             true => by % isize::try_from(ranks).ok()?,
             false => by,
@@ -126,8 +125,8 @@ impl Grid {
         self.rank(&place)
     }
 
-    /// Whom a rank sends to in neighbourhood collectives: in each dimension the rank below, then the
-    /// one above.
+    /// The ranks with which a rank exchanges in neighbourhood collectives: for each dimension the one below,
+    /// then the one above.
     pub(super) fn neighbors(&self, rank: usize) -> Vec<u32> {
         let dimensions = 0..self.dimensions.len();
         let both = dimensions.flat_map(|dimension| [(dimension, -1), (dimension, 1)]);
@@ -137,7 +136,7 @@ impl Grid {
             .collect()
     }
 
-    /// The dimensions that `keep` says, or the others.
+    /// The grid of the dimensions that `keep` selects, or of the others.
     pub(super) fn part(&self, keep: &[bool], kept: bool) -> Self {
         let keep = keep.iter().copied().chain(std::iter::repeat(false));
         let dimensions = self.dimensions.iter().zip(keep);
@@ -150,8 +149,8 @@ impl Grid {
     }
 }
 
-/// `number` factors of `product`, none above `most` and none below the one after it, the first and
-/// the last as close to each other as can be.
+/// `number` factors of `product` in descending order, none above `most`, with the least difference between
+/// the first and the last.
 fn closest(product: usize, number: usize, most: usize) -> Option<Vec<usize>> {
     if number == 0 {
         return (product == 1).then(Vec::new);

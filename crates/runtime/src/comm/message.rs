@@ -1,22 +1,22 @@
-//! A message that a matched probe has taken out of the queue.
+//! Messages that a matched probe has taken out of the queue.
 
 use super::Comm;
 use crate::data::{Data, target};
 use crate::envelope::Status;
 use crate::error::{Error, Result};
-use crate::raw::{Access, Claimed};
+use crate::raw::{Claimed, Threading};
 
-/// A message that is this handle's alone (`MPI_Message`). Dropping it receives the message and
-/// throws it away, so that its sender is not left waiting.
+/// A message that only this handle can receive (`MPI_Message`). Dropping it receives the message into no
+/// buffer, so that its sender does not wait.
 #[must_use]
 #[derive(Debug)]
-pub struct Message<'comm, A: Access> {
+pub struct Message<'comm, A: Threading> {
     comm: &'comm Comm<A>,
     claimed: Option<Claimed>,
     status: Status,
 }
 
-impl<'comm, A: Access> Message<'comm, A> {
+impl<'comm, A: Threading> Message<'comm, A> {
     pub(super) const fn new(comm: &'comm Comm<A>, claimed: Claimed, status: Status) -> Self {
         Self {
             comm,
@@ -25,7 +25,7 @@ impl<'comm, A: Access> Message<'comm, A> {
         }
     }
 
-    /// Where the message comes from, its tag and its length.
+    /// The source, tag and length of the message.
     #[must_use]
     pub const fn status(&self) -> Status {
         self.status
@@ -42,12 +42,12 @@ impl<'comm, A: Access> Message<'comm, A> {
         }
     }
 
-    /// Receives it into a vector of its length.
+    /// Receives it into a new vector of its length.
     ///
     /// # Errors
-    /// [`Error::Ragged`] when the length is no multiple of an element's, else as [`Comm::recv`].
+    /// [`Error::PartialElement`] when its length is not a multiple of an element's, else as [`Comm::recv`].
     pub fn recv_vec<T: Data>(self) -> Result<(Vec<T>, Status)> {
-        let ragged = Error::Ragged {
+        let ragged = Error::PartialElement {
             rank: self.comm.rank(),
             source: self.status.source,
             tag: self.status.tag,
@@ -67,10 +67,10 @@ impl<'comm, A: Access> Message<'comm, A> {
     }
 }
 
-impl<A: Access> Drop for Message<'_, A> {
+impl<A: Threading> Drop for Message<'_, A> {
     fn drop(&mut self) {
         if let Some(claimed) = self.claimed.take() {
-            // Received into no room: the sender is done, and the bytes are gone, as documented.
+            // Received into an empty buffer: the sender completes, and the bytes are dropped, as documented.
             let _ = self.comm.raw.recv_claimed(claimed, target::<u8>(&mut []));
         }
     }

@@ -4,28 +4,26 @@ use std::fmt;
 
 use super::Comm;
 use super::collective::Collective;
+use crate::buffer::{Buffer, sealed::HoldBuffer};
 use crate::error::{Error, Result};
-use crate::op::{Combine, own_operation};
-use crate::raw::{self, Access, RawRequest};
-use crate::request::{Buffer, sealed::Held};
+use crate::op::{Combine, owned_operation};
+use crate::raw::{self, RawRequest, Threading};
 
-/// A collective that is prepared once and run again and again, always with the same buffers; made
-/// by [`Comm::persistent`].
+/// A collective that is prepared once and run repeatedly with the same buffers; made by [`Comm::persistent`].
 ///
 /// [`run`](Persistent::run) runs it to its end; [`Scope::restart`](crate::Scope::restart) starts it
 /// beside other work.
-pub struct Persistent<'comm, B: Buffer, A: Access> {
+pub struct Persistent<'comm, B: Buffer, A: Threading> {
     comm: &'comm Comm<A>,
-    raw: raw::Persistent<'comm, A>,
+    raw: raw::PreparedCollective<'comm, A>,
     held: B::Held,
 }
 
-impl<A: Access> Comm<A> {
-    /// Prepares a collective that is run again and again (`MPI_Allreduce_init` and its kin). Ranks
-    /// prepare those of one communicator in the same order, and may run them in any, with which all
-    /// agree.
+impl<A: Threading> Comm<A> {
+    /// Prepares a collective that is run repeatedly (`MPI_Allreduce_init` and its kin). Ranks prepare those
+    /// of one communicator in the same order, and run them in any order on which all agree.
     ///
-    /// What it reads may be lent uniquely too, to be changed between two runs:
+    /// Its input may be lent uniquely too, to be changed between two runs:
     ///
     /// ```
     /// # use oxmpi::{Op, World, collective};
@@ -43,7 +41,7 @@ impl<A: Access> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// As the method of the collective's name, as far as it can be seen now.
+    /// As the method of the collective's name, as far as they can be checked now.
     pub fn persistent<'comm, B, C>(
         &'comm self,
         operation: impl Collective<B, C>,
@@ -52,31 +50,31 @@ impl<A: Access> Comm<A> {
         B: Buffer,
         C: Combine + Send + 'static,
     {
-        let described = operation.describe(self.place())?;
+        let described = operation.describe(self.call_site())?;
         let (combine, held) = (described.combine, described.held);
-        let operation = combine.map(own_operation);
+        let operation = combine.map(owned_operation);
         let (call, buffers) = (described.call, described.buffers);
         let raw = self.raw.prepare(call, buffers, operation)?;
         Ok(Persistent::new(self, raw, held))
     }
 }
 
-impl<'comm, B: Buffer, A: Access> Persistent<'comm, B, A> {
-    /// What was prepared on `comm`.
+impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
+    /// A prepared collective of `comm`.
     pub(super) const fn new(
         comm: &'comm Comm<A>,
-        raw: raw::Persistent<'comm, A>,
+        raw: raw::PreparedCollective<'comm, A>,
         held: B::Held,
     ) -> Self {
         Self { comm, raw, held }
     }
 }
 
-impl<B: Buffer, A: Access> Persistent<'_, B, A> {
+impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
     /// Runs it once (`MPI_Start` and `MPI_Wait`).
     ///
     /// # Errors
-    /// As the method of the collective's name. After a failure it cannot be run again.
+    /// As the method of the collective's name. After an error it cannot be run again.
     ///
     /// # Cost
     /// Nothing is allocated, and no algorithm is chosen.
@@ -85,14 +83,14 @@ impl<B: Buffer, A: Access> Persistent<'_, B, A> {
         self.comm.raw.wait(request).map(drop)
     }
 
-    /// Its buffers, between two runs.
+    /// The buffers, between two runs.
     pub fn buffers(&mut self) -> B::Lent<'_> {
-        // SAFETY: `held` was made of a `B`. It is not under way: `run` has waited for its end, and a
-        // scope that started it has borrowed it uniquely until its own end.
+        // SAFETY: `held` was made of a `B`. No run is under way: `run` waits for its completion, and a scope
+        // that started one has borrowed `self` uniquely until its own end.
         unsafe { B::lend(&mut self.held) }
     }
 
-    /// Starts it for a scope of `comm`.
+    /// Starts a run for a scope of `comm`.
     pub(crate) fn start(&self, comm: &Comm<A>) -> Result<RawRequest> {
         if !std::ptr::eq(self.comm, comm) {
             return Err(Error::Collective {
@@ -104,7 +102,7 @@ impl<B: Buffer, A: Access> Persistent<'_, B, A> {
     }
 }
 
-impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, A> {
+impl<'buf, 'comm, B: Buffer, A: Threading> HoldBuffer for &'buf mut Persistent<'comm, B, A> {
     type Held = *mut Persistent<'comm, B, A>;
 
     type Lent<'a>
@@ -113,7 +111,7 @@ impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, 
         'buf: 'a;
 
     unsafe fn back(held: Self::Held) -> Self {
-        // SAFETY: made of such a reference, which nobody else has used since.
+        // SAFETY: made of such a reference, which no code has used since.
         unsafe { &mut *held }
     }
 
@@ -121,12 +119,12 @@ impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, 
     where
         'buf: 'a,
     {
-        // SAFETY: as above; and it is lent no longer than what holds it.
+        // SAFETY: as above; and it is lent no longer than its holder.
         unsafe { &mut **held }
     }
 }
 
-impl<B: Buffer, A: Access> fmt::Debug for Persistent<'_, B, A> {
+impl<B: Buffer, A: Threading> fmt::Debug for Persistent<'_, B, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Persistent").finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Whom the ranks of a communicator exchange with in neighbourhood collectives.
+//! The neighbours of ranks, for neighbourhood collectives.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::raw::Neighbors;
 #[derive(Debug)]
 pub(crate) struct Topology {
     pub(crate) neighbors: Arc<Neighbors>,
-    /// They are those of a grid: what goes down a dimension comes from above.
+    /// Whether they are those of a grid: data sent down a dimension is received from above.
     pub(crate) cartesian: bool,
 }
 
@@ -23,12 +23,12 @@ impl Topology {
         })
     }
 
-    /// Neighbours from which a rank receives.
+    /// Number of neighbours from which a rank receives.
     pub(crate) fn sources(&self) -> usize {
         self.neighbors.sources.len()
     }
 
-    /// Neighbours to which it sends.
+    /// Number of neighbours to which a rank sends.
     pub(crate) fn destinations(&self) -> usize {
         self.neighbors.destinations.len()
     }

@@ -1,29 +1,30 @@
-//! The elements that predefined operations know.
+//! The elements of predefined operations: integers, and the trait of all.
 
 use super::loops::each;
-use super::{Name, Op, Widening, floats};
+use super::{Op, OpCode};
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::raw::Widening;
 
 /// `into[i] = into[i] op from[i]` for two slices of the same length.
 pub type Fold<T> = fn(into: &mut [T], from: &[T]);
 
-/// An element that predefined operations know: a number, or a [`Loc`](super::Loc).
+/// An element that has predefined operations: a number, or a [`ValueLoc`](super::ValueLoc).
 pub trait Element: Data {
-    /// The loop that applies `op`, chosen once and vectorised by the compiler.
+    /// The loop that applies `op` to two slices.
     ///
     /// # Errors
     /// [`Error::Operation`] when the type does not have the operation.
     fn fold(op: Op) -> Result<Fold<Self>>;
 
-    /// Whether the result of `op` has the same bits whatever the order and grouping of the
-    /// operands, as with integers, and not with floating-point sums.
+    /// Whether the result of `op` has the same bits in any order and grouping of the operands, as for
+    /// integers, and not for floating-point sums.
     fn is_exact(op: Op) -> bool {
         let _ = op;
         false
     }
 
-    /// How to do `op` on elements of which it is exact, in place of these.
+    /// How to convert to elements on which `op` is exact.
     #[doc(hidden)]
     fn widening(op: Op) -> Option<Widening> {
         let _ = op;
@@ -44,17 +45,17 @@ macro_rules! integers {
         impl Element for $t {
             fn fold(op: Op) -> Result<Fold<Self>> {
                 Ok(match op.0 {
-                    Name::Sum => each!($t, $t::wrapping_add),
-                    Name::Product => each!($t, $t::wrapping_mul),
-                    Name::Min => each!($t, Ord::min),
-                    Name::Max => each!($t, Ord::max),
-                    Name::And => each!($t, |a, b| a & b),
-                    Name::Or => each!($t, |a, b| a | b),
-                    Name::Xor => each!($t, |a, b| a ^ b),
-                    Name::LogicalAnd => each!($t, |a, b| ((a != 0) & (b != 0)).into()),
-                    Name::LogicalOr => each!($t, |a, b| ((a | b) != 0).into()),
-                    Name::LogicalXor => each!($t, |a, b| ((a != 0) ^ (b != 0)).into()),
-                    Name::MinLoc | Name::MaxLoc => return missing(op, stringify!($t)),
+                    OpCode::Sum => each!($t, $t::wrapping_add),
+                    OpCode::Product => each!($t, $t::wrapping_mul),
+                    OpCode::Min => each!($t, Ord::min),
+                    OpCode::Max => each!($t, Ord::max),
+                    OpCode::And => each!($t, |a, b| a & b),
+                    OpCode::Or => each!($t, |a, b| a | b),
+                    OpCode::Xor => each!($t, |a, b| a ^ b),
+                    OpCode::LogicalAnd => each!($t, |a, b| ((a != 0) & (b != 0)).into()),
+                    OpCode::LogicalOr => each!($t, |a, b| ((a | b) != 0).into()),
+                    OpCode::LogicalXor => each!($t, |a, b| ((a != 0) ^ (b != 0)).into()),
+                    OpCode::MinLoc | OpCode::MaxLoc => return missing(op, stringify!($t)),
                 })
             }
 
@@ -65,29 +66,4 @@ macro_rules! integers {
     )*};
 }
 
-macro_rules! floats {
-    ($($t:ident)*) => {$(
-        impl Element for $t {
-            fn fold(op: Op) -> Result<Fold<Self>> {
-                Ok(match op.0 {
-                    Name::Sum => each!($t, |a, b| a + b),
-                    Name::Product => each!($t, |a, b| a * b),
-                    Name::Min => each!($t, floats::$t::min),
-                    Name::Max => each!($t, floats::$t::max),
-                    _ => return missing(op, stringify!($t)),
-                })
-            }
-
-            fn is_exact(op: Op) -> bool {
-                matches!(op.0, Name::Min | Name::Max)
-            }
-
-            fn widening(op: Op) -> Option<Widening> {
-                (op.0 == Name::Sum).then(Widening::of::<$t>)
-            }
-        }
-    )*};
-}
-
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
-floats!(f32 f64);

@@ -1,4 +1,4 @@
-//! Exact sums of floats.
+//! Exact sums of floats: [`ExactSum`].
 
 #[cfg(test)]
 mod tests;
@@ -6,18 +6,20 @@ mod tests;
 use std::fmt;
 use std::ops::AddAssign;
 
+use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::element::{Element, Fold, missing};
 use super::loops::each;
-use super::{Name, Op};
+use super::{Op, OpCode};
 use crate::data::Data;
 use crate::error::Result;
+use crate::raw::{Widening, elements};
 
-/// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and room for 2^77
+/// FixedPoint of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
 /// summands.
 const WORDS: usize = 34;
-/// The place of 1 among the bits.
+/// The index of the bit of value 1.
 const ONE: u32 = 1074;
 
 const NAN: u64 = 1;
@@ -27,12 +29,12 @@ const NEG_ZERO: u64 = 8;
 /// A finite number other than -0.
 const NUMBER: u64 = 16;
 
-/// The sum of any floats, exact until it is [read](ExactSum::value), which rounds once: so it has the
-/// same bits in whichever order and grouping they were added, on however many ranks.
+/// A sum of floats that is exact until its [value](ExactSum::value) is rounded once. It has the same bits in
+/// any order and grouping of the summands, on any number of ranks.
 ///
-/// It is a number of fixed point that is as wide as the range of `f64` (U. Kulisch, "Computer
-/// arithmetic and validity", 2008, chapter 8; R. Neal, "Fast exact summation using small and large
-/// superaccumulators", 2015), 280 bytes long.
+/// A fixed-point number as wide as the range of `f64`, of 280 bytes (U. Kulisch, "Computer arithmetic and
+/// validity", 2008, chapter 8; R. Neal, "Fast exact summation using small and large superaccumulators",
+/// 2015).
 ///
 /// ```
 /// # use oxmpi::{ExactSum, Op, World};
@@ -47,37 +49,36 @@ const NUMBER: u64 = 16;
 /// ```
 ///
 /// # Cost
-/// Some ten times that of adding floats, for each number that is added; a reduction's messages are
-/// 35 times as long.
+/// An addition takes some ten times as long as one of floats; messages of a reduction are 35 times as long.
 #[derive(Clone, Copy, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct ExactSum {
     /// In two's complement, lowest word first.
-    words: Words,
-    /// What else was added: infinities and what is no number; and of what sign a zero is.
+    words: FixedPoint,
+    /// Which special values were added: infinities, NaNs, and -0.
     marks: u64,
 }
 
-/// The words, in an array for which there is a default.
+/// The words, as an array that has a default.
 #[derive(Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
-struct Words([u64; WORDS]);
+struct FixedPoint([u64; WORDS]);
 
-impl Default for Words {
+impl Default for FixedPoint {
     fn default() -> Self {
         Self([0; WORDS])
     }
 }
 
 impl ExactSum {
-    /// Of nothing.
+    /// The empty sum.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The sum, rounded to nearest, ties to even. A NaN where one was added, or both infinities;
-    /// -0 where nothing but -0 was added.
+    /// The sum, rounded to nearest, ties to even. A NaN if one was added, or both infinities; -0 if only -0
+    /// was added.
     #[must_use]
     pub fn value(&self) -> f64 {
         match self.special() {
@@ -90,7 +91,7 @@ impl ExactSum {
         }
     }
 
-    /// As [`ExactSum::value`], rounded to an `f32` at once.
+    /// As [`ExactSum::value`], rounded once to an `f32`.
     #[must_use]
     pub fn value_f32(&self) -> f32 {
         match self.special() {
@@ -104,7 +105,7 @@ impl ExactSum {
         }
     }
 
-    /// The sum where it is infinite, no number, or nothing but -0.
+    /// The sum where it is infinite, a NaN, or -0.
     fn special(&self) -> Option<f64> {
         let infinities = self.marks & (INFINITY | NEG_INFINITY);
         match infinities {
@@ -116,8 +117,8 @@ impl ExactSum {
         }
     }
 
-    /// Whether it is negative, and the bits of its magnitude as a float of so many digits whose
-    /// lowest bit stands at `lowest`; beyond its range, those of some larger one.
+    /// Whether the sum is negative, and the bits of its magnitude as a float with a mantissa of `digits`
+    /// bits, whose lowest bit has index `lowest`; beyond the range of floats, those of some larger one.
     fn rounded(&self, digits: u32, lowest: u32) -> (bool, u64) {
         let is_negative = self.words.0[WORDS - 1] >> 63 == 1;
         let magnitude = if is_negative {
@@ -130,21 +131,21 @@ impl ExactSum {
             return (false, 0);
         };
         let highest = top as u32 * 64 + words[top].ilog2();
-        // The place of the last bit that is kept.
+        // The index of the last bit that is kept.
         let last = (highest + 1).saturating_sub(digits).max(lowest);
         let kept = magnitude.shifted(last);
         let up = last > 0 && {
             let half = magnitude.bit(last - 1);
             half && (kept & 1 == 1 || magnitude.has_bits_below(last - 1))
         };
-        // A mantissa's highest bit counts as one in the exponent, and so does its overflow.
+        // The mantissa's highest bit adds one to the exponent, and so does its overflow.
         let exponent = u64::from(last - lowest) << (digits - 1);
         (is_negative, exponent + kept + u64::from(up))
     }
 
-    fn negated(&self) -> Words {
+    fn negated(&self) -> FixedPoint {
         let mut carry = true;
-        Words(self.words.0.map(|word| {
+        FixedPoint(self.words.0.map(|word| {
             let (word, over) = (!word).overflowing_add(carry.into());
             carry = over;
             word
@@ -152,7 +153,7 @@ impl ExactSum {
     }
 }
 
-impl Words {
+impl FixedPoint {
     fn bit(&self, at: u32) -> bool {
         self.0[at as usize / 64] >> (at % 64) & 1 == 1
     }
@@ -162,7 +163,7 @@ impl Words {
         self.0[..word].iter().any(|&word| word != 0) || self.0[word] & ((1 << bit) - 1) != 0
     }
 
-    /// The 64 bits from a place on.
+    /// The 64 bits from index `at` on.
     fn shifted(&self, at: u32) -> u64 {
         let (word, bit) = (at as usize / 64, at % 64);
         let next = self.0.get(word + 1).copied().unwrap_or(0);
@@ -184,7 +185,7 @@ impl AddAssign<f64> for ExactSum {
         if exponent == 0x7ff {
             return;
         }
-        // Those without the highest bit of a mantissa have the exponent of the smallest with it.
+        // Subnormal numbers have the exponent of the smallest normal ones.
         let (mantissa, place) = match exponent {
             0 => (fraction, 0),
             _ => (fraction | 1 << 52, exponent - 1),
@@ -206,7 +207,7 @@ impl AddAssign<f64> for ExactSum {
     }
 }
 
-/// One word of a sum or difference, and what goes over to the next.
+/// Addition and subtraction of words with carry.
 trait Carry: Sized {
     fn carrying(self, other: Self, over: bool) -> (Self, bool);
     fn borrowing(self, other: Self, over: bool) -> (Self, bool);
@@ -250,7 +251,7 @@ impl FromIterator<f64> for ExactSum {
     }
 }
 
-/// The sum of two.
+/// The sum of two sums.
 #[inline(always)]
 pub(super) fn sum(one: ExactSum, other: ExactSum) -> ExactSum {
     let mut over = false;
@@ -262,12 +263,12 @@ pub(super) fn sum(one: ExactSum, other: ExactSum) -> ExactSum {
     sum
 }
 
-/// Floats whose sums can be exact.
+/// Floats that can be summed exactly.
 pub(super) trait Summand: Data {
-    /// The sum of this one alone.
+    /// The sum of this float alone.
     fn exact(self) -> ExactSum;
 
-    /// The nearest one to a sum.
+    /// The float that is nearest to a sum.
     fn rounded(sum: ExactSum) -> Self;
 }
 
@@ -294,7 +295,7 @@ impl Summand for f32 {
 impl Element for ExactSum {
     fn fold(op: Op) -> Result<Fold<Self>> {
         match op.0 {
-            Name::Sum => Ok(each!(ExactSum, sum)),
+            OpCode::Sum => Ok(each!(ExactSum, sum)),
             _ => missing(op, "ExactSum"),
         }
     }
@@ -307,5 +308,24 @@ impl Element for ExactSum {
 impl fmt::Debug for ExactSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ExactSum").field(&self.value()).finish()
+    }
+}
+
+/// Sums floats as [`ExactSum`]s.
+pub(super) fn widening<T: Summand>() -> Widening {
+    Widening {
+        element: size_of::<ExactSum>() as u64,
+        widen: |from, into| convert(from, into, T::exact),
+        narrow: |from, into| convert(from, into, T::rounded),
+    }
+}
+
+/// Converts the elements of one range into those of another.
+fn convert<F: Data, I: Data>(from: RawBytes, into: RawBytes, each: fn(F) -> I) {
+    // SAFETY: the raw core converts between the call's own buffers and memory that it has made for as many
+    // wide elements.
+    let (from, into) = unsafe { elements::<F, I>(from, into) };
+    for (into, &from) in into.iter_mut().zip(from) {
+        *into = each(from);
     }
 }

@@ -1,7 +1,7 @@
-//! Loops over two slices, one of which gets the results.
+//! Loops over two slices, of which one gets the results, compiled for the processor's vectors.
 
-/// The [`Fold`](super::Fold) that combines two elements by a function: compiled for wide vectors
-/// where the processor has them, which is looked up once, here.
+/// The [`Fold`](super::Fold) that combines two elements by a function, compiled for AVX2 where the processor
+/// has it, which is checked once, here.
 macro_rules! each {
     ($t:ty, $combine:expr) => {{
         #[inline(always)]
@@ -15,7 +15,7 @@ macro_rules! each {
     }};
 }
 
-/// The loop `each`, for the widest vectors that it gains by.
+/// The loop `each`, compiled for the widest vectors that it gains from.
 #[cfg(target_arch = "x86_64")]
 macro_rules! widest {
     ($t:ty, $each:ident) => {{

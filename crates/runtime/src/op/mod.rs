@@ -1,120 +1,93 @@
-//! Reduction operations.
+//! Reduction operations: predefined ones, and functions of the user.
 
 mod element;
 mod exact;
 mod floats;
-mod loc;
 mod loops;
 mod reduction;
 #[cfg(test)]
 mod tests;
+mod value_loc;
 
 use std::fmt;
 
 pub use element::{Element, Fold};
 pub use exact::ExactSum;
-pub use loc::Loc;
-#[cfg(test)]
-pub(crate) use reduction::custom;
 pub(crate) use reduction::{
-    Combine, Kind, Nothing, Reduced, Widening, on_bytes, own_operation, sealed,
+    Combine, NoReduction, OperandOrder, ResolvedReduction, on_bytes, owned_operation,
 };
 pub use reduction::{Custom, Reduction};
+pub use value_loc::ValueLoc;
 
-/// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).
+/// A predefined operation, such as `MPI_SUM` (MPI 5.0, section 6.9.2).
 ///
-/// All of them are commutative. [`Op::commutative`] and [`Op::ordered`] make an operation of a
-/// function of your own.
+/// All are commutative. [`Op::commutative`] and [`Op::ordered`] make operations of functions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Op(Name);
+pub struct Op(OpCode);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Name {
-    Sum,
-    Product,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    LogicalAnd,
-    LogicalOr,
-    LogicalXor,
-    MinLoc,
-    MaxLoc,
+/// Defines the operations: for each its documentation, its name in the MPI standard, and its code.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident = $code:ident;)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        enum OpCode {
+            $($code,)*
+        }
+
+        impl Op {
+            $($(#[$doc])* pub const $name: Self = Self(OpCode::$code);)*
+
+            /// Every predefined operation.
+            pub const ALL: [Self; 12] = [$(Self::$name),*];
+
+            /// The name as the MPI standard spells it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self.0 {
+                    $(OpCode::$code => stringify!($name),)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    /// `a + b`; integers wrap around.
+    SUM = Sum;
+    /// `a * b`; integers wrap around.
+    PROD = Product;
+    /// The smaller one; a NaN loses to a number, and -0 is below 0.
+    MIN = Min;
+    /// The larger one; a NaN loses to a number, and -0 is below 0.
+    MAX = Max;
+    /// `a & b`; integers only.
+    BAND = And;
+    /// `a | b`; integers only.
+    BOR = Or;
+    /// `a ^ b`; integers only.
+    BXOR = Xor;
+    /// 1 where both are not 0, else 0; integers only.
+    LAND = LogicalAnd;
+    /// 1 where one of them is not 0, else 0; integers only.
+    LOR = LogicalOr;
+    /// 1 where exactly one of them is not 0, else 0; integers only.
+    LXOR = LogicalXor;
+    /// The [`ValueLoc`] with the smaller value; of equal values the one with the lower index.
+    MINLOC = MinLoc;
+    /// The [`ValueLoc`] with the larger value; of equal values the one with the lower index.
+    MAXLOC = MaxLoc;
 }
 
 impl Op {
-    /// `a + b`; integers wrap around.
-    pub const SUM: Self = Self(Name::Sum);
-    /// `a * b`; integers wrap around.
-    pub const PROD: Self = Self(Name::Product);
-    /// The smaller one; a NaN loses against a number, and -0 is below 0.
-    pub const MIN: Self = Self(Name::Min);
-    /// The larger one; a NaN loses against a number, and -0 is below 0.
-    pub const MAX: Self = Self(Name::Max);
-    /// `a & b`; integers only.
-    pub const BAND: Self = Self(Name::And);
-    /// `a | b`; integers only.
-    pub const BOR: Self = Self(Name::Or);
-    /// `a ^ b`; integers only.
-    pub const BXOR: Self = Self(Name::Xor);
-    /// 1 where both are not 0, else 0; integers only.
-    pub const LAND: Self = Self(Name::LogicalAnd);
-    /// 1 where one of them is not 0, else 0; integers only.
-    pub const LOR: Self = Self(Name::LogicalOr);
-    /// 1 where exactly one of them is not 0, else 0; integers only.
-    pub const LXOR: Self = Self(Name::LogicalXor);
-    /// The [`Loc`] with the smaller value; of equal ones that with the lower index.
-    pub const MINLOC: Self = Self(Name::MinLoc);
-    /// The [`Loc`] with the larger value; of equal ones that with the lower index.
-    pub const MAXLOC: Self = Self(Name::MaxLoc);
-
-    /// Every predefined operation.
-    pub const ALL: [Self; 12] = [
-        Self::SUM,
-        Self::PROD,
-        Self::MIN,
-        Self::MAX,
-        Self::BAND,
-        Self::BOR,
-        Self::BXOR,
-        Self::LAND,
-        Self::LOR,
-        Self::LXOR,
-        Self::MINLOC,
-        Self::MAXLOC,
-    ];
-
-    /// The name as the MPI standard spells it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self.0 {
-            Name::Sum => "SUM",
-            Name::Product => "PROD",
-            Name::Min => "MIN",
-            Name::Max => "MAX",
-            Name::And => "BAND",
-            Name::Or => "BOR",
-            Name::Xor => "BXOR",
-            Name::LogicalAnd => "LAND",
-            Name::LogicalOr => "LOR",
-            Name::LogicalXor => "LXOR",
-            Name::MinLoc => "MINLOC",
-            Name::MaxLoc => "MAXLOC",
-        }
-    }
-
-    /// An operation of your own that is associative and commutative: the library may combine
-    /// operands in any order (`MPI_Op_create`).
+    /// An operation by an associative and commutative function: operands are combined in any order
+    /// (`MPI_Op_create`).
     ///
-    /// A type whose alignment is above 128 does not compile.
+    /// A type with an alignment above 128 bytes does not compile.
     #[must_use]
     pub const fn commutative<T, F: Fn(T, T) -> T>(combine: F) -> Custom<F> {
         Custom::new(combine, true)
     }
 
-    /// An operation of your own that is associative: operands stand in the order of the ranks
+    /// An operation by an associative function: operands are combined in the order of the ranks
     /// (`MPI_Op_create`).
     ///
     /// ```

@@ -1,15 +1,18 @@
+//! Predefined operations: their results, their bits in any order, and the errors of missing ones.
+
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use proptest::prelude::*;
 
-use super::sealed::{Reduced, Reduces};
-use super::{Combine, Element, Kind, Loc, Op};
+use super::ResolvedReduction;
+use super::reduction::sealed::ResolveReduction;
+use super::{Combine, Element, Op, OperandOrder, ValueLoc};
 
 #[test]
 fn elements_without_a_size_are_no_elements() {
-    let Reduced { combine, .. } =
-        Reduces::<()>::reduces(Op::ordered(|(), ()| unreachable!()), Reproducible::Off)
+    let ResolvedReduction { combine, .. } =
+        ResolveReduction::<()>::resolve(Op::ordered(|(), ()| unreachable!()), Reproducible::Off)
             .expect("any");
     combine.combine(RawBytes::empty(), RawBytes::empty(), Side::Left);
 }
@@ -66,16 +69,20 @@ fn logical_operations_know_only_zero_and_others() {
 fn the_lower_index_wins_between_equal_values() {
     let least = |a, b| apply(Op::MINLOC, a, b);
     let most = |a, b| apply(Op::MAXLOC, a, b);
-    assert_eq!(least(Loc::new(2, 5), Loc::new(1, 9)), Loc::new(1, 9));
-    assert_eq!(most(Loc::new(2, 5), Loc::new(1, 9)), Loc::new(2, 5));
+    let (one, two) = (ValueLoc::new(1, 9), ValueLoc::new(2, 5));
+    assert_eq!(least(two, one), one);
+    assert_eq!(most(two, one), two);
     for (a, b) in [(3, 4), (4, 3)] {
         for op in [Op::MINLOC, Op::MAXLOC] {
-            assert_eq!(apply(op, Loc::new(1.5, a), Loc::new(1.5, b)).index(), 3);
+            assert_eq!(
+                apply(op, ValueLoc::new(1.5, a), ValueLoc::new(1.5, b)).index(),
+                3
+            );
         }
     }
-    let nan = Loc::new(f64::NAN, 0);
+    let nan = ValueLoc::new(f64::NAN, 0);
     for number in [f64::NEG_INFINITY, 0.0, f64::INFINITY] {
-        let number = Loc::new(number, 7);
+        let number = ValueLoc::new(number, 7);
         for op in [Op::MINLOC, Op::MAXLOC] {
             assert_eq!(apply(op, nan, number), number);
             assert_eq!(apply(op, number, nan), number);
@@ -88,32 +95,30 @@ fn what_a_type_does_not_have_is_an_error() {
     let words = |error: crate::Error| error.to_string();
     let missing = f64::fold(Op::LAND).expect_err("floats have no logic");
     assert_eq!(words(missing), "the operation LAND does not exist for f64");
-    let missing = Loc::<i32>::fold(Op::SUM).expect_err("pairs have no sum");
-    assert_eq!(
-        words(missing),
-        "the operation SUM does not exist for Loc<i32>"
-    );
+    let missing = ValueLoc::<i32>::fold(Op::SUM).expect_err("pairs have no sum");
+    let expected = "the operation SUM does not exist for ValueLoc<i32>";
+    assert_eq!(words(missing), expected);
     assert!(u8::fold(Op::MINLOC).is_err());
 }
 
-fn kind<T: Element>(op: Op) -> Kind {
-    let reduced = Reduces::<T>::reduces(op, Reproducible::Off);
+fn kind<T: Element>(op: Op) -> OperandOrder {
+    let reduced = ResolveReduction::<T>::resolve(op, Reproducible::Off);
     reduced.expect("it has it").kind
 }
 
 #[test]
 fn what_rounds_is_not_exact() {
-    assert_eq!(kind::<u64>(Op::SUM), Kind::Exact);
-    assert_eq!(kind::<f64>(Op::SUM), Kind::Commutative);
-    assert_eq!(kind::<f64>(Op::MAX), Kind::Exact);
-    assert_eq!(kind::<Loc<i32>>(Op::MINLOC), Kind::Exact);
-    assert_eq!(kind::<Loc<f32>>(Op::MINLOC), Kind::Commutative);
+    assert_eq!(kind::<u64>(Op::SUM), OperandOrder::Exact);
+    assert_eq!(kind::<f64>(Op::SUM), OperandOrder::Commutative);
+    assert_eq!(kind::<f64>(Op::MAX), OperandOrder::Exact);
+    assert_eq!(kind::<ValueLoc<i32>>(Op::MINLOC), OperandOrder::Exact);
+    assert_eq!(kind::<ValueLoc<f32>>(Op::MINLOC), OperandOrder::Commutative);
 }
 
 #[test]
 fn what_is_to_be_the_same_on_any_number_of_ranks_is_exact_or_refused() {
-    fn kind<T: Element>(op: Op) -> Result<Kind, crate::Error> {
-        Reduces::<T>::reduces(op, Reproducible::Ranks).map(|reduced| reduced.kind)
+    fn kind<T: Element>(op: Op) -> Result<OperandOrder, crate::Error> {
+        ResolveReduction::<T>::resolve(op, Reproducible::Ranks).map(|reduced| reduced.kind)
     }
     for exact in [
         kind::<f64>(Op::SUM),
@@ -121,14 +126,13 @@ fn what_is_to_be_the_same_on_any_number_of_ranks_is_exact_or_refused() {
         kind::<f32>(Op::MIN),
         kind::<u8>(Op::PROD),
     ] {
-        assert_eq!(exact.expect("it can"), Kind::Exact);
+        assert_eq!(exact.expect("it can"), OperandOrder::Exact);
     }
     let why = kind::<f64>(Op::PROD).expect_err("it rounds").to_string();
-    assert!(
-        why.starts_with("PROD may have other bits on another number of ranks"),
-        "{why}"
-    );
-    let own = Reduces::<u8>::reduces(Op::commutative(|a: u8, b: u8| a ^ b), Reproducible::Ranks);
+    let expected = "PROD may have other bits on another number of ranks";
+    assert!(why.starts_with(expected), "{why}");
+    let own =
+        ResolveReduction::<u8>::resolve(Op::commutative(|a: u8, b: u8| a ^ b), Reproducible::Ranks);
     assert!(own.is_err_and(|why| why.to_string().contains("of the program's own")));
 }
 
@@ -155,7 +159,7 @@ proptest! {
             exact(op, wide.map(f64::from_bits));
             exact(op, wide.map(|x| f32::from_bits(x as u32)));
             exact(op, narrow);
-            exact(op, [0, 1, 2].map(|i| Loc::new(narrow[i] % 3, (index[i] % 3).into())));
+            exact(op, [0, 1, 2].map(|i| ValueLoc::new(narrow[i] % 3, (index[i] % 3).into())));
         }
     }
 

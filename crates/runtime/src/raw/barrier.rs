@@ -1,78 +1,78 @@
-//! Barriers: through gates where the lane has one for the communicator, else by messages.
+//! Barriers: by flags in shared memory where the endpoint has them for the communicator, else by messages.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
 
-use super::access::Access;
-use super::collective::{self, Area, Buffers, Cause};
 use super::communicator::Communicator;
+use super::failure::FailureCause;
+use super::members::received_notice;
+use super::state::Buffers;
+use super::threading::Threading;
 use crate::error::{Error, Result};
 
-/// Where a barrier failed.
-enum Stopped {
+/// Where a barrier failed: on this rank, or on another one that has notified this one.
+enum BarrierFailure {
     Here(Failure),
-    Elsewhere(Cause),
+    Elsewhere(FailureCause),
 }
 
-impl<A: Access> Communicator<A> {
-    /// Returns when every rank has come here.
+impl<A: Threading> Communicator<A> {
+    /// Returns when every rank has called it.
     ///
     /// # Errors
-    /// When a rank that has not come is lost; from then on the communicator's collectives are
-    /// refused here.
+    /// When a rank that has not called it is lost; from then on this rank refuses the communicator's collectives.
     pub(crate) fn barrier(&self) -> Result<()> {
-        let entered = self.access().with(|lane| {
-            lane.check()?;
-            let tuning = &lane.policy().tuning;
-            // Gates are passed without a word, which could be compared.
+        let entered = self.access().with(|endpoint| {
+            endpoint.check()?;
+            let tuning = &endpoint.policy().tuning;
+            // Flags carry no signature of the call that could be compared.
             let asked = self.checks() || tuning.asks_for(&self.barrier_call());
             let context = self.collective_context();
-            let broken = lane.troubles.of(context).is_some();
-            let gate = lane.gate(self.context());
-            let gate = gate.filter(|_| !asked && !broken && self.group().is_on_one_node());
-            Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
+            let broken = endpoint.failures.of(context).is_some();
+            let slot = endpoint.node_barrier_slot(self.context());
+            let slot = slot.filter(|_| !asked && !broken && self.group().is_on_one_node());
+            Ok(slot.map(|slot| (slot, endpoint.enter_node_barrier(slot, self.others()))))
         })?;
-        let gate = match entered {
-            Some((gate, true)) => gate,
+        let slot = match entered {
+            Some((slot, true)) => slot,
             Some((_, false)) => {
                 return Err(self.refused(&"another thread is in a barrier of this communicator"));
             }
             None => return self.barrier_by_messages(),
         };
-        let stopped = self.access().until(|lane| match lane.passed(gate) {
+        let stopped = (self.access()).until(|endpoint| match endpoint.poll_node_barrier(slot) {
             Some(Ok(())) => Some(None),
-            Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
+            Some(Err(failure)) => Some(Some(BarrierFailure::Here(failure))),
             None => {
-                let cause = collective::look(lane, self.collective_context(), self.group())?;
-                lane.give_up(gate);
-                Some(Some(Stopped::Elsewhere(cause)))
+                let cause = received_notice(endpoint, self.collective_context(), self.group())?;
+                endpoint.leave_node_barrier(slot);
+                Some(Some(BarrierFailure::Elsewhere(cause)))
             }
         })?;
         match stopped {
             None => Ok(()),
-            Some(stopped) => Err(self.unpassed(stopped)),
+            Some(stopped) => Err(self.barrier_failed(stopped)),
         }
     }
 
     #[cold]
-    fn unpassed(&self, stopped: Stopped) -> Error {
-        let meeting = self.meeting();
-        meeting.end_for(match stopped {
-            Stopped::Here(failure) => meeting.failed(failure),
-            Stopped::Elsewhere(cause) => meeting.error(cause),
+    fn barrier_failed(&self, stopped: BarrierFailure) -> Error {
+        let members = self.members();
+        members.end_collectives_for(match stopped {
+            BarrierFailure::Here(failure) => members.failed(failure),
+            BarrierFailure::Elsewhere(cause) => members.error(cause),
         })
     }
 
     fn barrier_by_messages(&self) -> Result<()> {
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        self.collective(&self.barrier_call(), &buffers, None)
+        self.collective(&self.barrier_call(), &Buffers::NONE, None)
     }
 
     fn barrier_call(&self) -> Call {
         Call::barrier(self.group().rank(), self.group().size())
     }
 
-    /// The links of all other members, bit by bit. A lane with gates has no link beyond.
+    /// The links of all other members as a bit mask. An endpoint with flags has no more than 64 links.
     fn others(&self) -> u64 {
         let group = self.group();
         (0..group.size())

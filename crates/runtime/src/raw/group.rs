@@ -1,36 +1,38 @@
-//! Which ranks a communicator has, and where they are.
+//! Groups: the ranks of a communicator, their links, and their placement on nodes.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use oxmpi_coll::placement::{Order, Placement};
+use oxmpi_coll::placement::Placement;
+
+use super::placement::{on_one_node, section_of};
 
 /// The members of a communicator, in rank order. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     size: u32,
     rank: u32,
-    /// Ranks that are links of the same number: all of the world and its duplicates, else none.
-    plain: usize,
-    /// Where that is not so.
-    subset: Option<Arc<Subset>>,
-    /// On which nodes they are; all ranks find the same.
-    place: Placement,
+    /// Ranks below this number equal their links: all of the world and its duplicates, else none.
+    identity_below: usize,
+    /// The members of other groups.
+    members: Option<Arc<GroupMembers>>,
+    /// The placement of the ranks on nodes, the same on all ranks.
+    placement: Placement,
 }
 
 #[derive(Debug)]
-enum Subset {
+enum GroupMembers {
     /// Any links.
     Listed {
         /// The link of each rank.
         links: Vec<u32>,
-        /// The rank of each link of the lane, [`NOT_A_MEMBER`] where it has none.
+        /// The rank of each link of the endpoint, [`NOT_A_MEMBER`] where it has none.
         ranks: Vec<u32>,
     },
     /// Ranks of another group.
     Section {
         of: Group,
-        /// Rank 0.
+        /// Rank 0, if it is not one of `rest`.
         first: Option<u32>,
         /// The ranks after it.
         rest: Range<u32>,
@@ -39,63 +41,52 @@ enum Subset {
 
 const NOT_A_MEMBER: u32 = u32::MAX;
 
-/// So many ranks on one node.
-pub(super) fn on_one_node(size: u32) -> Placement {
-    Placement::new(Order::Block, size, size)
-}
-
-/// So many ranks that are taken for nodes of their own.
-pub(super) fn apart(size: u32) -> Placement {
-    Placement::new(Order::Block, size, 1)
-}
-
 impl Group {
-    /// All `size` links of a lane, which are on one node; this process is link `rank`.
+    /// All `size` links of an endpoint, which are on one node; this process is link `rank`.
     pub(crate) fn all(size: u32, rank: u32) -> Self {
         Self {
             size,
             rank,
-            plain: size as usize,
-            subset: None,
-            place: on_one_node(size),
+            identity_below: size as usize,
+            members: None,
+            placement: on_one_node(size),
         }
     }
 
-    /// The group of `links`, given in rank order, in a lane of `lane_size` links; this process is
-    /// `rank` in it. The ranks are placed so.
-    pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32, place: Placement) -> Self {
-        let mut ranks = vec![NOT_A_MEMBER; lane_size as usize];
+    /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
+    /// `rank` in it.
+    pub(crate) fn listed(
+        links: Vec<u32>,
+        endpoint_size: u32,
+        rank: u32,
+        placement: Placement,
+    ) -> Self {
+        let mut ranks = vec![NOT_A_MEMBER; endpoint_size as usize];
         for (rank, &link) in links.iter().enumerate() {
             ranks[link as usize] = rank as u32;
         }
         Self {
             size: links.len() as u32,
             rank,
-            plain: 0,
-            subset: Some(Arc::new(Subset::Listed { links, ranks })),
-            place,
+            identity_below: 0,
+            members: Some(Arc::new(GroupMembers::Listed { links, ranks })),
+            placement,
         }
     }
 
-    /// Rank `first` of this group, if there is one, and then the ranks `rest`, in which it is not;
+    /// The group of rank `first` of this group, if given, and then its ranks `rest`, which do not include `first`;
     /// this process is `rank` in it.
     ///
     /// # Cost
-    /// The same for groups of all sizes.
+    /// Constant.
     pub(crate) fn section(&self, first: Option<u32>, rest: Range<u32>, rank: u32) -> Self {
         let size = u32::from(first.is_some()) + rest.len() as u32;
         Self {
             size,
             rank,
-            plain: 0,
-            place: match (self.place.order(), self.place.per_node()) {
-                _ if self.is_on_one_node() => on_one_node(size),
-                (Order::Block, ranks) if first.is_none() && rest.start.is_multiple_of(ranks) => {
-                    Placement::new(Order::Block, size, ranks)
-                }
-                _ => apart(size),
-            },
-            subset: Some(Arc::new(Subset::Section {
+            identity_below: 0,
+            placement: section_of(self.placement, size, first.is_none().then_some(rest.start)),
+            members: Some(Arc::new(GroupMembers::Section {
                 of: self.clone(),
                 first,
                 rest,
@@ -103,16 +94,16 @@ impl Group {
         }
     }
 
-    /// On which nodes the ranks are.
+    /// The placement of the ranks on nodes.
     #[inline]
-    pub(crate) const fn place(&self) -> Placement {
-        self.place
+    pub(crate) const fn placement(&self) -> Placement {
+        self.placement
     }
 
     /// Whether all ranks share memory.
     #[inline]
     pub(crate) const fn is_on_one_node(&self) -> bool {
-        self.place.nodes() == 1
+        self.placement.nodes() == 1
     }
 
     /// Number of ranks.
@@ -130,10 +121,10 @@ impl Group {
     /// The link to `rank`, if the group has that rank.
     ///
     /// # Cost
-    /// One compare where ranks and links have the same numbers.
+    /// One compare where ranks equal their links.
     #[inline(always)]
     pub(crate) fn link(&self, rank: usize) -> Option<u32> {
-        if rank < self.plain {
+        if rank < self.identity_below {
             Some(rank as u32)
         } else {
             self.link_of(rank)
@@ -142,9 +133,9 @@ impl Group {
 
     #[inline(never)]
     fn link_of(&self, rank: usize) -> Option<u32> {
-        match &**self.subset.as_ref()? {
-            Subset::Listed { links, .. } => links.get(rank).copied(),
-            Subset::Section { of, first, rest } => {
+        match &**self.members.as_ref()? {
+            GroupMembers::Listed { links, .. } => links.get(rank).copied(),
+            GroupMembers::Section { of, first, rest } => {
                 let rank = match first {
                     Some(first) if rank == 0 => *first,
                     first => rest.clone().nth(rank - usize::from(first.is_some()))?,
@@ -157,7 +148,7 @@ impl Group {
     /// The rank at the other end of `link`, if it is a member.
     #[inline(always)]
     pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
-        if (link as usize) < self.plain {
+        if (link as usize) < self.identity_below {
             Some(link)
         } else {
             self.member(link)
@@ -166,12 +157,12 @@ impl Group {
 
     #[inline(never)]
     fn member(&self, link: u32) -> Option<u32> {
-        match &**self.subset.as_ref()? {
-            Subset::Listed { ranks, .. } => {
+        match &**self.members.as_ref()? {
+            GroupMembers::Listed { ranks, .. } => {
                 let rank = *ranks.get(link as usize)?;
                 (rank != NOT_A_MEMBER).then_some(rank)
             }
-            Subset::Section { of, first, rest } => {
+            GroupMembers::Section { of, first, rest } => {
                 let rank = of.rank_of(link)?;
                 if *first == Some(rank) {
                     return Some(0);
@@ -188,11 +179,12 @@ impl Group {
 mod tests {
     use oxmpi_coll::placement::{Order, Placement};
 
-    use super::{Group, apart, on_one_node};
+    use super::super::placement::{on_one_node, one_rank_per_node};
+    use super::Group;
 
     #[test]
     fn links_and_ranks_are_inverse() {
-        let group = Group::subset(vec![5, 0, 3], 6, 2, apart(3));
+        let group = Group::listed(vec![5, 0, 3], 6, 2, one_rank_per_node(3));
         assert_eq!((group.size(), group.rank()), (3, 2));
         for rank in 0..3 {
             let link = group.link(rank as usize).expect("a member");
@@ -206,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_section_counts_from_its_first_rank() {
-        let group = Group::subset(vec![5, 0, 3, 4], 6, 2, apart(4));
+        let group = Group::listed(vec![5, 0, 3, 4], 6, 2, one_rank_per_node(4));
         for (first, links) in [(Some(3), vec![4, 0, 3]), (None, vec![0, 3])] {
             let section = group.section(first, 1..3, 0);
             assert_eq!(section.size() as usize, links.len());
@@ -214,38 +206,35 @@ mod tests {
                 assert_eq!(section.link(rank), Some(link));
                 assert_eq!(section.rank_of(link), Some(rank as u32));
             }
-            assert_eq!(
-                (section.link(links.len()), section.rank_of(5)),
-                (None, None)
-            );
+            assert_eq!(section.link(links.len()), None);
+            assert_eq!(section.rank_of(5), None);
         }
     }
 
     /// A section that begins with a node, and has no rank before it, is placed as the whole; of another
     /// one each rank counts as a node.
     #[test]
-    fn a_section_is_placed_as_the_whole_where_that_is_plain() {
-        let on = |place| Group::subset((0..8).collect(), 8, 0, place);
+    fn a_section_that_starts_at_a_node_is_placed_as_the_whole() {
+        let on = |place| Group::listed((0..8).collect(), 8, 0, place);
         let whole = on(Placement::new(Order::Block, 8, 2));
         for (first, rest, place) in [
             (None, 2..7, Placement::new(Order::Block, 5, 2)),
-            (None, 3..7, apart(4)),
-            (Some(0), 2..6, apart(5)),
+            (None, 3..7, one_rank_per_node(4)),
+            (Some(0), 2..6, one_rank_per_node(5)),
         ] {
-            assert_eq!(whole.section(first, rest, 0).place(), place);
+            assert_eq!(whole.section(first, rest, 0).placement(), place);
         }
         let cyclic = on(Placement::new(Order::Cyclic, 8, 2));
-        assert_eq!(cyclic.section(None, 0..4, 0).place(), apart(4));
+        let section = cyclic.section(None, 0..4, 0);
+        assert_eq!(section.placement(), one_rank_per_node(4));
         let near = on(on_one_node(8)).section(Some(5), 0..4, 0);
-        assert!(near.is_on_one_node() && near.place() == on_one_node(5));
+        assert!(near.is_on_one_node() && near.placement() == on_one_node(5));
     }
 
     #[test]
-    fn the_world_is_its_own_map() {
+    fn world_ranks_equal_their_links() {
         let world = Group::all(4, 1);
-        assert_eq!(
-            (world.link(3), world.link(4), world.rank_of(4)),
-            (Some(3), None, None)
-        );
+        let links = [3, 4].map(|rank| world.link(rank));
+        assert_eq!((links, world.rank_of(4)), ([Some(3), None], None));
     }
 }

@@ -1,36 +1,41 @@
-//! The raw core under both faces.
+//! The raw core: messages and collectives on ranges of bytes, below the typed interface.
 //!
-//! Byte ranges with their layout, 64-bit counts, operations as functions, requests as handles. It
-//! knows ranks and communicators; it knows no types, borrows no buffers, and holds no face's logic.
-//! A range ([`oxmpi_os::RawBytes`]) is made by the face, which promises that it outlives its
-//! request.
+//! It works on byte ranges with layouts, 64-bit counts, operations as functions, and requests as handles. It
+//! knows ranks, communicators and [endpoints](endpoint), but no element types, and it borrows no buffers: its
+//! caller makes a range ([`oxmpi_os::RawBytes`]) and promises that the memory outlives the request.
 
-mod access;
 mod barrier;
-mod bridge;
-mod cell;
 mod choices;
 mod collective;
 mod communicator;
+mod endpoint;
+mod failure;
 mod group;
-mod lane;
+mod intercomm;
 mod links;
-mod nodes;
+mod members;
+mod operation;
+mod ownership;
+mod placement;
 mod policy;
+mod request;
 mod scratch;
-mod siblings;
 mod split;
+mod state;
+mod thread_endpoints;
+mod threading;
 
-pub use access::{Access, Own, Shared};
-pub(crate) use bridge::Leaders;
-pub(crate) use cell::LaneCell;
-pub(crate) use collective::{
-    Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent, Stage, Stages, Wide,
-    serves_in_node, serves_on_nodes,
-};
-pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
+pub(crate) use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
+pub(crate) use communicator::Communicator;
+pub(crate) use endpoint::Endpoint;
 pub(crate) use group::Group;
-pub(crate) use lane::Lane;
+pub(crate) use intercomm::GroupLeaders;
+pub(crate) use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
+pub(crate) use ownership::{EndpointCell, leave_shared};
+pub use ownership::{Multi, Single};
 pub(crate) use oxmpi_wire::engine::Mode;
-pub(crate) use policy::Policy;
-pub(crate) use scratch::Scratch;
+pub(crate) use policy::EndpointPolicy;
+pub use policy::WaitMode;
+pub(crate) use request::{Claimed, OpenRequest, RawRequest};
+pub(crate) use state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
+pub use threading::Threading;

@@ -1,116 +1,71 @@
-//! Choices made once, when a lane is set up.
+//! The settings of an endpoint, read once when it is set up; and how its rank waits.
 
 use oxmpi_coll::choice::Tuning;
-use oxmpi_shm::Layout;
-use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
-use crate::boot::{Far, NetworkWish, Told};
-use crate::error::{Error, Result};
-use crate::settings::{self, Sources, Wait};
-use crate::transports;
+use crate::boot::{RemoteRanks, StartOptions};
 
-/// What the settings and the machine say about a lane.
-#[derive(Clone, Debug)]
-pub(crate) struct Policy {
-    /// Switch points between the paths of a message that somebody has set.
-    pub(crate) switches: Switches,
-    /// The sizes of a segment for one rank.
-    layout: Layout,
-    /// The memory that ranks allocate.
-    pub(crate) heap: Wish,
-    /// Which transports are taken, and how the ranks of other nodes are reached.
-    pub(crate) network: NetworkWish,
-    /// How large messages go between the ranks of a node.
-    pub(crate) roads: oxmpi_shm::RoadWish,
-    /// Which algorithm a collective takes.
-    pub(crate) tuning: Tuning,
-    /// Whether ranks of a node have flags and buffers for collectives.
-    pub(super) node_collectives: bool,
-    /// Whether ranks compare what they call.
-    pub(super) checks: bool,
-    /// What all ranks of a job must have been told alike.
-    pub(crate) told: Told,
-    /// Whether this rank says what it took to find the others.
-    pub(crate) start_report: bool,
-    wait: Wait,
-    spin: u32,
+/// How a rank waits for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitMode {
+    /// Polls for about a millisecond where every rank has a processor of its own, else yields while other
+    /// ranks need the processor; then sleeps.
+    #[default]
+    Auto,
+    /// Polls, and keeps its processor.
+    Active,
+    /// Polls for a short while, then yields its processor, then sleeps.
+    Passive,
 }
 
-impl Policy {
-    /// The policy of the process's settings, and the warnings about them.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for the first wrong one.
-    pub(crate) fn of_process() -> Result<(Self, Vec<String>)> {
-        let wrong = |bad: settings::BadSetting| Error::Setting(bad.to_string());
-        let sources = Sources::of_process().map_err(wrong)?;
-        let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
-        let selection = transports::selection(&values);
-        let tuning = Tuning {
-            rules: values.rules().map_err(wrong)?,
-            ..values.tuning()
-        };
-        let policy = Self {
-            switches: values.switches(),
-            layout: values.layout(1),
-            heap: values.heap(),
-            network: NetworkWish {
-                filter: values.tcp_filter().among(selection.interfaces.clone()),
-                options: values.tcp_options(),
-                selection,
-                at_start: values.parse("connect_at_start", oxmpi_text::switch),
-            },
-            roads: values.roads(),
-            node_collectives: values.node_collectives(),
-            checks: values.checks_collectives(),
-            told: Told::of(&values, &tuning),
-            tuning,
-            start_report: values.parse("start_report", oxmpi_text::switch),
-            wait: values.parse("wait", str::parse),
-            spin: values.parse("spin", settings::spin),
-        };
-        Ok((policy, values.warnings))
-    }
+/// The settings of an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct EndpointPolicy {
+    /// How its ranks connect, and the transports and memory that they share.
+    pub(crate) start: StartOptions,
+    /// Switch points between the paths of a message that somebody has set.
+    pub(crate) switches: Switches,
+    /// The protocol of large messages between the ranks of a node.
+    pub(crate) bulk: oxmpi_shm::RoadWish,
+    /// Which algorithms collectives take.
+    pub(crate) tuning: Tuning,
+    /// Whether ranks of a node run collectives by flags and buffers in shared memory.
+    pub(crate) node_collectives: bool,
+    /// Whether ranks compare their calls before each collective.
+    pub(crate) checks: bool,
+    /// How the rank waits for messages.
+    pub(crate) wait: WaitMode,
+    /// Empty polls before a passive wait yields.
+    pub(crate) spin: u32,
+}
 
-    /// Opens the transports that are taken. What does not open is taken no more; gives the warning of that.
-    pub(crate) fn open(&mut self) -> Option<String> {
-        let layout = self.layout(2);
-        transports::open(&mut self.network.selection, layout)
-    }
-
-    /// The sizes of a segment for `ranks` ranks.
-    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
-        Layout {
-            ranks,
-            ..self.layout
-        }
-    }
-
-    /// How to wait among the processes `pids` of this node, of which this one is one, where `far` are the
-    /// ranks of other nodes, of which some may run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], far: Option<&Far>) -> Patience {
+impl EndpointPolicy {
+    /// How to wait among the processes `pids` of this node, this one included; `remote` are the ranks of other
+    /// nodes, of which some may run on this machine.
+    pub(super) fn patience(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> Patience {
         let node = (pids.len(), pids);
-        let (machine, seen) = far.map_or(node, |far| (far.machine as usize, &far.seen[..]));
-        let strangers = machine > pids.len();
-        // A rank that is pinned to one processor has that one to itself if the others are elsewhere.
-        let crowd = || match seen.len() == machine {
-            true => crowded(seen),
+        let (machine, visible) = remote.map_or(node, |remote| {
+            (remote.ranks_on_machine as usize, &remote.visible_pids[..])
+        });
+        let others = machine > pids.len();
+        // A rank that is pinned to one processor has it for itself if the others are elsewhere.
+        let is_crowded = || match visible.len() == machine {
+            true => crowded(visible),
             false => machine > oxmpi_os::cpu::granted(),
         };
         match self.wait {
-            Wait::Auto if strangers && crowd() => Patience::beside_strangers(),
-            Wait::Active => Patience::endless(),
-            Wait::Passive => Patience::passive(self.spin, crowded(pids)),
-            Wait::Auto if crowded(pids) => Patience::crowded(),
-            Wait::Auto => Patience::active(),
+            WaitMode::Auto if others && is_crowded() => Patience::beside_strangers(),
+            WaitMode::Active => Patience::endless(),
+            WaitMode::Passive => Patience::passive(self.spin, crowded(pids)),
+            WaitMode::Auto if crowded(pids) => Patience::crowded(),
+            WaitMode::Auto => Patience::active(),
         }
     }
 }
 
-/// Whether more of the processes `pids` want to run than there are processors for them: those of
-/// their affinity masks, or what the control group grants.
+/// Whether more of the processes `pids` run than there are processors for them, by their affinity masks and
+/// the control group's quota.
 fn crowded(pids: &[u32]) -> bool {
     let Ok(own) = oxmpi_os::affinity::current() else {
         return pids.len() > oxmpi_os::cpu::granted();
@@ -118,13 +73,13 @@ fn crowded(pids: &[u32]) -> bool {
     let masks = pids
         .iter()
         .filter_map(|&pid| oxmpi_os::affinity::of_thread(pid.cast_signed()).ok());
-    // A pinned rank's own mask says nothing about the others', so only a quota counts beside it.
+    // The mask of a pinned rank says nothing about the other ranks, so beside it only a quota counts.
     let quota_is_short = oxmpi_os::cpu::quota().is_some_and(|quota| pids.len() > quota);
     quota_is_short || masks_are_crowded(&own, masks)
 }
 
-/// Whether those of `masks` that share a processor with `own` (which is one of them) are more than
-/// their processors together.
+/// Whether the processes whose `masks` overlap with `own` (which is one of them) outnumber the processors of
+/// their masks.
 fn masks_are_crowded(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> bool {
     let mut rivals = 0;
     let mut processors = own.to_vec();
@@ -155,15 +110,15 @@ mod tests {
             masks_are_crowded(&[0, own], masks.map(|&mask| vec![0, mask]))
         };
         assert!(!crowded(0b1, &[]));
-        // Pinned apart, and two on one processor.
+        // Pinned to different processors, then two to one.
         assert!(!crowded(0b01, &[0b10]));
         assert!(crowded(0b01, &[0b01]));
-        // Others crowd a processor that is not ours.
+        // Others share a processor that is not this process's.
         assert!(!crowded(0b01, &[0b10, 0b10, 0b10]));
-        // Unpinned on two processors.
+        // Not pinned, on two processors.
         assert!(!crowded(0b11, &[0b11]));
         assert!(crowded(0b11, &[0b11, 0b11]));
-        // One may go where another one is pinned, and has room elsewhere.
+        // A process may run where another one is pinned, and has other processors too.
         assert!(!crowded(0b01, &[0b111]));
         assert!(crowded(0b01, &[0b11, 0b11]));
     }

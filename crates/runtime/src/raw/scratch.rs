@@ -1,27 +1,27 @@
-//! Memory that collectives reuse.
+//! The memory of collectives, which an endpoint keeps from one to the next.
 
 use oxmpi_coll::plan::Part;
 use oxmpi_os::RawBytes;
 
-/// Room for intermediate results, aligned to [`Scratch::ALIGN`]. It grows and is kept, so a
-/// collective that was run before allocates nothing.
+/// Memory for intermediate results, aligned to [`Scratch::ALIGN`]. It grows and is kept, so a collective that
+/// was run before allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch(Vec<Lines>);
+pub(crate) struct Scratch(Vec<CacheLines>);
 
 /// Two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(128))]
-struct Lines {
+struct CacheLines {
     _words: [u64; 16],
 }
 
 impl Scratch {
-    /// Its alignment: the largest that an element which is reduced may ask for.
-    pub(crate) const ALIGN: usize = align_of::<Lines>();
+    /// Its alignment in bytes: the largest of an element that is reduced.
+    pub(crate) const ALIGN: usize = align_of::<CacheLines>();
 
-    /// Makes room for `bytes`, and keeps what is there. False: there is no memory.
+    /// Grows to at least `bytes`, and keeps its content. False: there is no memory.
     pub(super) fn grow(&mut self, bytes: u64) -> bool {
-        let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<Lines>() as u64)) else {
+        let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<CacheLines>() as u64)) else {
             return false;
         };
         let more = lines.saturating_sub(self.0.len());
@@ -29,7 +29,7 @@ impl Scratch {
             return false;
         }
         if more > 0 {
-            self.0.resize(lines, Lines::default());
+            self.0.resize(lines, CacheLines::default());
         }
         true
     }
@@ -44,28 +44,28 @@ impl Scratch {
     }
 }
 
-/// What one collective at a time borrows of a lane.
+/// The memory that one collective at a time borrows from an endpoint.
 #[derive(Debug, Default)]
-pub(crate) struct Rooms {
+pub(crate) struct RunMemory {
     pub(super) scratch: Scratch,
-    /// For messages of parts that lie in several pieces. Boxed, so that what is kept of each message
-    /// under way stays small.
+    /// Buffers of messages whose parts lie in several pieces. Boxed, so that the state of a message under way
+    /// stays small.
     #[expect(
         clippy::vec_box,
         reason = "they are moved to messages and back as they are"
     )]
-    pub(super) packed: Vec<Box<Packed>>,
+    pub(super) packed: Vec<Box<PackedMessage>>,
 }
 
-/// A message of a part that lies in several pieces: its bytes side by side.
+/// A message of a part that lies in several pieces, packed.
 #[derive(Debug)]
-pub(super) struct Packed {
+pub(super) struct PackedMessage {
     pub(super) room: Scratch,
-    /// Where they are to go in the end; those that are sent go nowhere else.
+    /// The part that a received message is unpacked to; empty for one that is sent.
     pub(super) part: Part,
 }
 
-impl Default for Packed {
+impl Default for PackedMessage {
     fn default() -> Self {
         Self {
             room: Scratch::default(),
@@ -80,7 +80,7 @@ mod tests {
     use oxmpi_wire::Bytes;
 
     #[test]
-    fn it_is_aligned_and_long_enough() {
+    fn scratch_is_aligned_and_long_enough() {
         for bytes in [1, 127, 128, 129, 5000] {
             let mut scratch = Scratch::default();
             assert!(scratch.grow(bytes));

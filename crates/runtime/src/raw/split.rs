@@ -1,31 +1,28 @@
-//! New communicators from an old one: duplicate, split, share (MPI 5.0, section 7.4).
+//! New communicators and endpoints from a communicator: duplicate, split, share (MPI 5.0, section 7.4).
 
 use std::fmt::Display;
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::choice::Reproducible;
-use oxmpi_os::RawBytes;
 use oxmpi_shm::Node;
-use oxmpi_wire::Bytes;
 
-use super::access::{Access, Shared};
-use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
+use super::endpoint::Endpoint;
 use super::group::Group;
-use super::lane::Lane;
-use super::siblings;
-use crate::boot::{self, Invitation, Listening, Met};
+use super::ownership::Multi;
+use super::state::{Area, Buffers};
+use super::thread_endpoints;
+use super::threading::Threading;
+use crate::boot::{self, EndpointAddress, NetworkListener, WiredRanks};
 use crate::data::target;
 use crate::error::Result;
-use crate::op::{Element, Op, on_bytes, sealed::Reduces};
 
-/// What a rank says in a split. Ranks of one colour are ordered by key, then by their old rank.
+/// Columns of the table that a split exchanges. Ranks of one colour are ordered by key, then by their old rank.
 const COLOUR: usize = 0;
 const KEY: usize = 1;
-/// `COLOUR` of a rank that joins no part: above every colour.
+/// The colour of a rank that joins no part: above every colour.
 const NO_COLOUR: u64 = u64::MAX;
 
-impl<A: Access> Communicator<A> {
+impl<A: Threading> Communicator<A> {
     /// A communicator of the same group with contexts of its own.
     pub(crate) fn duplicate(&self) -> Result<Self> {
         let context = self.agree_on_context()?;
@@ -36,7 +33,7 @@ impl<A: Access> Communicator<A> {
         ))
     }
 
-    /// The part of this communicator's ranks that name the same colour.
+    /// The communicator of the ranks with this rank's colour; `None` for a rank without one.
     pub(crate) fn split(&self, colour: Option<u32>, key: i32) -> Result<Option<Self>> {
         // Every rank fills its own row of the table; the others' are zero, so a sum joins them. A
         // key is moved to the non-negative numbers.
@@ -44,7 +41,7 @@ impl<A: Access> Communicator<A> {
         let mut rows = vec![[0u64; 2]; size];
         rows[rank][COLOUR] = colour.map_or(NO_COLOUR, u64::from);
         rows[rank][KEY] = (i64::from(key) - i64::from(i32::MIN)) as u64;
-        self.allreduce_in_place(rows.as_flattened_mut(), Op::SUM)?;
+        self.allreduce_in_place(rows.as_flattened_mut(), u64::wrapping_add)?;
 
         let context = self.agree_on_context()?;
         let mine = rows[rank][COLOUR];
@@ -58,122 +55,103 @@ impl<A: Access> Communicator<A> {
             .iter()
             .filter_map(|&r| self.link(r).map(|peer| peer.0))
             .collect();
-        let group = self.access().with(|lane| lane.group(links, new_rank));
+        let group = (self.access()).with(|endpoint| endpoint.group(links, new_rank));
         // Parts are disjoint, so they may share a context.
         Ok(Some(Self::new(self.access().clone(), context, group)))
     }
 
-    /// The part of this communicator's ranks that share memory with this one.
+    /// The communicator of the ranks that share memory with this one.
     pub(crate) fn split_by_node(&self, key: i32) -> Result<Self> {
-        // The links of a node come first on each of its ranks, in one order: all call the first the same.
-        let node = self.access().with(|lane| lane.name(0));
+        // The links of a node come first on each of its ranks, in one order: link 0 is the same rank for all.
+        let node = self.access().with(|endpoint| endpoint.endpoint_rank(0));
         let part = self.split(Some(node), key)?;
-        Ok(part.unwrap_or_else(|| unreachable!("who names a colour joins a part")))
+        Ok(part.unwrap_or_else(|| unreachable!("a rank with a colour joins a part")))
     }
 
-    /// A communicator of the same ranks on a new lane that threads may share.
-    pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
-        let (lane, group) = self.new_lane()?;
-        let lane = Shared::new(lane);
-        Ok(Communicator::new(lane, Lane::FIRST_CONTEXT, group))
+    /// A communicator of the same ranks on a new endpoint that threads may share.
+    pub(crate) fn share(&self) -> Result<Communicator<Multi>> {
+        let (endpoint, group) = self.new_endpoint()?;
+        let endpoint = Multi::new(endpoint);
+        Ok(Communicator::new(endpoint, Endpoint::FIRST_CONTEXT, group))
     }
 
-    /// A new lane among the same ranks, and the group of all its links.
+    /// A new endpoint among the same ranks, and the group of all its links.
     ///
-    /// The ranks meet by system calls, which wait for each other only so long: all are here before they begin.
-    /// Some may not have all messages of the others yet, which those still owe them: see [`siblings::beside`].
-    pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
-        let met = match self.group().is_on_one_node() {
-            true => self.meet_here().map(Met::from),
-            false => self.meet_afar(),
+    /// The ranks connect by system calls with a time limit, so all of them are here before they begin. Some may
+    /// still wait for messages of others, which those deliver meanwhile: see [`thread_endpoints::while_driving`].
+    pub(crate) fn new_endpoint(&self) -> Result<(Endpoint, Group)> {
+        let ranks = match self.group().is_on_one_node() {
+            true => self.connect_on_node().map(WiredRanks::from),
+            false => self.connect_over_network(),
         };
-        // Where it fails here alone, the others are not to wait for this rank.
-        let met = met.map_err(|why| self.meeting().end_for(why))?;
-        let lane = self.access().with(|lane| lane.another(met, self.group()))?;
-        let group = lane.everyone(self.group().rank());
-        Ok((lane, group))
+        // Where it fails on this rank alone, the others must not wait for it.
+        let ranks = ranks.map_err(|why| self.members().end_collectives_for(why))?;
+        let endpoint = (self.access()).with(|endpoint| endpoint.for_group(ranks, self.group()))?;
+        let group = endpoint.all_ranks(self.group().rank());
+        Ok((endpoint, group))
     }
 
-    /// Meets the other ranks anew, which are all on this node.
-    fn meet_here(&self) -> Result<Node> {
+    /// Connects the ranks of this communicator anew, which are all on this node.
+    fn connect_on_node(&self) -> Result<Node> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let layout = self.access().with(|lane| lane.policy().layout(size));
-        let mut text = [0; Invitation::ROOM];
+        let layout = (self.access()).with(|endpoint| endpoint.policy().start.layout(size));
+        let mut text = [0; EndpointAddress::ROOM];
         if rank == 0 {
-            let (door, invitation) = boot::invite(true)?;
-            write(&mut text, &invitation);
+            let (acceptor, address) = boot::open_acceptor(true)?;
+            write(&mut text, &address);
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
-            return siblings::beside(|| boot::admit(door, layout, None));
+            return thread_endpoints::while_driving(|| boot::accept_ranks(acceptor, layout, None));
         }
         self.bcast(target(&mut text), 0)?;
         self.barrier()?;
-        let invitation = Invitation::decode(&read(&text))?;
-        siblings::beside(|| boot::accept(&invitation, rank, size))
+        let address = EndpointAddress::decode(&read(&text))?;
+        thread_endpoints::while_driving(|| boot::join_node(&address, rank, size))
     }
 
-    /// Meets the other ranks anew, which are on several nodes.
-    fn meet_afar(&self) -> Result<Met> {
-        let policy = self.access().with(|lane| lane.policy().clone());
-        let (door, own) = boot::invite(policy.network.selection.shared)?;
-        let mut text = [0; Invitation::ROOM];
+    /// Connects the ranks of this communicator anew, which are on several nodes.
+    fn connect_over_network(&self) -> Result<WiredRanks> {
+        let options = (self.access()).with(|endpoint| endpoint.policy().start.clone());
+        let (acceptor, own) = boot::open_acceptor(options.network.selection.shared)?;
+        let mut text = [0; EndpointAddress::ROOM];
         write(&mut text, &own);
         self.bcast(target(&mut text), 0)?;
-        let first = Invitation::decode(&read(&text))?;
-        let listening = Listening::open(&policy.network, door, own, &first)?;
-        let texts = self.exchange(&listening)?;
+        let first = EndpointAddress::decode(&read(&text))?;
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        let texts = self.exchange_business_cards(&listening)?;
         let rank = self.group().rank();
-        siblings::beside(|| listening.join(rank, &texts, |ranks| policy.layout(ranks)))
+        thread_endpoints::while_driving(|| {
+            listening.join(rank, &texts, |ranks| options.layout(ranks))
+        })
     }
 
-    /// Gives every rank the texts of all, by rank. All have come here when it returns, but
-    /// what this rank has sent may not have left it.
-    fn exchange(&self, own: &Listening) -> Result<Vec<String>> {
+    /// Gives every rank the business cards of all, by rank. All ranks have called it when it returns, but messages
+    /// of this rank may not have left it yet.
+    fn exchange_business_cards(&self, own: &NetworkListener) -> Result<Vec<String>> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let mut all = vec![[0u8; Listening::ROOM]; size as usize];
+        let mut all = vec![[0u8; NetworkListener::ROOM]; size as usize];
         write(&mut all[rank as usize], own);
-        let call = Call::allgather(rank, size, Listening::ROOM as u64).with_in_place(true);
+        let call = Call::allgather(rank, size, NetworkListener::ROOM as u64).with_in_place(true);
         let bytes = Area::Whole(target(all.as_flattened_mut()));
         self.collective(&call, &Buffers::new(Area::empty(), bytes), None)?;
         Ok(all.iter().map(|text| read(text)).collect())
     }
 
-    /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share
-    /// the lane, another one may take the same meanwhile on some ranks: then all try again.
+    /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share the endpoint,
+    /// another thread of some rank may take them meanwhile; then all ranks try again.
     fn agree_on_context(&self) -> Result<u32> {
         loop {
-            let mut next = [self.access().with(|lane| lane.next_context())];
-            self.allreduce_in_place(&mut next, Op::MAX)?;
-            let taken = self.access().with(|lane| lane.take_context(next[0]))?;
+            let mut next = [self.access().with(|endpoint| endpoint.next_context())];
+            self.allreduce_in_place(&mut next, Ord::max)?;
+            let taken = (self.access()).with(|endpoint| endpoint.take_context(next[0]))?;
             let mut all_took = [u8::from(taken)];
-            if !A::ALONE {
-                self.allreduce_in_place(&mut all_took, Op::MIN)?;
+            if !A::SINGLE {
+                self.allreduce_in_place(&mut all_took, Ord::min)?;
             }
             if all_took == [1] {
                 return Ok(next[0]);
             }
         }
-    }
-
-    /// Reduces `values` over all ranks, element by element.
-    pub(super) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
-        let own = Reduces::<T>::reduces(op, Reproducible::Off)?.combine;
-        let combine = on_bytes(own);
-        let call = Call::allreduce(
-            self.group().rank(),
-            self.group().size(),
-            values.len() as u64,
-            size_of::<T>() as u64,
-        );
-        let buffers = Buffers::new(Area::empty(), Area::Whole(target(values)));
-        self.collective(&call.with_in_place(true), &buffers, Some(&combine))
-    }
-
-    /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
-    pub(super) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
-        let (rank, size) = (self.group().rank(), self.group().size());
-        let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
-        self.collective(&Call::bcast(rank, size, root, bytes.len()), &buffers, None)
     }
 }
 

@@ -1,10 +1,10 @@
-//! Settings files: the part of TOML that a flat list of settings needs.
+//! Reads settings files: the subset of TOML that a flat list of settings needs.
 
 use oxmpi_text::{Error, Expected, Scanner, Span};
 
 /// One line `name = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct FileEntry<'a> {
     /// The name.
     pub name: &'a str,
     /// The value without quotes.
@@ -16,12 +16,12 @@ pub struct Entry<'a> {
 const NAME: &str = "`name = value`, with a setting's name in lower case";
 const VALUE: &str = "a number, true, false or a text in quotes, such as \"64K\"";
 
-/// The entries of a file: lines `name = value`, blank lines, comments from `#`. A value is a number,
+/// The entries of a file of lines `name = value`, blank lines and comments from `#`. A value is a number,
 /// `true`, `false`, or a text in double or single quotes without escapes.
 ///
 /// # Errors
-/// The first line (from 1) that is neither, its text, and what is wrong in it.
-pub fn entries(content: &str) -> Result<Vec<Entry<'_>>, (usize, &str, Error)> {
+/// The number of the first malformed line (from 1), its text, and what is wrong with it.
+pub fn entries(content: &str) -> Result<Vec<FileEntry<'_>>, (usize, &str, Error)> {
     let lines = (1..).zip(content.lines());
     lines
         .filter_map(|(line, text)| match entry(text, line) {
@@ -31,7 +31,7 @@ pub fn entries(content: &str) -> Result<Vec<Entry<'_>>, (usize, &str, Error)> {
         .collect()
 }
 
-fn entry(text: &str, line: usize) -> Result<Option<Entry<'_>>, Error> {
+fn entry(text: &str, line: usize) -> Result<Option<FileEntry<'_>>, Error> {
     let mut scanner = Scanner::new(text);
     scanner.skip_blanks();
     if scanner.is_done() || scanner.peek() == Some('#') {
@@ -80,7 +80,7 @@ fn entry(text: &str, line: usize) -> Result<Option<Entry<'_>>, Error> {
     if scanner.peek() != Some('#') {
         scanner.end("the end of the line")?;
     }
-    Ok(Some(Entry {
+    Ok(Some(FileEntry {
         name: name.text,
         value,
         line,

@@ -1,27 +1,27 @@
-//! From sources to values: who wins, what is refused, what is only warned about.
+//! Resolves settings: which source wins, what is an error, and what is a warning.
 
 use oxmpi_text::{EnvName, Product, Setting, Table};
 
 use super::sources::FILE_VARIABLE;
-use super::value::Refused;
-use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
+use super::value::RefusedValue;
+use super::{Assignment, BadSetting, File, Origin, SettingValue, Sources, Values, entries};
 
 /// The variable that holds the key of a job in every rank that `oxmpi run` starts.
 pub const JOB_VARIABLE: &str = "OXMPI_JOB";
 
-/// Variables with our prefix that are no settings.
+/// Variables with our prefix that are not settings.
 const NOT_SETTINGS: &[&str] = &[FILE_VARIABLE, JOB_VARIABLE];
 
-/// Parameters that Open MPI's own launcher gives to every rank: nobody has typed them.
+/// Parameters that Open MPI's launcher gives to every rank, and that no user has set.
 const MPIRUNS_OWN: &[&str] = &["PREFIXES", "num_procs", "initial_wdir", "cpu_type"];
 
 /// Gives every row of `table` its value.
 ///
 /// # Errors
-/// The first value of ours (in a file, a variable with our prefix, or on the command line) that its
-/// grammar refuses, and a line of a file that is none.
+/// The first malformed line of a file, and the first value that its row refuses: in a file, in a variable
+/// with our prefix, or on the command line.
 pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
-    let defaults = table.iter().map(|setting| Value {
+    let defaults = table.iter().map(|setting| SettingValue {
         setting,
         text: setting.default.into(),
         origin: Origin::Default,
@@ -67,7 +67,8 @@ impl Values {
         Ok(())
     }
 
-    /// Other products' variables, weaker than ours. What is not understood may be meant for them.
+    /// Reads variables of other products, which are weaker than ours. Values that are not understood may be
+    /// meant for those products.
     fn read_foreign_variables(&mut self, table: Table, environment: &[(String, String)]) {
         for (setting, alias) in table
             .iter()
@@ -82,7 +83,7 @@ impl Values {
                 product: Some(alias.product),
             };
             if let Err(why) = self.set(setting, alias.translate(value), origin) {
-                self.refused.push(Refused {
+                self.refused.push(RefusedValue {
                     name: alias.name,
                     text: value.into(),
                     why,
@@ -206,7 +207,7 @@ impl Values {
     }
 }
 
-/// The value of `variable`; an empty one counts as not set.
+/// The value of `variable`; an empty one counts as unset.
 fn variable_of<'a>(environment: &'a [(String, String)], variable: &str) -> Option<&'a str> {
     let found = environment.iter().find(|(name, _)| name == variable);
     found

@@ -1,25 +1,14 @@
-//! The runtime's own settings: how a rank waits, and what it says of its start.
+//! The runtime's own settings: how a rank waits, when it connects, and what it reports at its start.
 
 use std::str::FromStr;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
-/// How a rank waits for messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
-    /// Looks for about a millisecond where every rank has a processor of its own, else lets others
-    /// run while they need it; then sleeps.
-    #[default]
-    Auto,
-    /// Looks again and again, and keeps its processor.
-    Active,
-    /// Looks for a short while, then lets others run, then sleeps.
-    Passive,
-}
+use crate::raw::WaitMode;
 
 const WAITS: Words = Words(&["auto", "active", "passive"]);
 
-impl FromStr for Wait {
+impl FromStr for WaitMode {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -34,7 +23,7 @@ impl FromStr for Wait {
 /// The number of empty polls before a rank yields.
 ///
 /// # Errors
-/// What is no whole number below 2^32.
+/// When it is not a whole number below 2^32.
 pub fn spin(text: &str) -> Result<u32, Error> {
     let count = whole(text, 0..=u64::from(u32::MAX), "a whole number below 2^32")?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
@@ -65,13 +54,12 @@ pub(super) const ROWS: &[Setting] = &[
         kind: "word",
         level: Level::Tuning,
         short: "how a rank waits: auto, active or passive",
-        long: "`active` looks for messages again and again and keeps its processor: the lowest latency. \
-               `passive` looks for a short while, then lets others run, then sleeps until a message \
-               comes. `auto` goes by the processors: where every rank has one of its own, it looks \
-               for about a millisecond before it lets others run and then sleeps; where ranks \
-               share processors, it lets others run as long as one is awake on its own, and sleeps \
-               after a millisecond.",
-        check: |text| text.parse::<Wait>().map(drop),
+        long: "`active` polls for messages and keeps its processor: the lowest latency. `passive` polls for \
+               a short while, then yields its processor, then sleeps until a message arrives. `auto` \
+               depends on the processors: where every rank has one of its own, it polls for about a \
+               millisecond before it yields and then sleeps; where ranks share processors, it yields \
+               while another rank on its processor is awake, and sleeps after a millisecond.",
+        check: |text| text.parse::<WaitMode>().map(drop),
     },
     Setting {
         name: "spin",
@@ -79,8 +67,8 @@ pub(super) const ROWS: &[Setting] = &[
         default: "2000",
         kind: "count",
         level: Level::Expert,
-        short: "how often a waiting rank looks before it lets others run",
-        long: "Counted in empty polls with one pause of the processor each. Read where ranks wait \
+        short: "how often a waiting rank polls before it yields its processor",
+        long: "Counted in empty polls with one pause instruction each. It applies where ranks wait \
                passively.",
         check: |text| spin(text).map(drop),
     },
@@ -107,9 +95,9 @@ pub(super) const ROWS: &[Setting] = &[
         kind: "switch",
         level: Level::Tuning,
         short: "whether ranks connect to all ranks of other nodes at the start",
-        long: "Otherwise two ranks connect when one of them first sends to the other, or waits for it. With this \
+        long: "When off, two ranks connect when one of them first sends to the other or waits for it. When on, \
                the start takes longer and each rank holds a connection to every rank of other nodes, but no \
-               first message waits, and a network that does not join two hosts is told at once.",
+               first message waits, and a network that does not join two hosts is reported at once.",
         check: |text| switch(text).map(drop),
     },
     Setting {
@@ -118,9 +106,9 @@ pub(super) const ROWS: &[Setting] = &[
         default: "off",
         kind: "switch",
         level: Level::Expert,
-        short: "whether each rank says what it took to find the others",
-        long: "One line on stderr once the ranks have met: the time since the rank began to look for its process manager, \
-               what it asked the manager for, and what it sent to other nodes.",
+        short: "whether each rank reports what it took to find the others",
+        long: "One line on stderr once the ranks have connected: the time since the rank began to look for its process manager, \
+               its calls to the manager, and what it sent to other nodes.",
         check: |text| switch(text).map(drop),
     },
 ];

@@ -1,4 +1,4 @@
-//! Where settings come from, and reading those places.
+//! The sources of settings: files, environment, command line.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
@@ -10,9 +10,9 @@ use super::{BadSetting, Origin};
 /// A settings file.
 #[derive(Clone, Debug, Default)]
 pub struct File {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it says.
+    /// The text of the file.
     pub content: String,
 }
 
@@ -21,33 +21,33 @@ pub struct File {
 pub struct Assignment {
     /// The option as typed, such as `--mca` or `--set`.
     pub option: String,
-    /// Whose name it is, if not ours.
+    /// The product whose name it is, if not ours.
     pub product: Option<Product>,
-    /// The name, without a prefix of the environment.
+    /// The name, without the prefix of an environment variable.
     pub name: String,
     /// The value.
     pub value: String,
 }
 
-/// Everything that settings are resolved from.
+/// All sources from which settings are resolved.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// Files, the weakest first.
     pub files: Vec<File>,
     /// Variables of the environment.
     pub environment: Vec<(String, String)>,
-    /// The command line in its order; the last of several wins.
+    /// The command line in its order; the last of several assignments wins.
     pub command_line: Vec<Assignment>,
 }
 
 /// The variable that names a settings file.
 pub(super) const FILE_VARIABLE: &str = "OXMPI_SETTINGS_FILE";
 
-/// The settings file of everybody on this machine.
+/// The settings file of all users of this machine.
 const SITE_FILE: &str = "/etc/oxmpi/settings.toml";
 
 impl Sources {
-    /// The settings file of this user, whether or not it is there. Nothing where the user has no home.
+    /// The path of this user's settings file, whether or not it exists. `None`: the user has no home.
     #[must_use]
     pub fn users_file() -> Option<PathBuf> {
         let config = match env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()) {
@@ -57,11 +57,11 @@ impl Sources {
         Some(config.join("oxmpi/settings.toml"))
     }
 
-    /// What this process has: its environment, and the settings files of the site and of the user.
+    /// The sources of this process: its environment, and the settings files of the site and of the user.
     /// Reads up to three files.
     ///
     /// # Errors
-    /// A file that `OXMPI_SETTINGS_FILE` names and that cannot be read.
+    /// When the file that `OXMPI_SETTINGS_FILE` names cannot be read.
     pub fn of_process() -> Result<Self, BadSetting> {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

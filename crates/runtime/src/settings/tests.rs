@@ -1,4 +1,7 @@
-//! Who wins, what is refused, what is only warned about.
+//! Which source wins, what is an error, and what is a warning.
+
+mod collectives;
+mod network;
 
 use oxmpi_text::{Alias, Level, Product, Setting, Table, size, switch};
 
@@ -35,105 +38,99 @@ const ROWS: &[Setting] = &[
 ];
 const TEST: Table = Table(&[ROWS]);
 
-fn sources(
-    files: &[&str],
-    environment: &[(&str, &str)],
-    command_line: &[(&str, Option<Product>, &str, &str)],
-) -> Sources {
+/// An assignment of the command line: its option, the product whose option that is, the name and
+/// the value.
+type Typed<'a> = (&'a str, Option<Product>, &'a str, &'a str);
+
+const OPEN_MPI: Option<Product> = Some(Product::OpenMpi);
+
+fn sources(files: &[&str], environment: &[(&str, &str)], command_line: &[Typed]) -> Sources {
     let file = |(i, content): (usize, &&str)| File {
         path: format!("file{i}").into(),
         content: (*content).into(),
     };
-    let assignment =
-        |&(option, product, name, value): &(&str, Option<Product>, &str, &str)| Assignment {
-            option: option.into(),
-            product,
-            name: name.into(),
-            value: value.into(),
-        };
+    let assignment = |&(option, product, name, value): &Typed| Assignment {
+        option: option.into(),
+        product,
+        name: name.into(),
+        value: value.into(),
+    };
+    let variable = |&(name, value): &(&str, &str)| (name.into(), value.into());
     Sources {
         files: files.iter().enumerate().map(file).collect(),
-        environment: environment
-            .iter()
-            .map(|(n, v)| ((*n).into(), (*v).into()))
-            .collect(),
+        environment: environment.iter().map(variable).collect(),
         command_line: command_line.iter().map(assignment).collect(),
     }
+}
+
+fn files(files: &[&str]) -> Sources {
+    sources(files, &[], &[])
+}
+
+fn environment(environment: &[(&str, &str)]) -> Sources {
+    sources(&[], environment, &[])
+}
+
+/// The values when only these variables are set.
+fn given(variables: &[(&str, &str)]) -> Values {
+    resolve(TABLE, &environment(variables)).unwrap()
+}
+
+fn typed(option: Typed) -> Sources {
+    sources(&[], &[], &[option])
 }
 
 #[test]
 fn every_row_of_the_real_table_accepts_its_default_and_has_its_own_names() {
     let mut names = std::collections::HashSet::new();
     for row in TABLE.iter() {
-        assert!((row.check)(row.default).is_ok(), "{}", row.name);
-        assert!(names.insert(row.name.to_string()), "{} twice", row.name);
-        assert!(
-            row.name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
-            "{}",
-            row.name
-        );
+        let name = row.name;
+        assert!((row.check)(row.default).is_ok(), "{name}");
+        assert!(names.insert(name.to_string()), "{name} twice");
+        let is_lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        assert!(name.chars().all(is_lower), "{name}");
         for alias in row.aliases {
-            assert!(names.insert(alias.name.to_string()), "{} twice", alias.name);
+            let alias_name = alias.name;
+            assert!(names.insert(alias_name.to_string()), "{alias_name} twice");
             for (theirs, ours) in alias.values {
-                assert!(
-                    (row.check)(ours).is_ok(),
-                    "{}: {theirs} = {ours}",
-                    alias.name
-                );
+                assert!((row.check)(ours).is_ok(), "{alias_name}: {theirs} = {ours}");
             }
         }
-        assert!(
-            !row.short.is_empty() && !row.long.is_empty() && !row.kind.is_empty(),
-            "{}",
-            row.name
-        );
+        let mut texts = [row.short, row.long, row.kind].into_iter();
+        assert!(texts.all(|text| !text.is_empty()), "{name}");
     }
 }
 
 #[test]
 fn the_stronger_source_wins() {
-    let mca = ("--mca", Some(Product::OpenMpi), "btl_limit", "9");
+    let mca = ("--mca", OPEN_MPI, "btl_limit", "9");
     let set = ("--set", None, "limit", "10");
     let steps: &[(Sources, &str, &str)] = &[
-        (sources(&[], &[], &[]), "4K", "default"),
-        (
-            sources(&["limit = 1 # a comment"], &[], &[]),
-            "1",
-            "file0:1",
-        ),
-        (
-            sources(&["limit = 1", "\nlimit = \"2K\""], &[], &[]),
-            "2K",
-            "file1:2",
-        ),
+        (files(&[]), "4K", "default"),
+        (files(&["limit = 1 # a comment"]), "1", "file0:1"),
+        (files(&["limit = 1", "\nlimit = \"2K\""]), "2K", "file1:2"),
         (
             sources(&["limit = 1"], &[("OMPI_MCA_btl_limit", "3")], &[]),
             "3",
             "OMPI_MCA_btl_limit",
         ),
         (
-            sources(&[], &[("OMPI_MCA_btl_limit", "none")], &[]),
+            environment(&[("OMPI_MCA_btl_limit", "none")]),
             "0",
             "OMPI_MCA_btl_limit",
         ),
         (
-            sources(
-                &[],
-                &[("OMPI_MCA_btl_limit", "3"), ("I_MPI_LIMIT", "4")],
-                &[],
-            ),
+            environment(&[("OMPI_MCA_btl_limit", "3"), ("I_MPI_LIMIT", "4")]),
             "4",
             "I_MPI_LIMIT",
         ),
         (
-            sources(&[], &[("OXMPI_LIMIT", "5"), ("I_MPI_LIMIT", "4")], &[]),
+            environment(&[("OXMPI_LIMIT", "5"), ("I_MPI_LIMIT", "4")]),
             "5",
             "OXMPI_LIMIT",
         ),
         (
-            sources(&[], &[("OXMPI_LIMIT", ""), ("I_MPI_LIMIT", "4")], &[]),
+            environment(&[("OXMPI_LIMIT", ""), ("I_MPI_LIMIT", "4")]),
             "4",
             "I_MPI_LIMIT",
         ),
@@ -147,10 +144,7 @@ fn the_stronger_source_wins() {
     for (sources, text, origin) in steps {
         let values = resolve(TEST, sources).unwrap();
         let limit = values.get("limit");
-        assert_eq!(
-            (limit.text.as_str(), limit.origin.to_string().as_str()),
-            (*text, *origin)
-        );
+        assert_eq!((&*limit.text, &*limit.origin.to_string()), (*text, *origin));
         assert_eq!(values.warnings, [""; 0]);
         assert_eq!(values.get("quiet").origin, Origin::Default);
         assert_eq!(values.parse("limit", size), size(text).unwrap());
@@ -161,79 +155,55 @@ fn the_stronger_source_wins() {
 fn a_wrong_value_of_ours_is_an_error_with_origin_and_caret() {
     let caret = "expected a size in bytes such as 4096, 64K or 1.5MiB, found `Q`\n  5Q\n   ^";
     for (sources, origin) in [
-        (sources(&["\n\nlimit = '5Q'"], &[], &[]), "file0:3"),
-        (sources(&[], &[("OXMPI_LIMIT", "5Q")], &[]), "OXMPI_LIMIT"),
+        (files(&["\n\nlimit = '5Q'"]), "file0:3"),
+        (environment(&[("OXMPI_LIMIT", "5Q")]), "OXMPI_LIMIT"),
+        (typed(("--set", None, "limit", "5Q")), "--set limit"),
         (
-            sources(&[], &[], &[("--set", None, "limit", "5Q")]),
-            "--set limit",
-        ),
-        (
-            sources(
-                &[],
-                &[],
-                &[("--mca", Some(Product::OpenMpi), "btl_limit", "5Q")],
-            ),
+            typed(("--mca", OPEN_MPI, "btl_limit", "5Q")),
             "--mca btl_limit",
         ),
     ] {
-        assert_eq!(
-            resolve(TEST, &sources).unwrap_err().to_string(),
-            format!("{origin}: {caret}")
-        );
+        let error = resolve(TEST, &sources).unwrap_err().to_string();
+        assert_eq!(error, format!("{origin}: {caret}"));
     }
-    let unknown = resolve(TEST, &sources(&[], &[], &[("--set", None, "limits", "1")])).unwrap_err();
-    assert_eq!(
-        unknown.to_string(),
-        "--set limits: no setting is called `limits`; did you mean `limit`?"
-    );
+    let unknown = resolve(TEST, &typed(("--set", None, "limits", "1"))).unwrap_err();
+    let expected = "--set limits: no setting is called `limits`; did you mean `limit`?";
+    assert_eq!(unknown.to_string(), expected);
 }
 
 #[test]
 fn what_may_be_meant_for_others_is_warned_about_once() {
     for (sources, warning) in [
         (
-            sources(&["limt = 1"], &[], &[]),
+            files(&["limt = 1"]),
             "ignored: file0:1: `limt` names no setting; did you mean `limit`?",
         ),
         (
-            sources(&[], &[("OXMPI_LIMT", "1")], &[]),
+            environment(&[("OXMPI_LIMT", "1")]),
             "ignored: the variable OXMPI_LIMT names no setting; did you mean `OXMPI_LIMIT`?",
         ),
         (
-            sources(&[], &[("OMPI_MCA_pml", "ob1")], &[]),
+            environment(&[("OMPI_MCA_pml", "ob1")]),
             "ignored: OMPI_MCA_pml: the MCA parameter `pml` of Open MPI",
         ),
         (
-            sources(&[], &[], &[("--mca", Some(Product::OpenMpi), "pml", "ob1")]),
+            typed(("--mca", OPEN_MPI, "pml", "ob1")),
             "ignored: --mca pml: the MCA parameter",
         ),
         (
-            sources(&[], &[("I_MPI_LIMIT", "x")], &[]),
+            environment(&[("I_MPI_LIMIT", "x")]),
             "ignored, this value is not known here: I_MPI_LIMIT: expected a size",
         ),
     ] {
         let values = resolve(TEST, &sources).unwrap();
-        assert_eq!(values.warnings.len(), 1, "{:?}", values.warnings);
-        assert!(
-            values.warnings[0].starts_with(warning),
-            "{}",
-            values.warnings[0]
-        );
+        let [said] = values.warnings.as_slice() else {
+            panic!("{:?}", values.warnings);
+        };
+        assert!(said.starts_with(warning), "{said}");
         assert_eq!(values.get("limit").text, "4K");
     }
-    let values = resolve(
-        TEST,
-        &sources(
-            &[],
-            &[
-                ("OXMPI_SETTINGS_FILE", "x"),
-                ("OXMPI_JOB", "x"),
-                ("I_MPI_OTHER", "x"),
-            ],
-            &[],
-        ),
-    )
-    .unwrap();
+    let others = ["OXMPI_SETTINGS_FILE", "OXMPI_JOB", "I_MPI_OTHER"].map(|name| (name, "x"));
+    let values = resolve(TEST, &environment(&others)).unwrap();
     assert!(values.warnings.is_empty());
 }
 
@@ -241,9 +211,9 @@ fn what_may_be_meant_for_others_is_warned_about_once() {
 fn the_rules_of_a_launcher_read_what_our_grammar_refuses() {
     let wrong = [("I_MPI_PIN_ORDER", "woof"), ("I_MPI_PIN_DOMAIN", "sokcet")];
     let launchers = [wrong[0], wrong[1], ("OXMPI_PIN_COMPAT", "intel-2021")];
-    let ours = resolve(super::TABLE, &sources(&[], &wrong, &[])).unwrap();
+    let ours = given(&wrong);
     assert_eq!(ours.pinning(), oxmpi_pin::Settings::default());
-    let theirs = resolve(super::TABLE, &sources(&[], &launchers, &[])).unwrap();
+    let theirs = given(&launchers);
     let value = |name: &str| {
         let found = wrong.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| *value)
@@ -258,12 +228,10 @@ fn the_rules_of_a_launcher_read_what_our_grammar_refuses() {
             "read as the launcher of Intel MPI reads it: I_MPI_PIN_",
         ),
     ] {
-        assert_eq!(values.warnings.len(), 2);
-        assert!(
-            values.warnings.iter().all(|text| text.starts_with(how)),
-            "{:?}",
-            values.warnings
-        );
+        let warnings = &values.warnings;
+        assert_eq!(warnings.len(), 2);
+        let is_reported = warnings.iter().all(|text| text.starts_with(how));
+        assert!(is_reported, "{warnings:?}");
     }
 }
 
@@ -298,12 +266,9 @@ fn files_are_flat_toml() {
         ("a = [1]", 4),
     ] {
         let (line, text, error) = entries(wrong).unwrap_err();
-        assert_eq!(
-            (line, text, error.span.start),
-            (1, wrong, column),
-            "{}",
-            error.show(wrong)
-        );
+        let shown = error.show(wrong);
+        let found = (line, text, error.span.start);
+        assert_eq!(found, (1, wrong, column), "{shown}");
     }
 }
 
@@ -312,16 +277,13 @@ fn defaults_are_those_of_the_crates_that_own_the_rows() {
     let values = resolve(TABLE, &Sources::default()).unwrap();
     assert_eq!(values.pinning(), oxmpi_pin::Settings::default());
     assert_eq!(values.tuning(), oxmpi_coll::choice::Tuning::default());
-    assert_eq!(
-        values.network(),
-        oxmpi_wire::paths::network::Wanted::default()
-    );
+    let wanted = oxmpi_wire::paths::network::Wanted::default();
+    assert_eq!(values.network(), wanted);
     assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
-    assert_eq!(values.parse::<Wait>("wait", str::parse), Wait::default());
-    assert_eq!(
-        values.switches(),
-        oxmpi_wire::engine::Rules::default().switches
-    );
+    let wait = values.parse::<WaitMode>("wait", str::parse);
+    assert_eq!(wait, WaitMode::default());
+    let switches = oxmpi_wire::engine::Rules::default().switches;
+    assert_eq!(values.switch_points(), switches);
 }
 
 #[test]
@@ -329,13 +291,11 @@ fn what_was_typed_reaches_other_processes_in_our_spelling() {
     let typed = sources(
         &[],
         &[("OXMPI_QUIET", "on")],
-        &[("--mca", Some(Product::OpenMpi), "btl_limit", "none")],
+        &[("--mca", OPEN_MPI, "btl_limit", "none")],
     );
     let values = resolve(TEST, &typed).unwrap();
-    assert_eq!(
-        values.exports().collect::<Vec<_>>(),
-        [("OXMPI_LIMIT".to_string(), "0")]
-    );
+    let exports: Vec<_> = values.exports().collect();
+    assert_eq!(exports, [("OXMPI_LIMIT".to_string(), "0")]);
 }
 
 proptest::proptest! {
@@ -349,224 +309,4 @@ proptest::proptest! {
             }
         }
     }
-}
-
-/// Every name of Cray's MPI for network roads changes what it says, at its limits too.
-#[test]
-fn crays_names_change_the_network() {
-    use oxmpi_wire::paths::network::{Connect, Plan, Sharing, Wanted};
-    use oxmpi_wire::paths::{Path, Table};
-
-    let plan = |name: &str, value: &str, ranks: u64| {
-        let values = resolve(TABLE, &sources(&[], &[(name, value)], &[])).unwrap();
-        assert_eq!(values.warnings, [""; 0], "{name}={value}");
-        Plan::new(ranks, values.network())
-    };
-    let path = |plan: Plan, len| Table::new(&plan.limits(), &Default::default()).path(len);
-
-    let small = plan("MPICH_GNI_MAX_VSHORT_MSG_SIZE", "1000", 2);
-    assert_eq!((path(small, 1000), path(small, 1001)), (Path::E0, Path::E1));
-    assert!(small.memory(1).mailboxes < Plan::new(2, Wanted::default()).memory(1).mailboxes);
-
-    let eager = plan("MPICH_GNI_MAX_EAGER_MSG_SIZE", "131072", 2);
-    assert_eq!(
-        (path(eager, 131_032), path(eager, 131_033)),
-        (Path::E1, Path::R0)
-    );
-    let eager = plan("MPICH_GNI_MAX_EAGER_MSG_SIZE", "1040", 2);
-    assert_eq!((path(eager, 1000), path(eager, 1001)), (Path::E0, Path::R0));
-
-    let get = plan("MPICH_GNI_NDREG_MAXSIZE", "512K", 2);
-    assert_eq!(
-        (path(get, 512 << 10), path(get, (512 << 10) + 1)),
-        (Path::R0, Path::R1)
-    );
-    assert_eq!(
-        Table::new(&get.limits(), &Default::default())
-            .points()
-            .chunk,
-        512 << 10
-    );
-
-    let copies = plan("MPICH_GNI_LMT_PATH", "disabled", 2);
-    assert!(!copies.wanted.zero_copy);
-    assert_eq!(path(copies, 1 << 30), Path::R0);
-
-    let engine = plan("MPICH_GNI_RDMA_THRESHOLD", "65536", 2);
-    assert!(engine.by_engine(65_536) && !engine.by_engine(65_535));
-    let usual = Plan::new(2, Wanted::default());
-    assert!(usual.by_engine(1024) && !usual.by_engine(1023));
-    for path in [Path::E1, Path::R0, Path::R1] {
-        let cost = |plan: &Plan| plan.limits().costs.of(path).ns(2000);
-        assert_ne!(cost(&engine), cost(&usual), "{path}");
-    }
-
-    let buffers = plan("MPICH_GNI_NUM_BUFS", "128", 2);
-    assert_eq!(buffers.memory(0).buffers, 128 * (32 << 10));
-
-    let start = plan("MPICH_GNI_DYNAMIC_CONN", "disabled", 1000);
-    assert_eq!(start.wanted.connect, Connect::Start);
-    assert_eq!(start.memory(0), start.memory(999));
-
-    let block = plan("MPICH_GNI_MBOXES_PER_BLOCK", "1", 1000);
-    assert_eq!(block.memory(3).mailboxes, 3 * block.block_bytes());
-
-    let shared = plan("MPICH_GNI_VC_MSG_PROTOCOL", "MSGQ", 1000);
-    assert_eq!(shared.wanted.sharing, Sharing::Shared);
-    assert_eq!(shared.memory(1).mailboxes, shared.memory(999).mailboxes);
-}
-
-#[test]
-fn crays_limits_are_told() {
-    for (name, value, right) in [
-        ("MPICH_GNI_MAX_VSHORT_MSG_SIZE", "8153", "from 64 to 8152"),
-        (
-            "MPICH_GNI_MAX_EAGER_MSG_SIZE",
-            "131073",
-            "from 40 to 131072",
-        ),
-        ("MPICH_GNI_NDREG_MAXSIZE", "4095", "at least 4KiB"),
-        ("MPICH_GNI_LMT_PATH", "perhaps", "on"),
-        (
-            "MPICH_GNI_RDMA_THRESHOLD",
-            "65664",
-            "from 0 to 65536 in steps of 128",
-        ),
-        ("MPICH_GNI_RDMA_THRESHOLD", "1000", "in steps of 128"),
-        ("MPICH_GNI_NUM_BUFS", "3", "from 4 to 65536"),
-        ("MPICH_GNI_DYNAMIC_CONN", "often", "first-use or start"),
-        ("MPICH_GNI_MBOXES_PER_BLOCK", "0", "from 1 to 65536"),
-        ("MPICH_GNI_VC_MSG_PROTOCOL", "MSG", "peer or shared"),
-    ] {
-        let values = resolve(TABLE, &sources(&[], &[(name, value)], &[])).unwrap();
-        let [warning] = values.warnings.as_slice() else {
-            panic!("{name}={value} is taken");
-        };
-        assert!(
-            warning.contains(name) && warning.contains(right),
-            "{warning}"
-        );
-    }
-}
-
-/// Settings of collectives under the names of other products.
-fn collectives(environment: &[(&str, &str)]) -> Values {
-    let own = |&(name, value): &(&str, &str)| (name.into(), value.into());
-    let sources = Sources {
-        environment: environment.iter().map(own).collect(),
-        ..Sources::default()
-    };
-    resolve(TABLE, &sources).unwrap()
-}
-
-#[test]
-fn other_products_names_force_the_same_algorithms() {
-    use oxmpi_coll::catalog::{Algorithm, Collective};
-    for (variable, value, algorithm) in [
-        ("I_MPI_ADJUST_ALLREDUCE", "8", Algorithm::AllreduceRing),
-        (
-            "MPIR_CVAR_BCAST_INTRA_ALGORITHM",
-            "binomial",
-            Algorithm::BcastBinomial,
-        ),
-        (
-            "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM",
-            "scattered",
-            Algorithm::AlltoallLinear,
-        ),
-        (
-            "OMPI_MCA_coll_tuned_allgather_algorithm",
-            "3",
-            Algorithm::AllgatherRecursiveDoubling,
-        ),
-        (
-            "OMPI_MCA_coll_tuned_reduce_algorithm",
-            "rabenseifner",
-            Algorithm::ReduceRabenseifner,
-        ),
-    ] {
-        let values = collectives(&[(variable, value)]);
-        assert_eq!(values.warnings, [""; 0]);
-        let forced = values.tuning().forced;
-        assert_eq!(
-            forced.get(algorithm.collective()),
-            Some(algorithm),
-            "{variable}"
-        );
-    }
-    let none = collectives(&[("I_MPI_ADJUST_ALLREDUCE", "13")]);
-    assert_eq!(none.tuning().forced.get(Collective::Allreduce), None);
-    assert!(
-        none.warnings[0].contains("I_MPI_ADJUST_ALLREDUCE"),
-        "{:?}",
-        none.warnings
-    );
-}
-
-#[test]
-fn hardware_that_is_not_there_is_said_so() {
-    let values = collectives(&[
-        ("OMPI_MCA_coll_fca_enable", "1"),
-        ("OMPI_MCA_coll_fca_np", "4"),
-    ]);
-    assert_eq!(values.warnings.len(), 2);
-    assert!(
-        values
-            .warnings
-            .iter()
-            .all(|said| said.contains("no such hardware"))
-    );
-}
-
-#[test]
-fn the_optimised_collectives_of_cray_are_on_but_those_by_flags() {
-    use oxmpi_coll::catalog::{Algorithm, Collective};
-    let value = |values: &Values, name: &str| values.get(name).text.clone();
-    let usual = collectives(&[]);
-    for (name, default) in [
-        ("coll_plain", "none"),
-        ("coll_flags", "off"),
-        ("gatherv_short", "16KiB"),
-        ("scatterv_short", "16KiB"),
-    ] {
-        assert_eq!(value(&usual, name), default);
-    }
-    assert!(
-        Collective::ALL
-            .into_iter()
-            .all(|one| usual.tuning().forced.get(one).is_none())
-    );
-    let told = collectives(&[
-        ("MPICH_COLL_OPT_OFF", "MPI_Bcast,gatherv"),
-        ("MPICH_USE_DMAPP_COLL", "1"),
-        ("MPICH_GATHERV_SHORT_MSG", "8192"),
-        ("OXMPI_COLL_NODE_LATENCY", "1us"),
-        ("OXMPI_COLL_NODE_BANDWIDTH", "1G"),
-    ]);
-    let tuning = told.tuning();
-    assert_eq!(
-        tuning.forced.get(Collective::Bcast),
-        Some(Algorithm::BcastBinomial)
-    );
-    assert_eq!(
-        tuning.forced.get(Collective::Gatherv),
-        Some(Algorithm::GathervLinear)
-    );
-    assert_eq!(tuning.forced.get(Collective::Scatterv), None);
-    assert!(tuning.flags);
-    assert_eq!(tuning.gatherv_short_bytes, 8192);
-    assert_eq!(
-        (tuning.machine.node.latency, tuning.machine.node.byte),
-        (1_000_000, 931)
-    );
-}
-
-#[test]
-fn a_file_of_rules_that_is_wrong_is_refused_by_its_name() {
-    let values = collectives(&[("OXMPI_COLL_RULES", "/there/is/no/such.json")]);
-    let why = values.rules().unwrap_err().to_string();
-    assert!(
-        why.contains("OXMPI_COLL_RULES: /there/is/no/such.json: "),
-        "{why}"
-    );
 }

@@ -1,4 +1,4 @@
-//! Values as the types of the crates that own their rows.
+//! Values of settings as the types of the crates that own their rows.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,13 +12,13 @@ use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{Switches, network, settings as paths};
 
-use super::value::Refused;
+use super::value::RefusedValue;
 use super::{BadSetting, Origin, Values};
 use crate::raw::{serves_in_node, serves_on_nodes};
 
 impl Values {
-    /// Where ranks are placed. With `pin_compat=intel-2021` values are read as that launcher reads them, also those that
-    /// [`resolve`](super::resolve) has refused.
+    /// Where ranks are pinned. With `pin_compat=intel-2021` values are read as that launcher reads them, also
+    /// values that [`resolve`](super::resolve) has refused.
     pub fn pinning(&self) -> oxmpi_pin::Settings {
         let given = |name: &str| {
             let value = self.get(name);
@@ -38,7 +38,7 @@ impl Values {
         })
     }
 
-    /// Whether settings of pinning mean what the launcher of Intel MPI makes of them.
+    /// Whether pinning settings are read as the launcher of Intel MPI reads them.
     fn reads_as_launcher(&self) -> bool {
         let compat = self
             .all
@@ -47,7 +47,7 @@ impl Values {
         compat.is_some_and(|value| value.text.parse() == Ok(Compat::Intel2021))
     }
 
-    /// What a variable of pinning says, wherever that was said, and whether or not it reads.
+    /// The text of a pinning variable from whichever source, also one that was refused.
     fn variable(&self, name: &str) -> Option<&str> {
         let is_it = |alias: &Alias| alias.name == name;
         let row = SETTINGS
@@ -60,10 +60,10 @@ impl Values {
             .or(refused.map(|refused| refused.text.as_str()))
     }
 
-    /// Says of each refused value what became of it.
+    /// Adds a warning for each refused value.
     pub(super) fn warn_of_refused(&mut self) {
         let is_read = self.reads_as_launcher();
-        for Refused { name, why, .. } in &self.refused {
+        for RefusedValue { name, why, .. } in &self.refused {
             let how = match is_read && VARIABLES.contains(name) {
                 true => "read as the launcher of Intel MPI reads it",
                 false => "ignored, this value is not known here",
@@ -72,7 +72,7 @@ impl Values {
         }
     }
 
-    /// Which algorithms collectives take, but for [`Values::rules`].
+    /// Which algorithms collectives take, without [`Values::rules`].
     pub fn tuning(&self) -> Tuning {
         let mut tuning = Tuning {
             ring_segment_bytes: self.parse("allreduce_ring_segment", size),
@@ -99,10 +99,10 @@ impl Values {
         tuning
     }
 
-    /// The rules of the file that `coll_rules` names; none where it names none.
+    /// The rules of the file that `coll_rules` names; empty where it names none.
     ///
     /// # Errors
-    /// A file that cannot be read, is longer than 1 MiB, or has what is no rule.
+    /// When the file cannot be read, is longer than 1 MiB, or is malformed.
     pub fn rules(&self) -> Result<Rules, BadSetting> {
         const LONGEST: u64 = 1 << 20;
         let value = self.get("coll_rules");
@@ -123,7 +123,7 @@ impl Values {
         read_rules(&text).map_err(|why| bad(why.to_string()))
     }
 
-    /// What things cost, for the choice of algorithms.
+    /// The machine's costs, for the choice of algorithms.
     fn machine(&self) -> Machine {
         let mut machine = self.parse("coll_machine", coll::machine);
         for (path, name) in [
@@ -144,8 +144,8 @@ impl Values {
         machine
     }
 
-    /// The switch points between the paths of a message that somebody has set.
-    pub fn switches(&self) -> Switches {
+    /// The switch points between the protocols of a message that somebody has set.
+    pub fn switch_points(&self) -> Switches {
         Switches {
             short: self.parse("short_limit", paths::short_limit),
             eager: self.parse("eager_limit", paths::eager_limit),
@@ -155,7 +155,7 @@ impl Values {
         }
     }
 
-    /// What network roads are to be made of.
+    /// The parameters of network protocols.
     pub fn network(&self) -> network::Wanted {
         network::Wanted {
             short: self.parse("network_short_limit", network::settings::short_limit),
@@ -171,7 +171,7 @@ impl Values {
     }
 
     /// How large messages go between the ranks of a node.
-    pub fn roads(&self) -> oxmpi_shm::RoadWish {
+    pub fn bulk_protocols(&self) -> oxmpi_shm::RoadWish {
         oxmpi_shm::RoadWish {
             road: self.parse("shm_road", oxmpi_shm::settings::road),
             chunk: self.parse("shm_chunk", oxmpi_shm::settings::chunk),
@@ -183,14 +183,13 @@ impl Values {
         self.parse("shm_collectives", switch)
     }
 
-    /// Whether ranks compare what they call before each collective.
+    /// Whether ranks compare their calls before each collective.
     pub fn checks_collectives(&self) -> bool {
         self.parse("coll_check", switch)
     }
 
-    /// Which ranks may act together in a blocking call, being placed so, if algorithms are asked for as
-    /// `tuning` says.
-    pub fn teams(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
+    /// Which ranks can run intra-node phases in a blocking call, for this placement and tuning.
+    pub fn node_groups(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
         let size = place.per_node().min(call.size);
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&size);
         let serves = fits && self.node_collectives() && !tuning.reproducible.binds(call);
@@ -201,9 +200,9 @@ impl Values {
         }
     }
 
-    /// Whether a barrier of so many ranks that share a node goes by a gate there, without messages, if
-    /// algorithms are asked for as `tuning` says.
-    pub fn has_gate(&self, call: &Call, tuning: &Tuning) -> bool {
+    /// Whether ranks of one node run such a barrier by flags in shared memory, without messages, with this
+    /// tuning.
+    pub fn has_node_barrier(&self, call: &Call, tuning: &Tuning) -> bool {
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&call.size);
         call.collective == Collective::Barrier && fits && !tuning.asks_for(call)
     }
@@ -218,7 +217,7 @@ impl Values {
         }
     }
 
-    /// The memory that ranks allocate.
+    /// The heap of shared memory from which ranks allocate.
     pub fn heap(&self) -> oxmpi_shm::heap::Wish {
         oxmpi_shm::heap::Wish {
             size: self.parse("shm_heap", oxmpi_shm::settings::heap),
@@ -226,7 +225,7 @@ impl Values {
         }
     }
 
-    /// The addresses that tcp may use.
+    /// Which addresses TCP may use.
     pub fn tcp_filter(&self) -> oxmpi_tcp::Filter {
         let include = &self.get("tcp_include").text;
         self.parse("tcp_exclude", |exclude| {
@@ -234,7 +233,7 @@ impl Values {
         })
     }
 
-    /// How tcp connects and waits.
+    /// How TCP connects and waits.
     pub fn tcp_options(&self) -> oxmpi_tcp::Options {
         use oxmpi_tcp::settings::{ahead, chunk, frame, guests, pages, patience, silence, stall};
         oxmpi_tcp::Options {

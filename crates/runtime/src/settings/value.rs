@@ -1,14 +1,14 @@
-//! Resolved settings: value and origin of each.
+//! Resolved settings: the value of each, and its origin.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use oxmpi_text::{Product, Setting};
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The table.
+    /// The default in the table.
     Default,
     /// A line of a settings file.
     File {
@@ -17,16 +17,16 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
-    /// A variable of the environment, and whose it is if not ours.
+    /// A variable of the environment.
     Environment {
         /// Its name.
         variable: String,
-        /// The other product that the name belongs to.
+        /// The other product whose variable it is, if not ours.
         product: Option<Product>,
     },
     /// An option, such as `--mca btl_sm_eager_limit`.
     CommandLine {
-        /// The option with the name that it sets.
+        /// The option with the name of the setting.
         option: String,
     },
 }
@@ -56,19 +56,19 @@ impl fmt::Display for Origin {
 
 /// One setting with its value.
 #[derive(Clone, Debug)]
-pub struct Value {
+pub struct SettingValue {
     /// The row of the table.
     pub setting: &'static Setting,
     /// The value in our spelling; the row's grammar has accepted it.
     pub text: String,
-    /// Where it came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
-/// A variable of another product whose value its setting does not accept.
+/// A variable of another product whose value its setting has refused.
 #[derive(Clone, Debug)]
-pub(super) struct Refused {
-    /// The variable, without a prefix of the environment.
+pub(super) struct RefusedValue {
+    /// The variable, without its prefix.
     pub(super) name: &'static str,
     /// Its value.
     pub(super) text: String,
@@ -80,10 +80,10 @@ pub(super) struct Refused {
 #[derive(Clone, Debug)]
 pub struct Values {
     /// One for each row of the table.
-    pub all: Vec<Value>,
-    /// What other products' variables say that their settings do not accept.
-    pub(super) refused: Vec<Refused>,
-    /// What was ignored and why, a sentence each; for people, printed once in a job.
+    pub all: Vec<SettingValue>,
+    /// Values of other products' variables that their settings have refused.
+    pub(super) refused: Vec<RefusedValue>,
+    /// What was ignored and why, a sentence each, printed once in a job.
     pub warnings: Vec<String>,
 }
 
@@ -91,26 +91,25 @@ impl Values {
     /// The value of the setting called `name`.
     ///
     /// # Panics
-    /// When the table has no such row, which is a mistake in the program.
-    pub fn get(&self, name: &str) -> &Value {
+    /// When the table has no such row, which is a bug.
+    pub fn get(&self, name: &str) -> &SettingValue {
         let found = self.all.iter().find(|value| value.setting.name == name);
         found.unwrap_or_else(|| panic!("no setting is called {name}"))
     }
 
-    /// Variables that give another process the values made on the command line: for a launcher's
-    /// ranks, which inherit all other sources themselves.
+    /// Environment variables that pass values of the command line to another process, such as a launcher's
+    /// ranks. Ranks read all other sources themselves.
     pub fn exports(&self) -> impl Iterator<Item = (String, &str)> {
-        let typed = |value: &&Value| matches!(value.origin, Origin::CommandLine { .. });
-        let variable = |value: &Value| value.setting.env().to_string();
+        let typed = |value: &&SettingValue| matches!(value.origin, Origin::CommandLine { .. });
+        let variable = |value: &SettingValue| value.setting.env().to_string();
         let all = self.all.iter().filter(typed);
         all.map(move |value| (variable(value), value.text.as_str()))
     }
 
-    /// The value of the setting called `name` as `parse` understands it.
+    /// The value of the setting called `name`, as `parse` reads it.
     ///
     /// # Panics
-    /// When the table has no such row, or its `check` accepts what `parse` refuses: mistakes in the
-    /// program.
+    /// When the table has no such row, or its `check` accepts what `parse` refuses, which are bugs.
     pub fn parse<T>(
         &self,
         name: &str,
@@ -126,12 +125,12 @@ impl Values {
     }
 }
 
-/// A setting whose value is not understood, or a settings file that cannot be read.
+/// A setting that is not understood, or a settings file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadSetting {
-    /// Where it stands.
+    /// The origin of the value.
     pub origin: Origin,
-    /// What is wrong and what would have been right, with a caret where there is a text.
+    /// What is wrong and what was expected, with a caret where there is a text.
     pub why: String,
 }
 

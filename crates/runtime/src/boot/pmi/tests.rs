@@ -1,4 +1,4 @@
-//! A manager that follows a script, at an address: a good one, and all kinds of bad ones.
+//! The PMI-1 client with a process manager that follows a script: correct, or wrong in many ways.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Conversation, Stream};
+use super::{ManagerStream, PmiClient};
 use crate::error::Result;
 
-/// After this time a conversation that hangs has failed its test.
+/// The time after which a test that hangs fails.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// What a good manager answers until a rank has joined.
+/// The replies of a correct manager until a rank has joined.
 const GOOD: [&str; 4] = [
     "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\n",
     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
@@ -20,33 +20,33 @@ const GOOD: [&str; 4] = [
     "cmd=my_kvsname kvsname=kvs_1\n",
 ];
 
-/// Answers each line by the next of `answers`, and then holds its tongue until the rank hangs up, or
-/// hangs up itself. Gives what it was told.
+/// Answers each line by the next of `answers`, and then waits until the rank closes the connection, or closes
+/// it itself. Gives the lines that it received.
 fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<String> {
     let (mut stream, _) = listener.accept().expect("a rank connects");
     let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for answer in answers {
         let Some(Ok(line)) = lines.next() else { break };
-        heard.push(line);
-        // A rank that has seen enough hangs up in the middle of an answer.
+        received.push(line);
+        // The rank may close the connection before it has the whole answer.
         let _ = stream.write_all(answer.as_bytes());
     }
     if !hangs_up {
-        heard.extend(lines.map_while(std::result::Result::ok));
+        received.extend(lines.map_while(std::result::Result::ok));
     }
-    heard
+    received
 }
 
-/// How long a rank waits for a manager that says nothing. Where another is waited for, it may be slow.
+/// How long a rank waits for a manager that does not answer, where that is tested.
 const SILENCE: Duration = Duration::from_millis(50);
 
-/// Lets `rank` talk to a manager with this script, which it must be done with in time.
-fn talk<R: Send + 'static>(
+/// Runs `rank` with a manager that follows this script.
+fn run_with_manager<R: Send + 'static>(
     answers: &[&str],
     hangs_up: bool,
     patience: Duration,
-    rank: impl FnOnce(Stream) -> Result<R> + Send + 'static,
+    rank: impl FnOnce(ManagerStream) -> Result<R> + Send + 'static,
 ) -> (Result<R>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine");
     let address = listener.local_addr().expect("it has an address");
@@ -55,14 +55,14 @@ fn talk<R: Send + 'static>(
     let server = thread::spawn(move || manager(&listener, &answers, hangs_up));
     thread::spawn(move || {
         let stream = TcpStream::connect(address).expect("it listens");
-        let _ = done.send(rank(Stream::new(stream.into(), patience)));
+        let _ = done.send(rank(ManagerStream::new(stream.into(), patience)));
     });
     let outcome = outcome.recv_timeout(WATCHDOG).expect("no hang");
     (outcome, server.join().expect("the script has an end"))
 }
 
-fn join(stream: Stream) -> Result<()> {
-    Conversation::connected(stream, 5).map(drop)
+fn join(stream: ManagerStream) -> Result<()> {
+    PmiClient::connected(stream, 5).map(drop)
 }
 
 #[test]
@@ -74,18 +74,17 @@ fn a_rank_joins_and_leaves_at_a_port() {
         "cmd=get_result rc=-1 msg=key_q_not_found value=unknown\n",
         "cmd=finalize_ack\n",
     ];
-    let (outcome, heard) = talk(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
-        let (mut talk, place) = Conversation::connected(stream, 5)?;
-        talk.put("k", "w")?;
-        talk.barrier()?;
-        let values = (talk.get("k")?, talk.get("q")?);
-        talk.finalize()?;
-        Ok((place.rank, place.size, values))
-    });
-    assert_eq!(
-        outcome.expect("all goes well"),
-        (1, 2, (Some("v".to_owned()), None))
-    );
+    let (outcome, received) =
+        run_with_manager(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
+            let (mut client, place) = PmiClient::connected(stream, 5)?;
+            client.put("k", "w")?;
+            client.barrier()?;
+            let values = (client.get("k")?, client.get("q")?);
+            client.finalize()?;
+            Ok((place.rank, place.size, values))
+        });
+    let outcome = outcome.expect("all goes well");
+    assert_eq!(outcome, (1, 2, (Some("v".to_owned()), None)));
     let expected = [
         "cmd=initack pmiid=5",
         "cmd=init pmi_version=1 pmi_subversion=1",
@@ -97,22 +96,20 @@ fn a_rank_joins_and_leaves_at_a_port() {
         "cmd=get kvsname=kvs_1 key=q",
         "cmd=finalize",
     ];
-    assert_eq!(heard, expected);
+    assert_eq!(received, expected);
 }
 
 #[test]
 fn an_abort_reaches_the_manager() {
-    let (outcome, heard) = talk(&GOOD, false, WATCHDOG, |stream| {
-        Conversation::connected(stream, 5).map(|(mut talk, _)| talk.abort(7))
+    let (outcome, received) = run_with_manager(&GOOD, false, WATCHDOG, |stream| {
+        PmiClient::connected(stream, 5).map(|(mut client, _)| client.abort(7))
     });
     outcome.expect("it joins");
-    assert_eq!(
-        heard.last().map(String::as_str),
-        Some("cmd=abort exitcode=7")
-    );
+    let last = received.last().map(String::as_str);
+    assert_eq!(last, Some("cmd=abort exitcode=7"));
 }
 
-/// At each turn: silence, an end, noise, a line without end, the answer to another question, and
+/// In each step: silence, a closed connection, noise, a line without end, the answer to another question, and
 /// two answers at once.
 #[test]
 fn a_bad_manager_is_an_error_at_every_turn() {
@@ -134,9 +131,9 @@ fn a_bad_manager_is_an_error_at_every_turn() {
         for (answers, hangs_up, says) in cases {
             let silent = says.starts_with("has not");
             let patience = if silent { SILENCE } else { WATCHDOG };
-            let (outcome, _) = talk(&answers, hangs_up, patience, join);
+            let (outcome, _) = run_with_manager(&answers, hangs_up, patience, join);
             let error = outcome.expect_err(says).to_string();
-            // A rank that is hung up on while it writes sees the system's word for it.
+            // A rank whose write finds the connection closed reports the system's error.
             let hung_up = hangs_up && error.contains("os error");
             assert!(hung_up || error.contains(says), "turn {turn}: {error}");
         }
@@ -145,9 +142,9 @@ fn a_bad_manager_is_an_error_at_every_turn() {
 
 #[test]
 fn a_manager_that_is_not_there_is_an_error() {
-    // At port 1, which the system hands to nobody, and whose service is gone.
+    // The system gives port 1 to nobody, and no service listens there.
     for address in ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:99999", "", "::"] {
-        let error = Conversation::at_port(address, 0).expect_err("nobody is there");
+        let error = PmiClient::at_port(address, 0).expect_err("nothing listens there");
         let error = error.to_string();
         assert!(error.contains(&format!("PMI_PORT={address}: ")), "{error}");
     }

@@ -1,8 +1,8 @@
-//! libpmix: the eight calls of it that are made, with their C types.
+//! The eight functions of libpmix that are called, with their C types.
 //!
-//! This is the one place outside `os` and `shm` where foreign code is called: `os` holds system
-//! calls, and this is none. The types are those of `pmix_common.h` of PMIx 4 and 5, which agree;
-//! `cargo xtask ci managers` compiles the same numbers against the header.
+//! This is the only place outside `os` and `shm` that calls foreign code: `os` holds system calls. The types
+//! are those of `pmix_common.h` of PMIx 4 and 5, which agree; `cargo xtask ci managers` checks them against
+//! the header.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::ptr;
 
 use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_NOW};
 
-/// `PMIX_RANK_WILDCARD`: asks for what holds for all ranks of a job.
+/// `PMIX_RANK_WILDCARD`: asks for values of the whole job.
 pub(super) const ANY_RANK: u32 = u32::MAX - 1;
 
 /// The name by which versions 2 to 5 of the library are installed.
@@ -71,7 +71,7 @@ struct Info {
 }
 
 impl Info {
-    /// What is asked for by its name.
+    /// A directive that is requested by its name.
     fn of(name: &[u8]) -> Self {
         let mut key = [0; KEY_MAX];
         key[..name.len()].copy_from_slice(name);
@@ -88,43 +88,56 @@ impl Info {
 
 type Infos = *const Info;
 
-type Init = unsafe extern "C" fn(*mut Proc, Infos, usize) -> c_int;
-type Get = unsafe extern "C" fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
-type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int;
-type Commit = unsafe extern "C" fn() -> c_int;
-type Fence = unsafe extern "C" fn(*const Proc, usize, Infos, usize) -> c_int;
-type Finalize = unsafe extern "C" fn(Infos, usize) -> c_int;
-type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Proc, usize) -> c_int;
-type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
-type Free = unsafe extern "C" fn(*mut c_void);
+/// Defines [`Library`] with a field for each function, and how it is loaded.
+macro_rules! functions {
+    ($($field:ident: $name:literal = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// The library, for the rest of this process's life: it has started a thread of its own.
+        pub(super) struct Library {
+            $($field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
 
-/// The library, for the rest of this process's life: it has started a thread of its own.
-pub(super) struct Library {
-    init: Init,
-    get: Get,
-    put: Put,
-    commit: Commit,
-    fence: Fence,
-    finalize: Finalize,
-    abort: Abort,
-    error_string: ErrorString,
-    free: Free,
+        impl Library {
+            fn of(handle: &Handle) -> Result<Self, PmixError> {
+                Ok(Self {$(
+                    $field: {
+                        // SAFETY: the type of the field is that of the header, for every version by this file
+                        // name; the handle is never closed.
+                        let symbol = unsafe { handle.get($name) };
+                        *symbol.map_err(PmixError::Load)?
+                    },
+                )*})
+            }
+        }
+    };
 }
 
-/// What went wrong.
+functions! {
+    init: b"PMIx_Init\0" = fn(*mut Proc, Infos, usize) -> c_int;
+    get: b"PMIx_Get\0" = fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
+    put: b"PMIx_Put\0" = fn(u8, *const c_char, *mut Value) -> c_int;
+    commit: b"PMIx_Commit\0" = fn() -> c_int;
+    fence: b"PMIx_Fence\0" = fn(*const Proc, usize, Infos, usize) -> c_int;
+    finalize: b"PMIx_Finalize\0" = fn(Infos, usize) -> c_int;
+    abort: b"PMIx_Abort\0" = fn(c_int, *const c_char, *const Proc, usize) -> c_int;
+    error_string: b"PMIx_Error_string\0" = fn(c_int) -> *const c_char;
+    // The library allocates with the C library's `malloc`, on which it depends.
+    free: b"free\0" = fn(*mut c_void);
+}
+
+/// An error of libpmix.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// The library is missing, or lacks a call.
+pub(super) enum PmixError {
+    /// The library is missing, or lacks a function.
     Load(libloading::Error),
-    /// A call failed.
+    /// A function returned an error code.
     Call {
         name: &'static str,
         code: c_int,
         means: String,
     },
-    /// A value is of another type.
+    /// A value has an unexpected type.
     Kind { key: String, kind: u16 },
-    /// A text that C cannot hold.
+    /// A text contains a zero byte.
     Zero,
 }
 
@@ -145,56 +158,36 @@ impl Proc {
 }
 
 impl Library {
-    pub(super) fn load() -> Result<Self, Trouble> {
+    pub(super) fn load() -> Result<Self, PmixError> {
         // SAFETY: the library's initialisers are those of the system's PMIx, the one that the
         // manager which started this process told it to use.
         let handle = unsafe { Handle::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) };
-        let handle = handle.map_err(Trouble::Load)?;
-        /// The function `name`, whose type the caller knows from the header.
-        macro_rules! call {
-            ($name:literal) => {{
-                // SAFETY: the type that this is assigned to is that of the header, for every
-                // version by this file name; the handle is never closed.
-                let symbol = unsafe { handle.get($name) };
-                *symbol.map_err(Trouble::Load)?
-            }};
-        }
-        let library = Self {
-            init: call!(b"PMIx_Init\0"),
-            get: call!(b"PMIx_Get\0"),
-            put: call!(b"PMIx_Put\0"),
-            commit: call!(b"PMIx_Commit\0"),
-            fence: call!(b"PMIx_Fence\0"),
-            finalize: call!(b"PMIx_Finalize\0"),
-            abort: call!(b"PMIx_Abort\0"),
-            error_string: call!(b"PMIx_Error_string\0"),
-            // The library allocates with the C library's `malloc`, on which it depends.
-            free: call!(b"free\0"),
-        };
+        let handle = handle.map_err(PmixError::Load)?;
+        let library = Self::of(&handle)?;
         std::mem::forget(handle);
         Ok(library)
     }
 
-    pub(super) fn init(&self) -> Result<Proc, Trouble> {
+    pub(super) fn init(&self) -> Result<Proc, PmixError> {
         let mut me = Proc::NOBODY;
         // SAFETY: `me` is a process name that the call fills; no infos.
         let code = unsafe { (self.init)(&raw mut me, ptr::null(), 0) };
         self.check("PMIx_Init", code).map(|()| me)
     }
 
-    /// The number that the manager holds for `of` as `key`.
-    pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, Trouble> {
+    /// The number that `of` or the manager has published as `key`.
+    pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, PmixError> {
         let number = |kind, data: &Data| match kind {
             // SAFETY: `kind` says that this is the member that was written.
             UINT32 => Some(unsafe { data.uint32 }),
             _ => None,
         };
         self.get(of, key, number)?
-            .ok_or_else(|| self.trouble("PMIx_Get", NOT_FOUND))
+            .ok_or_else(|| self.error("PMIx_Get", NOT_FOUND))
     }
 
-    /// The text that `of` has put as `key`.
-    pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, Trouble> {
+    /// The text that `of` has published as `key`.
+    pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, PmixError> {
         self.get(of, key, |kind, data| match kind {
             STRING => {
                 // SAFETY: `kind` says that this is the member that was written.
@@ -210,14 +203,14 @@ impl Library {
         })
     }
 
-    /// Asks for a value and reads it by `read`, which gives `None` for another type than it wants.
+    /// Gets a value and reads it by `read`, which gives `None` for an unexpected type.
     fn get<R>(
         &self,
         of: &Proc,
         key: &str,
         read: impl FnOnce(u16, &Data) -> Option<R>,
-    ) -> Result<Option<R>, Trouble> {
-        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
+    ) -> Result<Option<R>, PmixError> {
+        let name = CString::new(key).map_err(|_| PmixError::Zero)?;
         let mut value = ptr::null_mut();
         // SAFETY: a process name, a text with its zero, no infos, and room for the answer's address.
         let code = unsafe { (self.get)(of, name.as_ptr(), ptr::null(), 0, &raw mut value) };
@@ -225,24 +218,24 @@ impl Library {
             return Ok(None);
         }
         self.check("PMIx_Get", code)?;
-        // SAFETY: on success the answer is a whole value, which is ours.
+        // SAFETY: on success the answer is a complete value, which this process owns.
         let Value { kind, data } = unsafe { &*value };
         let (kind, found) = (*kind, read(*kind, data));
         if kind == STRING {
             // SAFETY: `kind` says that this is the member that was written.
             let text = unsafe { data.string };
-            // SAFETY: the text belongs to the value, and nobody looks at it any more.
+            // SAFETY: the text belongs to the value, and is not used any more.
             unsafe { (self.free)(text.cast()) };
         }
-        // SAFETY: the value is ours, and nobody looks at it any more.
+        // SAFETY: this process owns the value, and does not use it any more.
         unsafe { (self.free)(value.cast()) };
         let key = key.to_owned();
-        found.map(Some).ok_or(Trouble::Kind { key, kind })
+        found.map(Some).ok_or(PmixError::Kind { key, kind })
     }
 
-    pub(super) fn put(&self, key: &str, text: &str) -> Result<(), Trouble> {
-        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
-        let text = CString::new(text).map_err(|_| Trouble::Zero)?;
+    pub(super) fn put(&self, key: &str, text: &str) -> Result<(), PmixError> {
+        let name = CString::new(key).map_err(|_| PmixError::Zero)?;
+        let text = CString::new(text).map_err(|_| PmixError::Zero)?;
         let mut data = Data { room: [0; 3] };
         // The call copies the text and does not write to it.
         data.string = text.as_ptr().cast_mut();
@@ -252,42 +245,42 @@ impl Library {
         self.check("PMIx_Put", code)
     }
 
-    pub(super) fn commit(&self) -> Result<(), Trouble> {
+    pub(super) fn commit(&self) -> Result<(), PmixError> {
         // SAFETY: takes nothing; `init` has succeeded, or there was nothing to put.
         let code = unsafe { (self.commit)() };
         self.check("PMIx_Commit", code)
     }
 
-    /// Waits until all ranks of the job are here, and what they have put is everywhere. Else a node asks
-    /// another for a rank's values once, and never sees what the rank puts later.
-    pub(super) fn fence(&self) -> Result<(), Trouble> {
+    /// Waits until all ranks of the job have called it and their values are on all nodes. Without that a node
+    /// asks for a rank's values once, and never sees later ones.
+    pub(super) fn fence(&self) -> Result<(), PmixError> {
         let how = Info::of(COLLECT);
         // SAFETY: no processes means those of this job; one whole info, which the call only reads.
         let code = unsafe { (self.fence)(ptr::null(), 0, &raw const how, 1) };
         self.check("PMIx_Fence", code)
     }
 
-    pub(super) fn finalize(&self) -> Result<(), Trouble> {
+    pub(super) fn finalize(&self) -> Result<(), PmixError> {
         // SAFETY: no infos.
         let code = unsafe { (self.finalize)(ptr::null(), 0) };
         self.check("PMIx_Finalize", code)
     }
 
-    pub(super) fn abort(&self, code: i32) -> Result<(), Trouble> {
+    pub(super) fn abort(&self, code: i32) -> Result<(), PmixError> {
         // SAFETY: a text with its zero; no processes means those of this job.
         let code = unsafe { (self.abort)(code, c"aborted by a rank".as_ptr(), ptr::null(), 0) };
         self.check("PMIx_Abort", code)
     }
 
-    fn check(&self, name: &'static str, code: c_int) -> Result<(), Trouble> {
+    fn check(&self, name: &'static str, code: c_int) -> Result<(), PmixError> {
         match code {
             SUCCESS => Ok(()),
-            code => Err(self.trouble(name, code)),
+            code => Err(self.error(name, code)),
         }
     }
 
-    /// Why the call `name` gave `code`.
-    fn trouble(&self, name: &'static str, code: c_int) -> Trouble {
+    /// The error of function `name` that returned `code`.
+    fn error(&self, name: &'static str, code: c_int) -> PmixError {
         // SAFETY: takes any number.
         let text = unsafe { (self.error_string)(code) };
         let means = if text.is_null() {
@@ -297,7 +290,7 @@ impl Library {
             let text = unsafe { CStr::from_ptr(text) };
             text.to_string_lossy().into_owned()
         };
-        Trouble::Call { name, code, means }
+        PmixError::Call { name, code, means }
     }
 }
 
@@ -313,7 +306,7 @@ impl fmt::Debug for Proc {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for PmixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Load(why) => write!(

@@ -3,73 +3,80 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{CallSite, Collective, DescribedCall};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
+use crate::raw::{Area, Threading};
 
-/// Gives every rank the values of every rank, as many of each, in the order of the ranks
-/// (`MPI_Iallgather`).
+/// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
+/// (`MPI_Iallgather`). Between two groups every rank gets those of the remote group, whose ranks may give
+/// another number than this rank's group.
 pub fn allgather<T: Data, I: Slice<T>>(
     values: I,
     all: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
+    move |site: CallSite| {
         let (values, all) = (values.lend(), all.lend());
-        place.count_each("the result", all.count, values.count)?;
-        let call = Call::allgather(place.rank, place.size, values.bytes.len());
+        site.count_blocks("the result", all.count, values.count)?;
+        let call = Call::allgather(site.rank, site.size, values.bytes.len());
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
-        Ok(Described::new(call, input, output, (values.held, all.held)))
+        Ok(DescribedCall::new(
+            call,
+            input,
+            output,
+            (values.held, all.held),
+        ))
     }
 }
 
-/// As [`allgather`], each rank's values being already at their place in `all` (`MPI_IN_PLACE`). All
-/// ranks call this.
+/// As [`allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`). All ranks
+/// call this.
 pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
-    move |place: Place| {
-        let each = all.len() / place.size as usize;
-        place.count_each("the result", all.len(), each)?;
+    move |site: CallSite| {
+        let each = all.len() / site.size as usize;
+        site.count_each("the result", all.len(), each)?;
         let all = all.lend();
-        let bytes = all.bytes.len() / u64::from(place.size);
-        let call = Call::allgather(place.rank, place.size, bytes).with_in_place(true);
+        let bytes = all.bytes.len() / u64::from(site.size);
+        let call = Call::allgather(site.rank, site.size, bytes).with_in_place(true);
         let output = Area::Whole(all.bytes);
-        Ok(Described::new(call, Area::empty(), output, all.held))
+        Ok(DescribedCall::new(call, Area::empty(), output, all.held))
     }
 }
 
-/// Gives every rank the values of every rank, each as many as it likes (`MPI_Iallgatherv`). All
-/// ranks know how many.
+/// Gives every rank the values of all ranks, any number from each (`MPI_Iallgatherv`). All receiving ranks
+/// know the numbers.
 pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
+    move |site: CallSite| {
         let values = values.lend();
         let counts = all.counts;
-        let Cut { places, held } =
-            all.cut(&place, "the result", place.size as usize, Use::Written)?;
-        let own = counts[place.rank as usize];
-        place.count("this rank's block of the result", own, values.count)?;
-        let call = Call::allgatherv(place.rank, place.size, total(&places));
-        let output = Area::Blocks(raw::Blocks::new(places, 1));
+        let CutBlocks { places, held } =
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+        if let Some(own) = site.own_block(counts) {
+            site.count("this rank's block of the result", own, values.count)?;
+        }
+        let call = Call::allgatherv(site.rank, site.size, total(&places));
+        let output = Area::of_blocks(places);
         let input = Area::Whole(values.bytes);
-        Ok(Described::new(call, input, output, (values.held, held)))
+        Ok(DescribedCall::new(call, input, output, (values.held, held)))
     }
 }
 
-/// As [`allgatherv`], each rank's values being already in their block. All ranks call this.
+/// As [`allgatherv`]; each rank's values are already in their block. All ranks call this.
 pub fn allgatherv_in_place<'buf, T: Data>(
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
-    move |place: Place| {
-        let Cut { places, held } =
-            all.cut(&place, "the result", place.size as usize, Use::Written)?;
-        let call = Call::allgatherv(place.rank, place.size, total(&places)).with_in_place(true);
-        let output = Area::Blocks(raw::Blocks::new(places, 1));
-        Ok(Described::new(call, Area::empty(), output, held))
+    move |site: CallSite| {
+        let CutBlocks { places, held } =
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+        let call = Call::allgatherv(site.rank, site.size, total(&places)).with_in_place(true);
+        let output = Area::of_blocks(places);
+        Ok(DescribedCall::new(call, Area::empty(), output, held))
     }
 }
 
@@ -78,8 +85,8 @@ fn total(places: &[impl Bytes]) -> u64 {
     places.iter().map(Bytes::len).sum()
 }
 
-impl<A: Access> Comm<A> {
-    /// Gives every rank the values of every rank, as many of each, in the order of the ranks
+impl<A: Threading> Comm<A> {
+    /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
     /// (`MPI_Allgather`).
     ///
     /// # Errors
@@ -88,8 +95,8 @@ impl<A: Access> Comm<A> {
         self.run(super::allgather(values, all))
     }
 
-    /// As [`Comm::allgather`], each rank's values being already at their place in `all`
-    /// (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`).
+    /// All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -97,8 +104,8 @@ impl<A: Access> Comm<A> {
         self.run(super::allgather_in_place(all))
     }
 
-    /// Gives every rank the values of every rank, each as many as it likes (`MPI_Allgatherv`). All
-    /// ranks know how many.
+    /// Gives every rank the values of all ranks, any number from each (`MPI_Allgatherv`). All ranks know the
+    /// numbers.
     ///
     /// # Errors
     /// As [`Comm::allgather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -106,8 +113,7 @@ impl<A: Access> Comm<A> {
         self.run(super::allgatherv(values, all))
     }
 
-    /// As [`Comm::allgatherv`], each rank's values being already in their block. All ranks call
-    /// this.
+    /// As [`Comm::allgatherv`]; each rank's values are already in their block. All ranks call this.
     ///
     /// # Errors
     /// As there.

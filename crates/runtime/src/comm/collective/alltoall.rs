@@ -4,34 +4,33 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
-use super::{Collective, Described, Nothing, Place};
+use super::{CallSite, Collective, DescribedCall, NoReduction};
+use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
-use crate::request::Buffer;
+use crate::raw::{Area, Threading};
 
-/// Gives each rank a share of this rank's values, as many to each, in the order of the ranks, and
-/// gets one of each (`MPI_Ialltoall`).
+/// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
+/// (`MPI_Ialltoall`). Between two groups the ranks are those of the remote group.
 pub fn alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
+    move |site: CallSite| {
         let (values, result) = (values.lend(), result.lend());
-        place.count_each(
-            "the values",
-            values.count,
-            values.count / place.size as usize,
-        )?;
-        place.count("the result", result.count, values.count)?;
-        let each = values.bytes.len() / u64::from(place.size);
-        let call = Call::alltoall(place.rank, place.size, each);
+        site.count_equal("the values", values.count)?;
+        match site.remote {
+            0 => site.count("the result", result.count, values.count)?,
+            _ => site.count_equal("the result", result.count)?,
+        }
+        let each = values.bytes.len() / site.blocks() as u64;
+        let call = Call::alltoall(site.rank, site.size, each);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        Ok(Described::new(
+        Ok(DescribedCall::new(
             call,
             input,
             output,
@@ -42,100 +41,97 @@ pub fn alltoall<T: Data, I: Slice<T>>(
 
 /// As [`alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
 pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]> {
-    move |place: Place| {
+    move |site: CallSite| {
         let values = values.lend();
-        place.count_each(
-            "the values",
-            values.count,
-            values.count / place.size as usize,
-        )?;
-        let each = values.bytes.len() / u64::from(place.size);
-        let call = Call::alltoall(place.rank, place.size, each).with_in_place(true);
+        site.count_equal("the values", values.count)?;
+        let each = values.bytes.len() / u64::from(site.size);
+        let call = Call::alltoall(site.rank, site.size, each).with_in_place(true);
         let output = Area::Whole(values.bytes);
-        Ok(Described::new(call, Area::empty(), output, values.held))
+        Ok(DescribedCall::new(call, Area::empty(), output, values.held))
     }
 }
 
-/// Gives each rank a block of this rank's values, each of its own length, and gets one of each
-/// (`MPI_Ialltoallv`). What one rank gives and what the other has room for is equally long.
+/// Sends each rank a block of `values`, of any length, and receives one from each (`MPI_Ialltoallv`). The
+/// lengths of sender and receiver are equal.
 pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let size = place.size as usize;
-        let values = values.cut(&place, "the values", size, Use::Read)?;
-        let result = result.cut(&place, "the result", size, Use::Written)?;
+    move |site: CallSite| {
+        let size = site.blocks();
+        let values = values.cut(&site, "the values", size, BlockUse::Read)?;
+        let result = result.cut(&site, "the result", size, BlockUse::Written)?;
         let held = (values.held, result.held);
-        Ok(exchange(&place, values.places, result.places, held))
+        Ok(exchange(&site, values.places, result.places, held))
     }
 }
 
-/// As [`alltoallv`], with `values` as the result too: what two ranks give each other is equally
-/// long. All ranks call this.
+/// As [`alltoallv`], with `values` as the result too: two ranks send each other blocks of the same length.
+/// All ranks call this.
 pub fn alltoallv_in_place<'buf, T: Data>(
     values: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
-    move |place: Place| {
-        let size = place.size as usize;
-        let Cut { places, held } = values.cut(&place, "the values", size, Use::Written)?;
-        Ok(exchange_in_place(&place, places, held))
+    move |site: CallSite| {
+        let size = site.size as usize;
+        let CutBlocks { places, held } =
+            values.cut(&site, "the values", size, BlockUse::Written)?;
+        Ok(exchange_in_place(&site, places, held))
     }
 }
 
-/// As [`alltoallv`], of bytes that lie anywhere, a slice for each rank (`MPI_Ialltoallw`): with
-/// zerocopy's `as_bytes` each may hold elements of another type.
+/// As [`alltoallv`], with a slice of bytes for each rank (`MPI_Ialltoallw`): with zerocopy's `as_bytes` each
+/// may hold elements of another type.
 pub fn alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        let size = place.size as usize;
-        place.count("the list of values", values.len(), size)?;
-        place.count("the list of results", result.len(), size)?;
+    move |site: CallSite| {
+        let size = site.blocks();
+        site.count("the list of values", values.len(), size)?;
+        site.count("the list of results", result.len(), size)?;
         let (values, result) = (sources(values), targets(result));
-        Ok(exchange(&place, values, result, ()))
+        Ok(exchange(&site, values, result, ()))
     }
 }
 
-/// As [`alltoallw`], with `values` as the result too: what two ranks give each other is equally long. All
-/// ranks call this.
+/// As [`alltoallw`], with `values` as the result too: two ranks send each other slices of the same length.
+/// All ranks call this.
 pub fn alltoallw_in_place<'buf>(
     values: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        place.count("the list of values", values.len(), place.size as usize)?;
-        Ok(exchange_in_place(&place, targets(values), ()))
+    move |site: CallSite| {
+        site.count("the list of values", values.len(), site.size as usize)?;
+        Ok(exchange_in_place(&site, targets(values), ()))
     }
 }
 
-/// An alltoallv between these blocks.
+/// An alltoallv of these blocks.
 fn exchange<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     values: Vec<RawBytes>,
     result: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let call = Call::alltoallv(place.rank, place.size);
-    let input = Area::Blocks(raw::Blocks::new(values, 1));
-    let output = Area::Blocks(raw::Blocks::new(result, 1));
-    Described::new(call, input, output, held)
+) -> DescribedCall<B, NoReduction> {
+    let call = Call::alltoallv(site.rank, site.size);
+    let input = Area::of_blocks(values);
+    let output = Area::of_blocks(result);
+    DescribedCall::new(call, input, output, held)
 }
 
-/// The same with blocks that are both given and got.
+/// An alltoallv in place of these blocks.
 fn exchange_in_place<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     blocks: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let call = Call::alltoallv(place.rank, place.size).with_in_place(true);
-    let output = Area::Blocks(raw::Blocks::new(blocks, 1));
-    Described::new(call, Area::empty(), output, held)
+) -> DescribedCall<B, NoReduction> {
+    let call = Call::alltoallv(site.rank, site.size).with_in_place(true);
+    let output = Area::of_blocks(blocks);
+    DescribedCall::new(call, Area::empty(), output, held)
 }
 
-impl<A: Access> Comm<A> {
-    /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks,
-    /// and gets one of each (`MPI_Alltoall`).
+impl<A: Threading> Comm<A> {
+    /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
+    /// (`MPI_Alltoall`).
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
@@ -152,8 +148,8 @@ impl<A: Access> Comm<A> {
         self.run(super::alltoall_in_place(values))
     }
 
-    /// Gives each rank a block of this rank's values, each of its own length, and gets one of each
-    /// (`MPI_Alltoallv`). What one rank gives and what the other has room for is equally long.
+    /// Sends each rank a block of `values`, of any length, and receives one from each (`MPI_Alltoallv`). The
+    /// lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::alltoall`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -165,8 +161,8 @@ impl<A: Access> Comm<A> {
         self.run(super::alltoallv(values, result))
     }
 
-    /// As [`Comm::alltoallv`], with `values` as the result too: what two ranks give each other is
-    /// equally long. All ranks call this.
+    /// As [`Comm::alltoallv`], with `values` as the result too: two ranks send each other blocks of the same
+    /// length. All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -174,8 +170,8 @@ impl<A: Access> Comm<A> {
         self.run(super::alltoallv_in_place(values))
     }
 
-    /// As [`Comm::alltoallv`], of bytes that lie anywhere, a slice for each rank
-    /// (`MPI_Alltoallw`): with zerocopy's `as_bytes` each may hold elements of another type.
+    /// As [`Comm::alltoallv`], with a slice of bytes for each rank (`MPI_Alltoallw`): with zerocopy's
+    /// `as_bytes` each may hold elements of another type.
     ///
     /// # Errors
     /// As there.
@@ -186,8 +182,8 @@ impl<A: Access> Comm<A> {
     ) -> Result<()> {
         self.run(super::alltoallw(values, result))
     }
-    /// As [`Comm::alltoallw`], with `values` as the result too: what two ranks give each other is equally
-    /// long. All ranks call this.
+    /// As [`Comm::alltoallw`], with `values` as the result too: two ranks send each other slices of the same
+    /// length. All ranks call this.
     ///
     /// # Errors
     /// As there.

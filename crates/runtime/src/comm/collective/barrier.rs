@@ -2,16 +2,16 @@
 
 use oxmpi_coll::catalog::Call;
 
-use super::{Collective, Described};
+use super::{Collective, DescribedCall};
 use crate::comm::Comm;
 use crate::error::Result;
-use crate::raw::{Access, Area};
+use crate::raw::{Area, Threading};
 
-/// Ends when every rank has started it (`MPI_Ibarrier`).
+/// Completes when every rank has started it, of both groups in an intercommunicator (`MPI_Ibarrier`).
 pub fn barrier() -> impl Collective<()> {
-    |place: super::Place| {
-        let call = Call::barrier(place.rank, place.size);
-        Ok(Described::<(), _>::new(
+    |site: super::CallSite| {
+        let call = Call::barrier(site.rank, site.size);
+        Ok(DescribedCall::<(), _>::new(
             call,
             Area::empty(),
             Area::empty(),
@@ -20,14 +20,14 @@ pub fn barrier() -> impl Collective<()> {
     }
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Returns when every rank has called it (`MPI_Barrier`).
     ///
     /// # Errors
     /// When a rank that this one waits for is lost.
     ///
     /// # Cost
-    /// Inside a node a flag for each rank, without messages; else ceil(log2 p) rounds of empty ones.
+    /// On one node a flag for each rank, without messages; else ceil(log2 p) rounds of empty messages.
     pub fn barrier(&self) -> Result<()> {
         self.raw.barrier()
     }

@@ -3,21 +3,22 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Bytes;
 
-use super::slice::{Held, Lend};
-use super::{Collective, Described, Place};
+use super::slice::{Lend, LentSlice};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{Access, Area};
+use crate::raw::{Area, Threading};
 
-/// Gives every rank the values of rank `root` (`MPI_Ibcast`).
-pub fn bcast<T: Data>(values: &mut [T], root: usize) -> impl Collective<&mut [T]> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let Held { bytes, held, .. } = values.lend();
-        let call = Call::bcast(place.rank, place.size, root, bytes.len());
+/// Gives every rank the values of the root (`MPI_Ibcast`); between two groups every rank of the group that
+/// the root is not in.
+pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collective<&mut [T]> {
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let LentSlice { bytes, held, .. } = values.lend();
+        let call = Call::bcast(site.rank, site.size, root, bytes.len());
         let area = Area::Whole(bytes);
-        Ok(Described::<&mut [T], _>::new(
+        Ok(DescribedCall::<&mut [T], _>::new(
             call,
             area.clone(),
             area,
@@ -26,7 +27,7 @@ pub fn bcast<T: Data>(values: &mut [T], root: usize) -> impl Collective<&mut [T]
     }
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Gives every rank the values of rank `root` (`MPI_Bcast`). All ranks pass slices of the same
     /// length.
     ///

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use oxmpi_os::RawBytes;
 
-use super::Place;
-use super::slice::{Held, Slice};
+use super::CallSite;
+use super::slice::{LentSlice, Slice};
+use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::request::Buffer;
 
-/// A slice and the blocks in it, one for each rank or neighbour in their order: how many elements
-/// each has, and at which index it starts. What lies between blocks is not touched.
+/// A slice and blocks of it, one for each rank or neighbour in their order: the number of elements of each,
+/// and the index of its first. Elements between blocks are not accessed.
 ///
 /// ```
 /// # use oxmpi::{World, collective::Blocks};
@@ -28,12 +28,12 @@ use crate::request::Buffer;
 pub struct Blocks<'a, S> {
     values: S,
     pub(super) counts: &'a [usize],
-    /// `None`: each starts where the one before it ends.
+    /// `None`: each block starts where the one before it ends.
     starts: Option<&'a [usize]>,
 }
 
 impl<'a, S> Blocks<'a, S> {
-    /// Blocks that follow one another.
+    /// Blocks that follow one another in the slice.
     pub const fn packed(values: S, counts: &'a [usize]) -> Self {
         Self {
             values,
@@ -52,57 +52,57 @@ impl<'a, S> Blocks<'a, S> {
     }
 }
 
-/// What may be done to blocks.
+/// The access to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::comm) enum Use {
-    /// They are only read, and may overlap.
+pub(in crate::comm) enum BlockUse {
+    /// They are read, and may overlap.
     Read,
-    /// They are written, and may not.
+    /// They are written, and may not overlap.
     Written,
 }
 
-/// The places of blocks.
-pub(in crate::comm) struct Cut<B: Buffer> {
+/// The memory of blocks, and their buffer.
+pub(in crate::comm) struct CutBlocks<B: Buffer> {
     pub(in crate::comm) places: Vec<RawBytes>,
     pub(in crate::comm) held: B::Held,
 }
 
 impl<S> Blocks<'_, S> {
-    /// The places of the `number` blocks of `what`.
+    /// The memory of the `number` blocks of the buffer that errors call `what`.
     ///
     /// # Errors
-    /// When there are more or fewer, one reaches beyond the slice, or two that are written overlap.
+    /// When there are more or fewer blocks, one exceeds the slice, or two written ones overlap.
     pub(in crate::comm) fn cut<T: Data>(
         self,
-        place: &Place,
+        site: &CallSite,
         what: &'static str,
         number: usize,
-        use_: Use,
-    ) -> Result<Cut<S::Buffer>>
+        use_: BlockUse,
+    ) -> Result<CutBlocks<S::Buffer>>
     where
         S: Slice<T>,
     {
-        let Held { bytes, count, held } = self.values.lend();
+        let LentSlice { bytes, count, held } = self.values.lend();
         let wrong = |why: String| Error::Blocks {
-            rank: place.rank as usize,
+            rank: site.rank as usize,
             what,
             why,
         };
         let ranges = ranges(self.counts, self.starts, number, count).map_err(wrong)?;
-        if use_ == Use::Written {
-            apart(&ranges).map_err(wrong)?;
+        if use_ == BlockUse::Written {
+            disjoint(&ranges).map_err(wrong)?;
         }
         let places = ranges
             .iter()
             .map(|range| part(&bytes, range, size_of::<T>()));
-        Ok(Cut {
+        Ok(CutBlocks {
             places: places.collect(),
             held,
         })
     }
 }
 
-/// The bytes of elements of a buffer; of no elements none, wherever they start.
+/// The bytes of a range of elements; empty for an empty range, wherever it starts.
 fn part(bytes: &RawBytes, range: &Range<usize>, element: usize) -> RawBytes {
     if range.is_empty() {
         return RawBytes::empty();
@@ -112,7 +112,7 @@ fn part(bytes: &RawBytes, range: &Range<usize>, element: usize) -> RawBytes {
     part.unwrap_or(RawBytes::empty())
 }
 
-/// The elements of each block, or what is wrong with them.
+/// The range of each block, or what is wrong with one.
 fn ranges(
     counts: &[usize],
     starts: Option<&[usize]>,
@@ -120,16 +120,12 @@ fn ranges(
     len: usize,
 ) -> Result<Vec<Range<usize>>, String> {
     if counts.len() != number {
-        return Err(format!(
-            "there are {} counts for {number} blocks",
-            counts.len()
-        ));
+        let counts = counts.len();
+        return Err(format!("there are {counts} counts for {number} blocks"));
     }
     if let Some(starts) = starts.filter(|starts| starts.len() != number) {
-        return Err(format!(
-            "there are {} starts for {number} blocks",
-            starts.len()
-        ));
+        let starts = starts.len();
+        return Err(format!("there are {starts} starts for {number} blocks"));
     }
     let mut next = 0;
     let ranges = counts.iter().enumerate().map(|(n, &count)| {
@@ -150,13 +146,13 @@ fn ranges(
     ranges.collect()
 }
 
-/// That no two blocks have an element in common.
-fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
+/// Checks that no two blocks overlap.
+fn disjoint(ranges: &[Range<usize>]) -> Result<(), String> {
     let filled = |n: &usize| !ranges[*n].is_empty();
     let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
     order.sort_by_key(|&n| ranges[n].start);
-    let meet = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
-    match order.windows(2).find(meet) {
+    let overlap = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
+    match order.windows(2).find(overlap) {
         None => Ok(()),
         Some(pair) => Err(format!(
             "blocks {} and {} both have the element at index {}",
@@ -169,7 +165,7 @@ fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, part, ranges};
+    use super::{disjoint, part, ranges};
     use oxmpi_os::RawBytes;
     use oxmpi_wire::Bytes;
     use proptest::prelude::*;
@@ -179,7 +175,7 @@ mod tests {
         let (counts, starts) = ([0, 2, 0], [usize::MAX, 1, 1 << 62]);
         let ranges = ranges(&counts, Some(&starts), 3, 4).expect("within bounds");
         let mut values = [0_u64; 4];
-        // SAFETY: initialised, and nobody reads or writes it through this.
+        // SAFETY: initialised, and not accessed through this.
         let bytes = unsafe { RawBytes::new(values.as_mut_ptr().cast(), 32) };
         let lens = ranges.iter().map(|range| part(&bytes, range, 8).len());
         assert_eq!(lens.collect::<Vec<_>>(), [0, 16, 0]);
@@ -189,20 +185,16 @@ mod tests {
     fn wrong_blocks_are_named() {
         let why = |counts: &[usize], starts| ranges(counts, starts, 3, 8).expect_err("wrong");
         assert_eq!(why(&[1, 2], None), "there are 2 counts for 3 blocks");
-        assert_eq!(
-            why(&[1, 2, 3], Some(&[0])),
-            "there are 1 starts for 3 blocks"
-        );
+        let short = why(&[1, 2, 3], Some(&[0]));
+        assert_eq!(short, "there are 1 starts for 3 blocks");
         let beyond = "block 2 has 4 elements from index 5 on, and the buffer has 8";
         assert_eq!(why(&[3, 2, 4], None), beyond);
         assert_eq!(why(&[0, 0, 4], Some(&[0, 0, 5])), beyond);
         let most = [usize::MAX, 1, usize::MAX];
         assert!(why(&most, Some(&[1, 1, 1])).contains("block 0 has"));
         let shared = ranges(&[2, 3, 1], Some(&[6, 4, 0]), 3, 8).expect("within bounds");
-        assert_eq!(
-            apart(&shared),
-            Err("blocks 0 and 1 both have the element at index 6".to_owned())
-        );
+        let expected = "blocks 0 and 1 both have the element at index 6";
+        assert_eq!(disjoint(&shared), Err(expected.to_owned()));
     }
 
     proptest! {
@@ -215,7 +207,7 @@ mod tests {
             let ranges = ranges(&counts, Some(&starts), counts.len(), 24).expect("within bounds");
             let holders = |i| ranges.iter().filter(|range| range.contains(&i)).count();
             let overlap = (0..24).any(|i| holders(i) > 1);
-            prop_assert_eq!(apart(&ranges).is_err(), overlap);
+            prop_assert_eq!(disjoint(&ranges).is_err(), overlap);
         }
     }
 }

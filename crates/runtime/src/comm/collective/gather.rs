@@ -3,102 +3,101 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
+use crate::raw::{Area, Threading};
 
-/// What only the root has.
+/// What errors call the buffer that only the root gives.
 const RESULT: &str = "room for the result";
 
-/// Gives the root the values of every rank, as many of each, in the order of the ranks
-/// (`MPI_Igather`). Only the root gives room for them.
+/// Gives the root the values of every rank, the same number from each, in the order of the ranks
+/// (`MPI_Igather`). Only the root gives `all`. Between two groups it gets those of the remote group; `values`
+/// of its own group are not used.
 pub fn gather<T: Data, I: Slice<T>>(
     values: I,
     all: Option<&mut [T]>,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>)> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let all = place.of_root(root, RESULT, all)?;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let all = site.of_root(root, RESULT, all)?;
         let values = values.lend();
         if let Some(all) = &all {
-            place.count_each("the result", all.len(), values.count)?;
+            site.count_blocks("the result", all.len(), values.count)?;
         }
-        let call = Call::gather(place.rank, place.size, root, values.bytes.len());
+        let call = Call::gather(site.rank, site.size, root, values.bytes.len());
         let (output, all) = match all.map(Lend::lend) {
             Some(all) => (Area::Whole(all.bytes), Some(all.held)),
             None => (Area::empty(), None),
         };
         let input = Area::Whole(values.bytes);
-        Ok(Described::new(call, input, output, (values.held, all)))
+        Ok(DescribedCall::new(call, input, output, (values.held, all)))
     }
 }
 
-/// The root's part in a [`gather`] where its own values already stand at their place in `all`
-/// (`MPI_IN_PLACE`). The other ranks call [`gather`].
+/// The root's part of a [`gather`] where its own values are already in `all` (`MPI_IN_PLACE`). The other
+/// ranks call [`gather`].
 pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
-    move |place: Place| {
-        let each = all.len() / place.size as usize;
-        place.count_each("the result", all.len(), each)?;
+    move |site: CallSite| {
+        let each = all.len() / site.size as usize;
+        site.count_each("the result", all.len(), each)?;
         let all = all.lend();
-        let bytes = all.bytes.len() / u64::from(place.size);
-        let call = Call::gather(place.rank, place.size, place.rank, bytes).with_in_place(true);
+        let bytes = all.bytes.len() / u64::from(site.size);
+        let call = Call::gather(site.rank, site.size, site.rank, bytes).with_in_place(true);
         let output = Area::Whole(all.bytes);
-        Ok(Described::new(call, Area::empty(), output, all.held))
+        Ok(DescribedCall::new(call, Area::empty(), output, all.held))
     }
 }
 
-/// Gives the root the values of every rank, each as many as it likes (`MPI_Igatherv`). Only the
-/// root gives room for them, a block for each rank.
+/// As [`gather`], with any number of values from each rank (`MPI_Igatherv`). The root gives a block for each
+/// rank.
 pub fn gatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Option<Blocks<'_, &'buf mut [T]>>,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&'buf mut [T]>)> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let all = place.of_root(root, RESULT, all)?;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let all = site.of_root(root, RESULT, all)?;
         let values = values.lend();
         let (output, all) = match all {
             None => (Area::empty(), None),
             Some(all) => {
                 let counts = all.counts;
-                let cut = all.cut(&place, "the result", place.size as usize, Use::Written)?;
-                let own = counts[place.rank as usize];
-                place.count("this rank's block of the result", own, values.count)?;
-                (
-                    Area::Blocks(raw::Blocks::new(cut.places, 1)),
-                    Some(cut.held),
-                )
+                let cut = all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+                if let Some(own) = site.own_block(counts) {
+                    site.count("this rank's block of the result", own, values.count)?;
+                }
+                (Area::of_blocks(cut.places), Some(cut.held))
             }
         };
-        let call = Call::gatherv(place.rank, place.size, root, values.bytes.len());
+        let call = Call::gatherv(site.rank, site.size, root, values.bytes.len());
         let input = Area::Whole(values.bytes);
-        Ok(Described::new(call, input, output, (values.held, all)))
+        Ok(DescribedCall::new(call, input, output, (values.held, all)))
     }
 }
 
-/// The root's part in a [`gatherv`] where its own values already stand in their block.
+/// The root's part of a [`gatherv`] where its own values are already in their block.
 pub fn gatherv_in_place<'buf, T: Data>(
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<&'buf mut [T]> {
-    move |place: Place| {
-        let Cut { places, held } =
-            all.cut(&place, "the result", place.size as usize, Use::Written)?;
-        let own = places[place.rank as usize].len();
-        let call = Call::gatherv(place.rank, place.size, place.rank, own).with_in_place(true);
-        let output = Area::Blocks(raw::Blocks::new(places, 1));
-        Ok(Described::new(call, Area::empty(), output, held))
+    move |site: CallSite| {
+        let CutBlocks { places, held } =
+            all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
+        let own = places[site.rank as usize].len();
+        let call = Call::gatherv(site.rank, site.size, site.rank, own).with_in_place(true);
+        let output = Area::of_blocks(places);
+        Ok(DescribedCall::new(call, Area::empty(), output, held))
     }
 }
 
-impl<A: Access> Comm<A> {
-    /// Gives rank `root` the values of every rank, as many of each, in the order of the ranks
-    /// (`MPI_Gather`). Only the root gives room for them:
+impl<A: Threading> Comm<A> {
+    /// Gives rank `root` the values of every rank, the same number from each, in the order of the ranks
+    /// (`MPI_Gather`). Only the root gives `all`:
     ///
     /// ```
     /// # use oxmpi::World;
@@ -110,14 +109,14 @@ impl<A: Access> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When `root` does not exist, the root gives no room or another rank does, a length is wrong,
-    /// or a rank is lost.
+    /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
+    /// is lost.
     pub fn gather<T: Data>(&self, values: &[T], all: Option<&mut [T]>, root: usize) -> Result<()> {
         self.run(super::gather(values, all, root))
     }
 
-    /// The root's part in a [`gather`](Comm::gather) where its own values already stand at their
-    /// place in `all` (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
+    /// The root's part of a [`gather`](Comm::gather) where its own values are already in `all`
+    /// (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
     ///
     /// # Errors
     /// As there.
@@ -125,8 +124,8 @@ impl<A: Access> Comm<A> {
         self.run(super::gather_in_place(all))
     }
 
-    /// Gives rank `root` the values of every rank, each as many as it likes (`MPI_Gatherv`). Only
-    /// the root gives room for them, a block for each rank.
+    /// As [`Comm::gather`], with any number of values from each rank (`MPI_Gatherv`). The root gives a block
+    /// for each rank.
     ///
     /// # Errors
     /// As [`Comm::gather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -139,8 +138,8 @@ impl<A: Access> Comm<A> {
         self.run(super::gatherv(values, all, root))
     }
 
-    /// The root's part in a [`gatherv`](Comm::gatherv) where its own values already stand in their
-    /// block. The other ranks call [`gatherv`](Comm::gatherv).
+    /// The root's part of a [`gatherv`](Comm::gatherv) where its own values are already in their block. The
+    /// other ranks call [`gatherv`](Comm::gatherv).
     ///
     /// # Errors
     /// As there.

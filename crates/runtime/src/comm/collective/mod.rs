@@ -1,14 +1,14 @@
-//! Collective operations with their buffers (MPI 5.0, chapters 6 and 8.6).
+//! Collective operations and their buffers (MPI 5.0, chapters 6 and 8.6).
 //!
-//! The methods of [`Comm`] of the same names run an operation to its end. The functions here only
-//! describe it: for [`Scope::start`](crate::Scope::start), which makes it nonblocking, and for
-//! [`Comm::persistent`], which makes one that is run again and again.
+//! The methods of [`Comm`] with the same names run an operation to its end. The functions here describe it,
+//! for [`Scope::start`](crate::Scope::start) and [`Comm::persistent`], and between two groups for those of
+//! [`InterComm`](crate::InterComm).
 //!
-//! Every rank of the communicator calls the same operations in the same order, and with the same
-//! lengths and root where nothing else is said. Where a message tells that they did not, all ranks
-//! get an error. Where none does, as with roots that differ or a length of 0 on one rank only, ranks
-//! may wait for each other until one of them leaves the job; with the setting `coll_check` they
-//! compare what they call before, and all get an error that names two of them.
+//! Every rank of the communicator calls the same operations in the same order, with the same lengths and root
+//! where nothing else is said. Where a message shows that they did not, all ranks get an error. Where none
+//! does, as with different roots or a length of 0 on one rank only, ranks may wait until one of them leaves
+//! the job. With the setting `coll_check` ranks compare their calls first, and all get an error that names
+//! two of them.
 
 mod allgather;
 mod alltoall;
@@ -28,7 +28,7 @@ pub(super) mod slices;
 use std::fmt;
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::Call;
+use oxmpi_coll::catalog::{Call, NOBODY};
 use oxmpi_coll::choice::Reproducible;
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
@@ -54,15 +54,33 @@ pub use slices::Slices;
 
 use super::Comm;
 use super::topology::Topology;
+use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::op::{Combine, Kind, Nothing, Reduced, Reduction, Widening, on_bytes};
-use crate::raw::{Access, Area, Buffers, Operation, Wide};
-use crate::request::Buffer;
+use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, on_bytes};
+use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers, Widening};
 
-/// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
+/// The root of a collective, as a rank names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// This rank (`MPI_ROOT`).
+    This,
+    /// Another rank of this rank's group (`MPI_PROC_NULL`); in an intercommunicator only. This rank takes no
+    /// part.
+    ProcNull,
+    /// A rank of the communicator; of the remote group in an intercommunicator.
+    Rank(usize),
+}
+
+impl From<usize> for Root {
+    fn from(rank: usize) -> Self {
+        Self::Rank(rank)
+    }
+}
+
+/// A collective operation that borrows `B`, made by the functions of this module. Sealed.
 #[must_use = "it is only described: start it in a scope"]
-pub trait Collective<B: Buffer, C = Nothing>: sealed::Describe<B, C> {}
+pub trait Collective<B: Buffer, C = NoReduction>: sealed::Describe<B, C> {}
 
 impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
 
@@ -73,47 +91,49 @@ impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
 pub(crate) mod sealed {
     use super::{Arc, Buffer, Buffers, Call, Reproducible, Result, Topology};
 
-    /// What an operation is, once it is known where it is called; `C` combines elements.
+    /// Describes an operation, once its communicator is known; `C` combines elements.
     pub trait Describe<B: Buffer, C> {
         /// Checks the arguments.
         ///
         /// # Errors
         /// The first that is wrong.
-        fn describe(self, place: Place) -> Result<Described<B, C>>;
+        fn describe(self, site: CallSite) -> Result<DescribedCall<B, C>>;
     }
 
-    /// The rank that calls, and its communicator.
+    /// The calling rank and its communicator.
     #[derive(Clone, Debug)]
-    pub struct Place {
+    pub struct CallSite {
         pub(in crate::comm) rank: u32,
         pub(in crate::comm) size: u32,
+        /// Ranks of the remote group; 0 in an intracommunicator.
+        pub(in crate::comm) remote: u32,
         pub(super) topology: Option<Arc<Topology>>,
         pub(super) reproducible: Reproducible,
     }
 
-    /// An operation of which all is known.
-    pub struct Described<B: Buffer, C> {
+    /// A call with its buffers and operation, all arguments checked.
+    pub struct DescribedCall<B: Buffer, C> {
         pub(crate) call: Call,
-        /// The bytes of what is held.
+        /// The memory of what is held.
         pub(crate) buffers: Buffers,
         pub(crate) held: B::Held,
         pub(crate) combine: Option<C>,
     }
 }
 
-use sealed::{Described, Place};
+use sealed::{CallSite, DescribedCall};
 
 impl<B: Buffer, C, F> sealed::Describe<B, C> for F
 where
-    F: FnOnce(Place) -> Result<Described<B, C>>,
+    F: FnOnce(CallSite) -> Result<DescribedCall<B, C>>,
 {
     #[inline]
-    fn describe(self, place: Place) -> Result<Described<B, C>> {
-        self(place)
+    fn describe(self, site: CallSite) -> Result<DescribedCall<B, C>> {
+        self(site)
     }
 }
 
-impl<B: Buffer> Described<B, Nothing> {
+impl<B: Buffer> DescribedCall<B, NoReduction> {
     fn new(call: Call, input: Area, output: Area, held: B::Held) -> Self {
         Self {
             call,
@@ -124,21 +144,21 @@ impl<B: Buffer> Described<B, Nothing> {
     }
 }
 
-/// A reduction's operation, and the elements that it is done on.
-pub(in crate::comm) struct Reducing<C> {
-    pub(in crate::comm) kind: Kind,
-    pub(in crate::comm) combine: C,
+/// The operation of a reduction, and the elements on which it is done.
+pub(super) struct ReductionCall<C> {
+    kind: OperandOrder,
+    combine: C,
     /// Bytes of one element.
-    pub(in crate::comm) element: u64,
-    /// Where the elements are.
-    pub(in crate::comm) buffers: Buffers,
+    element: u64,
+    /// The memory of the elements.
+    buffers: Buffers,
 }
 
-impl<C> Reducing<C> {
-    /// The operation, with its call.
+impl<C> ReductionCall<C> {
+    /// The operation and its call.
     #[inline(always)]
-    fn described<B: Buffer>(self, call: Call, held: B::Held) -> Described<B, C> {
-        Described {
+    fn described<B: Buffer>(self, call: Call, held: B::Held) -> DescribedCall<B, C> {
+        DescribedCall {
             call: self.kind.of(call),
             buffers: self.buffers,
             held,
@@ -147,34 +167,84 @@ impl<C> Reducing<C> {
     }
 }
 
-impl Place {
-    /// The root as a peer.
-    fn root(&self, root: usize) -> Result<u32> {
-        match u32::try_from(root) {
-            Ok(root) if root < self.size => Ok(root),
+impl CallSite {
+    /// The root as a peer: see [`Call::root`].
+    fn root(&self, root: impl Into<Root>) -> Result<u32> {
+        let (named, ranks, first) = match (root.into(), self.remote) {
+            (Root::This, _) => return Ok(self.rank),
+            (Root::ProcNull, 0) => return Err(self.refused("the root is not a rank")),
+            (Root::ProcNull, _) => return Ok(NOBODY),
+            (Root::Rank(root), 0) => (root, self.size, 0),
+            (Root::Rank(root), remote) => (root, remote, self.size),
+        };
+        match u32::try_from(named) {
+            Ok(root) if root < ranks => Ok(first + root),
             _ => Err(Error::Rank {
                 rank: self.rank as usize,
-                named: root,
-                size: self.size as usize,
+                named,
+                size: ranks as usize,
             }),
         }
     }
 
-    /// What only the root has, where the calling rank is the root; else nothing, and nothing may
-    /// have been given.
+    /// The buffer that only the root gives. An error where another rank gives one.
     fn of_root<T>(&self, root: u32, what: &'static str, given: Option<T>) -> Result<Option<T>> {
         if given.is_some() == (self.rank == root) {
             return Ok(given);
         }
-        let why = match given {
-            Some(_) => format_args!("this rank gives {what}, which only the root has, rank {root}"),
-            None => format_args!("this rank is the root and does not give {what}"),
+        let why = match (given, root) {
+            (None, _) => format!("this rank is the root and does not give {what}"),
+            (Some(_), NOBODY) => {
+                format!(
+                    "this rank gives {what}, which only the root has, another rank of this group"
+                )
+            }
+            (Some(_), root) if root >= self.size => format!(
+                "this rank gives {what}, which only the root has, rank {} of the remote group",
+                root - self.size
+            ),
+            (Some(_), root) => {
+                format!("this rank gives {what}, which only the root has, rank {root}")
+            }
         };
         Err(self.refused(why))
     }
 
-    /// An operation on the elements of a call.
-    // Inlined, so that what is known of a call is not moved from place to place, which takes longer than a short
+    /// Whether a reduction to this root uses this rank's values: between two groups only those of the group
+    /// that the root is not in.
+    const fn gives_to(&self, root: u32) -> bool {
+        self.remote == 0 || root >= self.size && root != NOBODY
+    }
+
+    /// The number of blocks of a buffer with one for each rank that this rank sends to or receives from.
+    fn blocks(&self) -> usize {
+        match self.remote {
+            0 => self.size as usize,
+            remote => remote as usize,
+        }
+    }
+
+    /// The length of this rank's own block; `None` between two groups, where it has none.
+    fn own_block(&self, counts: &[usize]) -> Option<usize> {
+        (self.remote == 0).then(|| counts[self.rank as usize])
+    }
+
+    /// Checks that a buffer divides into equal blocks.
+    fn count_equal(&self, what: &'static str, has: usize) -> Result<()> {
+        self.count(what, has, has / self.blocks() * self.blocks())
+    }
+
+    /// Checks that a buffer has a block of `each` elements for each rank. Between two groups the other group's
+    /// blocks may have another length.
+    fn count_blocks(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
+        match self.remote {
+            0 => self.count(what, has, each.saturating_mul(self.size as usize)),
+            _ => self.count_equal(what, has),
+        }
+    }
+
+    /// The operation of a reduction, on the elements of its call.
+    // Inlined, so that the description of a call is not moved in memory, which takes longer than a short
     // call.
     #[inline(always)]
     pub(super) fn reducing<T: Data, R: Reduction<T>>(
@@ -182,14 +252,14 @@ impl Place {
         op: R,
         input: Area,
         output: Area,
-    ) -> Result<Reducing<R::Combine>> {
-        let Reduced {
+    ) -> Result<ReductionCall<R::Combine>> {
+        let ResolvedReduction {
             kind,
             combine,
             widening,
-        } = op.reduces(self.reproducible)?;
+        } = op.resolve(self.reproducible)?;
         let element = size_of::<T>() as u64;
-        Ok(Reducing {
+        Ok(ReductionCall {
             kind,
             combine,
             element: widening.map_or(element, |widening| widening.element),
@@ -200,7 +270,7 @@ impl Place {
         })
     }
 
-    /// Room for the wide elements of an operation, in place of those of `element` bytes that are given.
+    /// Buffers of wide elements for an operation, in place of those of `element` bytes.
     #[cold]
     fn widened(
         &self,
@@ -209,21 +279,21 @@ impl Place {
         input: &Area,
         output: &Area,
     ) -> Result<Buffers> {
-        let (wide, [input, output]) = Wide::new(widening, element, input, output)
+        let (wide, [input, output]) = WidenedBuffers::new(widening, element, input, output)
             .ok_or_else(|| self.refused("no memory for exact sums"))?;
         let mut buffers = Buffers::new(input, output);
         buffers.wide = Some(Box::new(wide));
         Ok(buffers)
     }
 
-    /// The neighbours.
+    /// The neighbours of the communicator.
     fn topology(&self) -> Result<Arc<Topology>> {
         self.topology.clone().ok_or_else(|| {
             self.refused("this communicator has no neighbours; make a Cart or a Graph of it")
         })
     }
 
-    /// That a buffer has the right length.
+    /// Checks the length of a buffer.
     pub(super) fn count(&self, what: &'static str, has: usize, needs: usize) -> Result<()> {
         if has == needs {
             return Ok(());
@@ -236,7 +306,7 @@ impl Place {
         })
     }
 
-    /// That a buffer has a block of so many elements for each rank.
+    /// Checks that a buffer has `each` elements for each rank.
     pub(super) fn count_each(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
         self.count(what, has, each.saturating_mul(self.size as usize))
     }
@@ -250,11 +320,12 @@ impl Place {
     }
 }
 
-impl<A: Access> Comm<A> {
-    pub(crate) fn place(&self) -> Place {
-        Place {
+impl<A: Threading> Comm<A> {
+    pub(crate) fn call_site(&self) -> CallSite {
+        CallSite {
             rank: self.raw.group().rank(),
             size: self.raw.group().size(),
+            remote: 0,
             topology: self.topology.clone(),
             reproducible: self.raw.reproducible(),
         }
@@ -262,9 +333,9 @@ impl<A: Access> Comm<A> {
 
     /// Runs the operation to its end.
     fn run<B: Buffer, C: Combine>(&self, operation: impl Collective<B, C>) -> Result<()> {
-        // What is known of a call stays where it is made: moved, an allreduce of 8 B of two ranks took 4% longer.
-        match operation.describe(self.place()) {
-            Ok(Described {
+        // The description stays where it is made: moving it made an allreduce of 8 B of two ranks 4% slower.
+        match operation.describe(self.call_site()) {
+            Ok(DescribedCall {
                 ref call,
                 ref buffers,
                 combine,

@@ -1,79 +1,77 @@
 //! Neighbourhood collectives (MPI 5.0, section 8.6), of a [`Cart`](crate::Cart) or a
 //! [`Graph`](crate::Graph).
 //!
-//! Blocks stand in the order of the neighbours: on a grid the rank below and the rank above in each
-//! dimension. The block of a neighbour that a grid does not have is not touched.
+//! Blocks are in the order of the neighbours: on a grid the rank below and the rank above in each dimension.
+//! The block of a neighbour beyond an edge is not accessed.
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Use};
+use super::blocks::{BlockUse, Blocks};
 use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
-use super::{Collective, Described, Nothing, Place};
+use super::{CallSite, Collective, DescribedCall, NoReduction};
+use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
-use crate::request::Buffer;
+use crate::raw::{Area, Threading};
 
-/// Gives each neighbour this rank's values, and gets as many of each (`MPI_Ineighbor_allgather`).
+/// Sends `values` to each neighbour, and receives the same number from each (`MPI_Ineighbor_allgather`).
 pub fn neighbor_allgather<T: Data, I: Slice<T>>(
     values: I,
     all: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (values, all) = (values.lend(), all.lend());
         let needs = values.count.saturating_mul(topology.sources());
-        place.count("the result", all.count, needs)?;
+        site.count("the result", all.count, needs)?;
         let of =
-            |degrees| Call::neighbor_allgather(place.rank, place.size, degrees, values.bytes.len());
+            |degrees| Call::neighbor_allgather(site.rank, site.size, degrees, values.bytes.len());
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
         Ok(among(&topology, of, input, output, (values.held, all.held)))
     }
 }
 
-/// Gives each neighbour this rank's values, and gets a block of each
-/// (`MPI_Ineighbor_allgatherv`). What one gives and what the other has room for is equally long.
+/// Sends `values` to each neighbour, and receives a block from each (`MPI_Ineighbor_allgatherv`). The lengths
+/// of sender and receiver are equal.
 pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
     values: I,
     all: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
-        let all = all.cut(&place, "the result", topology.sources(), Use::Written)?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
+        let all = all.cut(&site, "the result", topology.sources(), BlockUse::Written)?;
         let values = values.lend();
-        let of = |degrees| {
-            Call::neighbor_allgatherv(place.rank, place.size, degrees, values.bytes.len())
-        };
+        let of =
+            |degrees| Call::neighbor_allgatherv(site.rank, site.size, degrees, values.bytes.len());
         let input = Area::Whole(values.bytes);
-        let output = Area::Blocks(raw::Blocks::new(all.places, 1));
+        let output = Area::of_blocks(all.places);
         Ok(among(&topology, of, input, output, (values.held, all.held)))
     }
 }
 
-/// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
-/// (`MPI_Ineighbor_alltoall`).
+/// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Ineighbor_alltoall`).
 pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
     values: I,
     result: &mut [T],
 ) -> impl Collective<(I::Buffer, &mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (values, result) = (values.lend(), result.lend());
         let (to, from) = (topology.destinations(), topology.sources());
-        // Who sends nothing knows the length by what comes.
+        // A rank that sends nothing knows the length from its result.
         let each = match to {
             0 => result.count.checked_div(from).unwrap_or(0),
             _ => values.count / to,
         };
-        place.count("the values", values.count, each.saturating_mul(to))?;
-        place.count("the result", result.count, each.saturating_mul(from))?;
+        site.count("the values", values.count, each.saturating_mul(to))?;
+        site.count("the result", result.count, each.saturating_mul(from))?;
         let bytes = each as u64 * size_of::<T>() as u64;
-        let of = |degrees| Call::neighbor_alltoall(place.rank, place.size, degrees, bytes);
+        let of = |degrees| Call::neighbor_alltoall(site.rank, site.size, degrees, bytes);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
         Ok(among(
             &topology,
@@ -85,20 +83,20 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
     }
 }
 
-/// Gives each neighbour a block of this rank's values, each of its own length, and gets one of each
-/// (`MPI_Ineighbor_alltoallv`). What one gives and what the other has room for is equally long.
+/// Sends each neighbour a block of `values`, of any length, and receives one from each
+/// (`MPI_Ineighbor_alltoallv`). The lengths of sender and receiver are equal.
 pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     values: Blocks<'_, I>,
     result: Blocks<'_, &'buf mut [T]>,
 ) -> impl Collective<(I::Buffer, &'buf mut [T])> {
-    move |place: Place| {
-        let topology = place.topology()?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
         let (to, from) = (topology.destinations(), topology.sources());
-        let values = values.cut(&place, "the values", to, Use::Read)?;
-        let result = result.cut(&place, "the result", from, Use::Written)?;
+        let values = values.cut(&site, "the values", to, BlockUse::Read)?;
+        let result = result.cut(&site, "the result", from, BlockUse::Written)?;
         let held = (values.held, result.held);
         Ok(exchange(
-            &place,
+            &site,
             &topology,
             values.places,
             result.places,
@@ -107,66 +105,64 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
-/// (`MPI_Ineighbor_alltoallw`).
+/// As [`neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Ineighbor_alltoallw`).
 pub fn neighbor_alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
 ) -> impl Collective<Slices<'buf>> {
-    move |place: Place| {
-        let topology = place.topology()?;
-        place.count("the list of values", values.len(), topology.destinations())?;
-        place.count("the list of results", result.len(), topology.sources())?;
+    move |site: CallSite| {
+        let topology = site.topology()?;
+        site.count("the list of values", values.len(), topology.destinations())?;
+        site.count("the list of results", result.len(), topology.sources())?;
         let (values, result) = (sources(values), targets(result));
-        Ok(exchange(&place, &topology, values, result, ()))
+        Ok(exchange(&site, &topology, values, result, ()))
     }
 }
 
 /// A neighbor_alltoallv of these blocks.
 fn exchange<B: Buffer>(
-    place: &Place,
+    site: &CallSite,
     topology: &Topology,
     values: Vec<RawBytes>,
     result: Vec<RawBytes>,
     held: B::Held,
-) -> Described<B, Nothing> {
-    let of = |degrees| Call::neighbor_alltoallv(place.rank, place.size, degrees);
-    let input = Area::Blocks(raw::Blocks::new(values, 1));
-    let output = Area::Blocks(raw::Blocks::new(result, 1));
+) -> DescribedCall<B, NoReduction> {
+    let of = |degrees| Call::neighbor_alltoallv(site.rank, site.size, degrees);
+    let input = Area::of_blocks(values);
+    let output = Area::of_blocks(result);
     among(topology, of, input, output, held)
 }
 
-/// The call `of` so many sources and destinations, among the neighbours.
+/// The call among the neighbours; `of` makes it from the numbers of sources and destinations.
 fn among<B: Buffer>(
     topology: &Topology,
     of: impl Fn([u32; 2]) -> Call,
     input: Area,
     output: Area,
     held: B::Held,
-) -> Described<B, Nothing> {
+) -> DescribedCall<B, NoReduction> {
     let call = of([topology.sources() as u32, topology.destinations() as u32]);
     let call = match topology.cartesian {
         true => call.on_grid(),
         false => call,
     };
-    let mut described = Described::new(call, input, output, held);
+    let mut described = DescribedCall::new(call, input, output, held);
     described.buffers.neighbors = Some(topology.neighbors.clone());
     described
 }
 
-impl<A: Access> Comm<A> {
-    /// Gives each neighbour this rank's values, and gets as many of each
-    /// (`MPI_Neighbor_allgather`).
+impl<A: Threading> Comm<A> {
+    /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Neighbor_allgather`).
     ///
     /// # Errors
-    /// When the communicator has no neighbours: it is no [`Cart`](crate::Cart) and no
+    /// When the communicator has no neighbours, as it is neither a [`Cart`](crate::Cart) nor a
     /// [`Graph`](crate::Graph); when a length is wrong, or a rank is lost.
     pub fn neighbor_allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
         self.run(super::neighbor_allgather(values, all))
     }
 
-    /// Gives each neighbour this rank's values, and gets a block of each
-    /// (`MPI_Neighbor_allgatherv`). What one gives and what the other has room for is equally long.
+    /// Sends `values` to each neighbour, and receives a block from each (`MPI_Neighbor_allgatherv`). The
+    /// lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`], and [`Error::Blocks`](crate::Error::Blocks).
@@ -178,8 +174,7 @@ impl<A: Access> Comm<A> {
         self.run(super::neighbor_allgatherv(values, all))
     }
 
-    /// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
-    /// (`MPI_Neighbor_alltoall`).
+    /// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Neighbor_alltoall`).
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`].
@@ -187,9 +182,8 @@ impl<A: Access> Comm<A> {
         self.run(super::neighbor_alltoall(values, result))
     }
 
-    /// Gives each neighbour a block of this rank's values, each of its own length, and gets one of
-    /// each (`MPI_Neighbor_alltoallv`). What one gives and what the other has room for is equally
-    /// long.
+    /// Sends each neighbour a block of `values`, of any length, and receives one from each
+    /// (`MPI_Neighbor_alltoallv`). The lengths of sender and receiver are equal.
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgatherv`].
@@ -201,8 +195,7 @@ impl<A: Access> Comm<A> {
         self.run(super::neighbor_alltoallv(values, result))
     }
 
-    /// As [`Comm::neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
-    /// (`MPI_Neighbor_alltoallw`).
+    /// As [`Comm::neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Neighbor_alltoallw`).
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather`].

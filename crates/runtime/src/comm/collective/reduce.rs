@@ -1,73 +1,80 @@
-//! Reduction to one rank, and to all (MPI 5.0, section 6.9).
+//! Reductions to one rank and to all ranks (MPI 5.0, section 6.9).
 
 use oxmpi_coll::catalog::Call;
 
-use super::elementwise::{apart, in_place};
-use super::slice::{Held, Lend, Slice};
-use super::{Collective, Place};
+use super::elementwise::{in_place, out_of_place};
+use super::slice::{Lend, LentSlice, Slice};
+use super::{CallSite, Collective, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::{Access, Area};
+use crate::raw::{Area, Threading};
 use crate::value::Value;
 
-/// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Ireduce`). Only the
-/// root gives room for the result.
+/// Reduces `values` over all ranks, element by element, to the root (`MPI_Ireduce`). Only the root gives
+/// `result`. Between two groups the values are those of the group that the root is not in.
 pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: Option<&mut [T]>,
     op: R,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>), R::Combine> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let result = place.of_root(root, "room for the result", result)?;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let result = site.of_root(root, "room for the result", result)?;
         let values = values.lend();
-        if let Some(result) = &result {
-            place.count("the result", result.len(), values.count)?;
+        if let Some(result) = result.as_ref().filter(|_| site.gives_to(root)) {
+            site.count("the result", result.len(), values.count)?;
         }
+        let input = match site.gives_to(root) {
+            true => Area::Whole(values.bytes),
+            false => Area::empty(),
+        };
         let (output, result) = match result.map(Lend::lend) {
-            Some(Held { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
+            Some(LentSlice { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
             None => (Area::empty(), None),
         };
-        let reducing = place.reducing::<T, R>(op, Area::Whole(values.bytes), output)?;
+        let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (values.count as u64, reducing.element);
-        let call = Call::reduce(place.rank, place.size, root, count, element);
+        let call = Call::reduce(site.rank, site.size, root, count, element);
         Ok(reducing.described(call, (values.held, result)))
     }
 }
 
-/// As [`reduce`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks call this;
-/// the other ranks' values stay as they are.
+/// As [`reduce`], with the result in the root's `values` (`MPI_IN_PLACE`). All ranks call this; the other
+/// ranks' values are unchanged.
 pub fn reduce_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let Held { bytes, count, held } = values.lend();
-        let is_root = place.rank == root;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        if site.remote > 0 {
+            return Err(site.refused("MPI has no reduce in place in an intercommunicator"));
+        }
+        let LentSlice { bytes, count, held } = values.lend();
+        let is_root = site.rank == root;
         let (input, output) = match is_root {
             true => (Area::empty(), Area::Whole(bytes)),
             false => (Area::Whole(bytes), Area::empty()),
         };
-        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (count as u64, reducing.element);
-        let call = Call::reduce(place.rank, place.size, root, count, element);
+        let call = Call::reduce(site.rank, site.size, root, count, element);
         Ok(reducing.described::<&mut [T]>(call.with_in_place(is_root), held))
     }
 }
 
-/// Reduces `values` over all ranks, element by element, into every rank's `result`
-/// (`MPI_Iallreduce`).
+/// Reduces `values` over all ranks, element by element, into every rank's `result` (`MPI_Iallreduce`).
+/// Between two groups each gets the result of the remote group.
 pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::allreduce, values, result, op)
+    out_of_place(Call::allreduce, values, result, op)
 }
 
 /// As [`allreduce`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -78,7 +85,7 @@ pub fn allreduce_in_place<T: Data, R: Reduction<T>>(
     in_place(Call::allreduce, values, op)
 }
 
-impl<A: Access> Comm<A> {
+impl<A: Threading> Comm<A> {
     /// Reduces a value or a small array over all ranks; rank `root` gets the result, the others
     /// `None` (`MPI_Reduce`).
     ///
@@ -95,12 +102,11 @@ impl<A: Access> Comm<A> {
         Ok((self.rank() == root).then_some(result))
     }
 
-    /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Reduce`). Only the
-    /// root gives room for the result.
+    /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Reduce`). Only the root
+    /// gives `result`.
     ///
     /// # Errors
-    /// As [`Comm::reduce`], or when the root gives no room or another rank does, or a length is
-    /// wrong.
+    /// As [`Comm::reduce`], or when the root gives no `result` or another rank does, or a length is wrong.
     pub fn reduce_into<T: Data>(
         &self,
         values: &[T],
@@ -111,8 +117,8 @@ impl<A: Access> Comm<A> {
         self.run(super::reduce(values, result, op, root))
     }
 
-    /// As [`Comm::reduce_into`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks
-    /// call this; the other ranks' values stay as they are.
+    /// As [`Comm::reduce_into`], with the result in the root's `values` (`MPI_IN_PLACE`). All ranks call
+    /// this; the other ranks' values are unchanged.
     ///
     /// # Errors
     /// As there.
@@ -125,9 +131,8 @@ impl<A: Access> Comm<A> {
         self.run(super::reduce_in_place(values, op, root))
     }
 
-    /// Reduces a value or a small array over all ranks, and gives every rank the result
-    /// (`MPI_Allreduce`). All ranks get the same bits, but for which NaN it is where several are
-    /// added or multiplied.
+    /// Reduces a value or a small array over all ranks, and gives every rank the result (`MPI_Allreduce`).
+    /// All ranks get the same bits, except where several NaNs are added or multiplied.
     ///
     /// # Errors
     /// When the element has no such operation, or a rank is lost.

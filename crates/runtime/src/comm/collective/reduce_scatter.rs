@@ -1,109 +1,109 @@
-//! Reduction whose result is scattered (MPI 5.0, section 6.10).
+//! Reductions whose result is scattered (MPI 5.0, section 6.10).
 
 use oxmpi_coll::catalog::Call;
 
-use super::blocks::{Blocks, Cut, Use};
-use super::slice::{Held, Lend, Slice};
-use super::{Collective, Place};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
+use super::slice::{Lend, LentSlice, Slice};
+use super::{CallSite, Collective};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::op::Reduction;
-use crate::raw::{self, Access, Area};
+use crate::raw::{self, Area, Threading};
 
-/// Reduces the values of all ranks, element by element, and gives each rank its share of the
-/// result, as many elements to each, in the order of the ranks (`MPI_Ireduce_scatter_block`).
+/// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result, in
+/// the order of the ranks (`MPI_Ireduce_scatter_block`). Between two groups each gets the result of the
+/// remote group.
 pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    move |place: Place| {
+    move |site: CallSite| {
         let (values, result) = (values.lend(), result.lend());
-        place.count_each("the values", values.count, result.count)?;
+        site.count_each("the values", values.count, result.count)?;
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (result.count as u64, reducing.element);
-        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
+        let call = Call::reduce_scatter_block(site.rank, site.size, count, element);
         Ok(reducing.described(call, (values.held, result.held)))
     }
 }
 
-/// As [`reduce_scatter_block`], this rank's share of the result coming to the start of `values`;
-/// what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+/// As [`reduce_scatter_block`], with this rank's part of the result at the start of `values`; the rest is
+/// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
 pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let Held { bytes, count, held } = values.lend();
-        place.count_each("the values", count, count / place.size as usize)?;
-        let reducing = place.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
-        let (count, element) = (count as u64 / u64::from(place.size), reducing.element);
-        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
+    move |site: CallSite| {
+        let LentSlice { bytes, count, held } = values.lend();
+        site.count_each("the values", count, count / site.size as usize)?;
+        let reducing = site.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
+        let (count, element) = (count as u64 / u64::from(site.size), reducing.element);
+        let call = Call::reduce_scatter_block(site.rank, site.size, count, element);
         Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
     }
 }
 
-/// Reduces the values of all ranks, element by element, and gives each rank its block of the
-/// result, rank `r` `counts[r]` elements (`MPI_Ireduce_scatter`).
+/// As [`reduce_scatter_block`], with `counts[r]` elements of the result for rank `r` (`MPI_Ireduce_scatter`).
 pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     counts: &[usize],
     result: &'buf mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &'buf mut [T]), R::Combine> {
-    move |place: Place| {
-        let total = total(&place, counts)?;
+    move |site: CallSite| {
+        let total = total(&site, counts)?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
-        let Cut { places, held } = blocks.cut(&place, what, place.size as usize, Use::Read)?;
-        let own = counts[place.rank as usize];
+        let CutBlocks { places, held } = blocks.cut(&site, what, site.blocks(), BlockUse::Read)?;
+        let own = counts[site.rank as usize];
         let result = result.lend();
-        place.count("the result", result.count, own)?;
-        let input = Area::Blocks(raw::Blocks::new(places, size_of::<T>() as u64));
-        let reducing = place.reducing::<T, R>(op, input, Area::Whole(result.bytes))?;
+        site.count("the result", result.count, own)?;
+        let input = Area::Blocks(raw::BlockRanges::new(places, size_of::<T>() as u64));
+        let reducing = site.reducing::<T, R>(op, input, Area::Whole(result.bytes))?;
         let (count, element) = (total as u64, reducing.element);
-        let call = Call::reduce_scatter(place.rank, place.size, count, element);
+        let call = Call::reduce_scatter(site.rank, site.size, count, element);
         Ok(reducing.described(call, (held, result.held)))
     }
 }
 
-/// As [`reduce_scatter`], this rank's block of the result coming to the start of `values`; what the
-/// rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+/// As [`reduce_scatter`], with this rank's block of the result at the start of `values`; the rest is
+/// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
 pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
     values: &'buf mut [T],
     counts: &[usize],
     op: R,
 ) -> impl Collective<&'buf mut [T], R::Combine> {
-    move |place: Place| {
-        let total = total(&place, counts)?;
-        let Held { bytes, count, held } = values.lend();
-        place.count("the values", count, total)?;
+    move |site: CallSite| {
+        let total = total(&site, counts)?;
+        let LentSlice { bytes, count, held } = values.lend();
+        site.count("the values", count, total)?;
         let lengths = counts.iter().map(|&count| count as u64).collect();
-        let input = Area::Blocks(raw::Blocks::counted(lengths));
-        let reducing = place.reducing::<T, R>(op, input, Area::Whole(bytes))?;
+        let input = Area::Blocks(raw::BlockRanges::counted(lengths));
+        let reducing = site.reducing::<T, R>(op, input, Area::Whole(bytes))?;
         let (count, element) = (total as u64, reducing.element);
-        let call = Call::reduce_scatter(place.rank, place.size, count, element);
+        let call = Call::reduce_scatter(site.rank, site.size, count, element);
         Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
     }
 }
 
-/// The elements of a reduce_scatter with a count for each rank.
-pub(in crate::comm) fn total(place: &Place, counts: &[usize]) -> Result<usize> {
-    place.count("the list of counts", counts.len(), place.size as usize)?;
+/// The sum of the counts of a reduce_scatter.
+fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
+    site.count("the list of counts", counts.len(), site.size as usize)?;
     let mut all = counts.iter();
     let total = all.try_fold(0, |sum: usize, &count| sum.checked_add(count));
     total.ok_or_else(|| Error::Blocks {
-        rank: place.rank as usize,
+        rank: site.rank as usize,
         what: "the values",
         why: "the counts add up to more elements than any memory holds".to_owned(),
     })
 }
 
-impl<A: Access> Comm<A> {
-    /// Reduces the values of all ranks, element by element, and gives each rank its share of the
-    /// result, as many elements to each, in the order of the ranks (`MPI_Reduce_scatter_block`).
+impl<A: Threading> Comm<A> {
+    /// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result,
+    /// in the order of the ranks (`MPI_Reduce_scatter_block`).
     ///
     /// # Errors
     /// When the element has no such operation, a length is wrong, or a rank is lost.
@@ -116,8 +116,8 @@ impl<A: Access> Comm<A> {
         self.run(super::reduce_scatter_block(values, result, op))
     }
 
-    /// As [`Comm::reduce_scatter_block`], this rank's share of the result coming to the start of
-    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::reduce_scatter_block`], with this rank's part of the result at the start of `values`; the
+    /// rest is undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -129,8 +129,8 @@ impl<A: Access> Comm<A> {
         self.run(super::reduce_scatter_block_in_place(values, op))
     }
 
-    /// Reduces the values of all ranks, element by element, and gives each rank its block of the
-    /// result, rank `r` `counts[r]` elements (`MPI_Reduce_scatter`).
+    /// As [`Comm::reduce_scatter_block`], with `counts[r]` elements of the result for rank `r`
+    /// (`MPI_Reduce_scatter`).
     ///
     /// # Errors
     /// As [`Comm::reduce_scatter_block`].
@@ -144,8 +144,8 @@ impl<A: Access> Comm<A> {
         self.run(super::reduce_scatter(values, counts, result, op))
     }
 
-    /// As [`Comm::reduce_scatter`], this rank's block of the result coming to the start of
-    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    /// As [`Comm::reduce_scatter`], with this rank's block of the result at the start of `values`; the rest
+    /// is undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
     ///
     /// # Errors
     /// As there.
@@ -161,25 +161,26 @@ impl<A: Access> Comm<A> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Place;
+    use super::super::CallSite;
     use oxmpi_coll::choice::Reproducible;
 
     use super::total;
 
     #[test]
     fn counts_beyond_all_memory_are_refused() {
-        let place = Place {
+        let site = CallSite {
             rank: 1,
             size: 2,
+            remote: 0,
             topology: None,
             reproducible: Reproducible::Off,
         };
-        let why = total(&place, &[usize::MAX, 2]).expect_err("too many");
+        let why = total(&site, &[usize::MAX, 2]).expect_err("too many");
         assert_eq!(
             why.to_string(),
             "on rank 1, in the blocks of the values: the counts add up to more elements than any \
              memory holds"
         );
-        assert_eq!(total(&place, &[3, 2]).expect("right"), 5);
+        assert_eq!(total(&site, &[3, 2]).expect("right"), 5);
     }
 }

@@ -3,23 +3,22 @@
 use oxmpi_coll::catalog::Call;
 
 use super::Collective;
-use super::elementwise::{apart, in_place};
+use super::elementwise::{in_place, out_of_place};
 use super::slice::Slice;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::Access;
+use crate::raw::Threading;
 use crate::value::Value;
 
-/// Reduces the values of this rank and all below it, element by element, into `result`
-/// (`MPI_Iscan`).
+/// Reduces `values` over this rank and all lower ones, element by element, into `result` (`MPI_Iscan`).
 pub fn scan<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::scan, values, result, op)
+    out_of_place(Call::scan, values, result, op)
 }
 
 /// As [`scan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -30,14 +29,14 @@ pub fn scan_in_place<T: Data, R: Reduction<T>>(
     in_place(Call::scan, values, op)
 }
 
-/// Reduces the values of all ranks below this one, element by element, into `result`
-/// (`MPI_Iexscan`). What rank 0 finds there afterwards is open.
+/// Reduces `values` over all lower ranks, element by element, into `result` (`MPI_Iexscan`). The result of
+/// rank 0 is undefined.
 pub fn exscan<T: Data, I: Slice<T>, R: Reduction<T>>(
     values: I,
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    apart(Call::exscan, values, result, op)
+    out_of_place(Call::exscan, values, result, op)
 }
 
 /// As [`exscan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -48,8 +47,8 @@ pub fn exscan_in_place<T: Data, R: Reduction<T>>(
     in_place(Call::exscan, values, op)
 }
 
-impl<A: Access> Comm<A> {
-    /// Reduces a value or a small array over this rank and all below it (`MPI_Scan`).
+impl<A: Threading> Comm<A> {
+    /// Reduces a value or a small array over this rank and all lower ones (`MPI_Scan`).
     ///
     /// # Errors
     /// When the element has no such operation, or a rank is lost.
@@ -59,8 +58,7 @@ impl<A: Access> Comm<A> {
         Ok(result)
     }
 
-    /// Reduces the values of this rank and all below it, element by element, into `result`
-    /// (`MPI_Scan`).
+    /// Reduces `values` over this rank and all lower ones, element by element, into `result` (`MPI_Scan`).
     ///
     /// # Errors
     /// As [`Comm::scan`], or when the slices have different lengths.
@@ -82,14 +80,13 @@ impl<A: Access> Comm<A> {
         self.run(super::scan_in_place(values, op))
     }
 
-    /// Reduces a value or a small array over all ranks below this one; `None` on rank 0
-    /// (`MPI_Exscan`).
+    /// Reduces a value or a small array over all lower ranks; `None` on rank 0 (`MPI_Exscan`).
     ///
     /// ```
     /// # use oxmpi::{Op, World};
     /// # let world = World::init()?;
     /// # let (comm, mine) = (world.comm(), 7u64);
-    /// // Where this rank's elements start in an array of all ranks' elements.
+    /// // The index of this rank's first element in an array of all ranks' elements.
     /// let start = comm.exscan(&mine, Op::SUM)?.unwrap_or(0);
     /// # Ok::<(), oxmpi::Error>(())
     /// ```
@@ -102,8 +99,8 @@ impl<A: Access> Comm<A> {
         Ok((self.rank() > 0).then_some(result))
     }
 
-    /// Reduces the values of all ranks below this one, element by element, into `result`
-    /// (`MPI_Exscan`). What rank 0 finds there afterwards is open.
+    /// Reduces `values` over all lower ranks, element by element, into `result` (`MPI_Exscan`). The result of
+    /// rank 0 is undefined.
     ///
     /// # Errors
     /// As [`Comm::scan_into`].

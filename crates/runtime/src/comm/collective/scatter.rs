@@ -3,101 +3,99 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use};
+use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::{self, Access, Area};
+use crate::raw::{Area, Threading};
 
-/// What only the root has.
+/// What errors call the buffer that only the root gives.
 const VALUES: &str = "values for all ranks";
 
-/// Gives every rank its share of the root's values, as many to each, in the order of the ranks
-/// (`MPI_Iscatter`). Only the root gives them.
+/// Gives every rank an equal part of the root's `all`, in the order of the ranks (`MPI_Iscatter`). Only the
+/// root gives `all`. Between two groups the ranks of the remote group get the parts; `values` of the root's
+/// group are unchanged.
 pub fn scatter<T: Data, I: Slice<T>>(
     all: Option<I>,
     values: &mut [T],
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(Option<I::Buffer>, &mut [T])> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let all = place.of_root(root, VALUES, all)?.map(Lend::lend);
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let all = site.of_root(root, VALUES, all)?.map(Lend::lend);
         if let Some(all) = &all {
-            place.count_each("the root's values", all.count, values.len())?;
+            site.count_blocks("the root's values", all.count, values.len())?;
         }
         let values = values.lend();
-        let call = Call::scatter(place.rank, place.size, root, values.bytes.len());
+        let call = Call::scatter(site.rank, site.size, root, values.bytes.len());
         let (input, all) = match all {
             Some(all) => (Area::Whole(all.bytes), Some(all.held)),
             None => (Area::empty(), None),
         };
         let output = Area::Whole(values.bytes);
-        Ok(Described::new(call, input, output, (all, values.held)))
+        Ok(DescribedCall::new(call, input, output, (all, values.held)))
     }
 }
 
-/// The root's part in a [`scatter`] where its own share stays in `all` (`MPI_IN_PLACE`). The other
-/// ranks call [`scatter`].
+/// The root's part of a [`scatter`] where its own part stays in `all` (`MPI_IN_PLACE`). The other ranks call
+/// [`scatter`].
 pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buffer> {
-    move |place: Place| {
+    move |site: CallSite| {
         let all = all.lend();
-        let each = all.count / place.size as usize;
-        place.count_each("the root's values", all.count, each)?;
-        let bytes = all.bytes.len() / u64::from(place.size);
-        let call = Call::scatter(place.rank, place.size, place.rank, bytes).with_in_place(true);
+        let each = all.count / site.size as usize;
+        site.count_each("the root's values", all.count, each)?;
+        let bytes = all.bytes.len() / u64::from(site.size);
+        let call = Call::scatter(site.rank, site.size, site.rank, bytes).with_in_place(true);
         let input = Area::Whole(all.bytes);
-        Ok(Described::new(call, input, Area::empty(), all.held))
+        Ok(DescribedCall::new(call, input, Area::empty(), all.held))
     }
 }
 
-/// Gives every rank its block of the root's values, each of its own length (`MPI_Iscatterv`). Only
-/// the root gives them.
+/// As [`scatter`], with blocks of any lengths (`MPI_Iscatterv`).
 pub fn scatterv<'buf, T: Data, I: Slice<T>>(
     all: Option<Blocks<'_, I>>,
     values: &'buf mut [T],
-    root: usize,
+    root: impl Into<Root>,
 ) -> impl Collective<(Option<I::Buffer>, &'buf mut [T])> {
-    move |place: Place| {
-        let root = place.root(root)?;
-        let all = place.of_root(root, VALUES, all)?;
+    move |site: CallSite| {
+        let root = site.root(root)?;
+        let all = site.of_root(root, VALUES, all)?;
         let (input, all) = match all {
             None => (Area::empty(), None),
             Some(all) => {
                 let counts = all.counts;
-                let cut = all.cut(&place, "the root's values", place.size as usize, Use::Read)?;
-                let own = counts[place.rank as usize];
-                place.count("this rank's room", values.len(), own)?;
-                (
-                    Area::Blocks(raw::Blocks::new(cut.places, 1)),
-                    Some(cut.held),
-                )
+                let cut = all.cut(&site, "the root's values", site.blocks(), BlockUse::Read)?;
+                if let Some(own) = site.own_block(counts) {
+                    site.count("this rank's room", values.len(), own)?;
+                }
+                (Area::of_blocks(cut.places), Some(cut.held))
             }
         };
         let values = values.lend();
-        let call = Call::scatterv(place.rank, place.size, root, values.bytes.len());
+        let call = Call::scatterv(site.rank, site.size, root, values.bytes.len());
         let output = Area::Whole(values.bytes);
-        Ok(Described::new(call, input, output, (all, values.held)))
+        Ok(DescribedCall::new(call, input, output, (all, values.held)))
     }
 }
 
 /// The root's part in a [`scatterv`] where its own block stays in `all`. The other ranks call
 /// [`scatterv`].
 pub fn scatterv_in_place<T: Data, I: Slice<T>>(all: Blocks<'_, I>) -> impl Collective<I::Buffer> {
-    move |place: Place| {
+    move |site: CallSite| {
         let what = "the root's values";
-        let Cut { places, held } = all.cut(&place, what, place.size as usize, Use::Read)?;
-        let own = places[place.rank as usize].len();
-        let call = Call::scatterv(place.rank, place.size, place.rank, own).with_in_place(true);
-        let input = Area::Blocks(raw::Blocks::new(places, 1));
-        Ok(Described::new(call, input, Area::empty(), held))
+        let CutBlocks { places, held } = all.cut(&site, what, site.blocks(), BlockUse::Read)?;
+        let own = places[site.rank as usize].len();
+        let call = Call::scatterv(site.rank, site.size, site.rank, own).with_in_place(true);
+        let input = Area::of_blocks(places);
+        Ok(DescribedCall::new(call, input, Area::empty(), held))
     }
 }
 
-impl<A: Access> Comm<A> {
-    /// Gives every rank its share of rank `root`'s values, as many to each, in the order of the
-    /// ranks (`MPI_Scatter`). Only the root gives them:
+impl<A: Threading> Comm<A> {
+    /// Gives every rank an equal part of the `all` of rank `root`, in the order of the ranks (`MPI_Scatter`).
+    /// Only the root gives `all`:
     ///
     /// ```
     /// # use oxmpi::World;
@@ -111,14 +109,14 @@ impl<A: Access> Comm<A> {
     /// ```
     ///
     /// # Errors
-    /// When `root` does not exist, the root gives no values or another rank does, a length is
-    /// wrong, or a rank is lost.
+    /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
+    /// is lost.
     pub fn scatter<T: Data>(&self, all: Option<&[T]>, values: &mut [T], root: usize) -> Result<()> {
         self.run(super::scatter(all, values, root))
     }
 
-    /// The root's part in a [`scatter`](Comm::scatter) where its own share stays in `all`
-    /// (`MPI_IN_PLACE`). The other ranks call [`scatter`](Comm::scatter).
+    /// The root's part of a [`scatter`](Comm::scatter) where its own part stays in `all` (`MPI_IN_PLACE`).
+    /// The other ranks call [`scatter`](Comm::scatter).
     ///
     /// # Errors
     /// As there.
@@ -126,8 +124,7 @@ impl<A: Access> Comm<A> {
         self.run(super::scatter_in_place(all))
     }
 
-    /// Gives every rank its block of rank `root`'s values, each of its own length (`MPI_Scatterv`).
-    /// Only the root gives them.
+    /// As [`Comm::scatter`], with blocks of any lengths (`MPI_Scatterv`).
     ///
     /// # Errors
     /// As [`Comm::scatter`], and [`Error::Blocks`](crate::Error::Blocks).

@@ -1,12 +1,12 @@
-//! What a collective reads.
+//! The slices that collectives read.
 
 use oxmpi_os::RawBytes;
 
+use crate::buffer::Buffer;
 use crate::data::{Data, place, source};
-use crate::request::Buffer;
 
-/// Elements that a collective reads: a slice, array or vector that is lent shared, or uniquely, so
-/// that it can be written between two runs of a persistent operation. Sealed.
+/// Elements that a collective reads: a slice, array or vector that is borrowed shared, or uniquely, so that
+/// it can be written between two runs of a persistent collective. Sealed.
 pub trait Slice<T>: sealed::Lend<T> {}
 
 impl<T, S: sealed::Lend<T>> Slice<T> for S {}
@@ -18,17 +18,17 @@ impl<T, S: sealed::Lend<T>> Slice<T> for S {}
 pub(crate) mod sealed {
     use super::{Buffer, RawBytes};
 
-    /// How the elements are lent.
+    /// Borrows the elements for a collective.
     pub trait Lend<T> {
-        /// The slice that is given back at the end.
+        /// The buffer that is given back at the end.
         type Buffer: Buffer;
 
-        /// Lends it.
-        fn lend(self) -> Held<Self::Buffer>;
+        /// Borrows them.
+        fn lend(self) -> LentSlice<Self::Buffer>;
     }
 
-    /// Elements as a collective holds them.
-    pub struct Held<B: Buffer> {
+    /// Borrowed elements.
+    pub struct LentSlice<B: Buffer> {
         pub(in crate::comm) bytes: RawBytes,
         /// Number of elements.
         pub(in crate::comm) count: usize,
@@ -36,13 +36,13 @@ pub(crate) mod sealed {
     }
 }
 
-pub(in crate::comm) use sealed::{Held, Lend};
+pub(in crate::comm) use sealed::{Lend, LentSlice};
 
 impl<'buf, T: Data> Lend<T> for &'buf [T] {
     type Buffer = &'buf [T];
 
-    fn lend(self) -> Held<Self> {
-        Held {
+    fn lend(self) -> LentSlice<Self> {
+        LentSlice {
             bytes: source(self),
             count: self.len(),
             held: self,
@@ -53,9 +53,9 @@ impl<'buf, T: Data> Lend<T> for &'buf [T] {
 impl<'buf, T: Data> Lend<T> for &'buf mut [T] {
     type Buffer = &'buf mut [T];
 
-    fn lend(self) -> Held<Self> {
+    fn lend(self) -> LentSlice<Self> {
         let held: *mut [T] = self;
-        Held {
+        LentSlice {
             bytes: place(held),
             count: held.len(),
             held,
@@ -63,13 +63,13 @@ impl<'buf, T: Data> Lend<T> for &'buf mut [T] {
     }
 }
 
-/// Those that are lent as the slice that they hold.
+/// Borrows arrays and vectors as slices.
 macro_rules! as_slices {
     ($($t:ty $([$n:ident])?;)*) => {$(
         impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf $t {
             type Buffer = &'buf [T];
 
-            fn lend(self) -> Held<&'buf [T]> {
+            fn lend(self) -> LentSlice<&'buf [T]> {
                 self.as_slice().lend()
             }
         }
@@ -77,7 +77,7 @@ macro_rules! as_slices {
         impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf mut $t {
             type Buffer = &'buf mut [T];
 
-            fn lend(self) -> Held<&'buf mut [T]> {
+            fn lend(self) -> LentSlice<&'buf mut [T]> {
                 self.as_mut_slice().lend()
             }
         }

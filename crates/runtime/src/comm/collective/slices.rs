@@ -1,18 +1,18 @@
-//! Slices of bytes that lie anywhere, one for each rank or neighbour.
+//! Lists of slices of bytes, one for each rank or neighbour.
 
 use std::marker::PhantomData;
 
 use oxmpi_os::RawBytes;
 
+use crate::buffer::sealed::HoldBuffer;
 use crate::data::{source, target};
-use crate::request::sealed::Held;
 
-/// The slices that an alltoallw has borrowed. They are not given back one by one: what has kept
-/// their places must not see them exchanged.
+/// The slices that an alltoallw has borrowed. They are not given back one by one: the collective has kept
+/// their memory, and must not see slices exchanged.
 #[derive(Debug)]
 pub struct Slices<'buf>(PhantomData<&'buf mut [u8]>);
 
-impl<'buf> Held for Slices<'buf> {
+impl<'buf> HoldBuffer for Slices<'buf> {
     type Held = ();
 
     type Lent<'a>
@@ -31,12 +31,12 @@ impl<'buf> Held for Slices<'buf> {
     }
 }
 
-/// The places of slices that are read.
+/// The memory of slices that are read.
 pub(in crate::comm) fn sources(values: &[&[u8]]) -> Vec<RawBytes> {
     values.iter().map(|bytes| source(bytes)).collect()
 }
 
-/// The places of slices that are written.
+/// The memory of slices that are written.
 pub(in crate::comm) fn targets(values: &mut [&mut [u8]]) -> Vec<RawBytes> {
     values.iter_mut().map(|bytes| target(bytes)).collect()
 }

@@ -1,60 +1,53 @@
-//! Collectives: binds the executor of `oxmpi-coll` to a communicator.
+//! Collectives: carries out the plans of `oxmpi-coll` on a communicator.
 //!
-//! [`Buffers`] is what a caller gives. A [`run`] is one collective under way; the [`binding`] says
-//! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
-//! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
-//! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for:
-//! they are a [`team`], and read and write memory [without gaps](gapless); so may be the ranks of each of several nodes in
-//! what a plan lets them do together.
-//! Between two groups a collective has several [`stages`].
+//! [`Communicator::collective`] runs one to its end; [`start`] starts one that its rank waits for later, and
+//! [`started`] advances it meanwhile; [`stages`] are those of an intercommunicator. A [plan driver](plan_driver)
+//! maps the steps of a plan to messages, and [`part_memory`] its parts to memory. Ranks of one node need no plan
+//! for a collective that all of them wait for: they run it through shared memory ([`intra_node`]), as do the
+//! ranks of each node in the intra-node phases of a plan. When a collective fails on one rank, that rank
+//! [notifies](super::members) the others.
 
-mod agreement;
-mod awaited;
-mod binding;
-mod buffers;
-mod gapless;
-mod meeting;
-mod node;
-mod numbering;
-mod numbers;
-mod open;
-mod places;
-mod run;
+mod call_check;
+mod count_sum;
+mod fast_receive;
+mod inter_groups;
+mod intra_node;
+mod node_group;
+mod packed_buffers;
+mod part_memory;
+mod plan_driver;
+mod plan_run;
+mod small;
 mod stages;
 mod start;
-mod team;
+mod started;
 #[cfg(test)]
 mod tests;
-mod trouble;
-mod wide;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
 use oxmpi_coll::choice::Choice;
 
-pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
-pub(crate) use self::meeting::Meeting;
-pub(crate) use self::node::{serves_in_node, serves_on_nodes};
-pub(crate) use self::numbering::Numbering;
-pub(crate) use self::open::{Collectives, OwnOperation, drive, take_back};
-use self::run::Run;
-pub(crate) use self::stages::{Stage, Stages};
-pub(crate) use self::start::Persistent;
-pub(crate) use self::trouble::{Cause, Troubles, look};
-pub(crate) use self::wide::Wide;
-use super::access::Access;
+pub(crate) use self::inter_groups::InterGroups;
+pub(crate) use self::intra_node::{serves_in_node, serves_on_nodes};
+pub(crate) use self::start::PreparedCollective;
+pub(super) use self::started::{cancel_request, drive};
 use super::communicator::Communicator;
 use super::group::Group;
-use crate::error::{Error, Result};
+use super::members::Members;
+use super::operation::Operation;
+use super::state::{Buffers, PlanRun};
+use super::threading::Threading;
+use crate::error::Result;
 
-impl<A: Access> Communicator<A> {
-    /// Runs one collective to its end. Every rank makes the same `call`, but for what is its own.
+impl<A: Threading> Communicator<A> {
+    /// Runs one collective to its end. All ranks make the same `call`, except for values of their own.
     ///
-    /// The operation is called while no lane is held, so it may do what it likes.
+    /// The operation is called while the endpoint is not held, so it may communicate itself.
     ///
     /// # Errors
-    /// The first failure of a message, here or on another rank; then no buffer is in use any more.
-    /// After a failure or a panic of the operation the ranks are out of step: all that wait are
-    /// told, and every later collective of the communicator is refused.
+    /// The first failure of a message, here or on another rank; no buffer is in use any more then. After a
+    /// failure, or a panic of the operation, all waiting ranks are notified, and every later collective of
+    /// the communicator is refused.
     pub(crate) fn collective(
         &self,
         call: &Call,
@@ -63,25 +56,25 @@ impl<A: Access> Communicator<A> {
     ) -> Result<()> {
         self.agree(call)?;
         buffers.begin();
-        let gapless = match buffers.have_gaps() {
+        let packed = match buffers.have_gaps() {
             true => self.without_gaps(call, buffers)?,
             false => None,
         };
-        let used = (gapless.as_ref()).map_or(buffers, |gapless| &gapless.buffers);
-        if !self.in_node(call, used, operation)? {
-            let call = &call.with_teams(self.teams(call)?);
+        let used = (packed.as_ref()).map_or(buffers, |packed| &packed.buffers);
+        if !self.run_in_node(call, used, operation)? {
+            let call = &call.with_teams(self.intra_node_support(call)?);
             let plan = self.plan(call, self.group())?;
-            let run = Run::new(plan, call, self.numbering().once(), true);
+            let run = PlanRun::new(plan, call, self.numbers().once(), true);
             self.carry_out(run, self.group(), used, operation)?;
         }
-        if let Some(gapless) = gapless {
-            gapless.unpack(buffers);
+        if let Some(packed) = packed {
+            packed.unpack(buffers);
         }
         buffers.end();
         Ok(())
     }
 
-    /// The plan for a call of these ranks, if the communicator's collectives go on.
+    /// The plan for a call of these ranks, if the communicator's collectives still work.
     #[inline]
     fn plan(&self, call: &Call, ranks: &Group) -> Result<AnyPlan> {
         self.choice(call, ranks)?
@@ -89,84 +82,73 @@ impl<A: Access> Communicator<A> {
             .map_err(|why| self.refused(&why))
     }
 
-    /// What serves a call of these ranks by messages, if the communicator's collectives go on.
+    /// The algorithm by which messages serve a call of these ranks, if the communicator's collectives still
+    /// work.
     #[inline]
     pub(crate) fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
-        let place = ranks.place();
-        let choice = (self.meeting()).if_sound(|lane| lane.choices.choose(call, place))?;
+        let placement = ranks.placement();
+        let choice = (self.members())
+            .while_collectives_work(|endpoint| endpoint.choices.choose(call, placement))?;
         choice.map_err(|why| self.refused(&why))
     }
 
-    /// Carries a run out, whose plan names these ranks.
+    /// Carries out a run to its end; its plan numbers the ranks of `ranks`.
     #[inline]
     fn carry_out(
         &self,
-        run: Run,
+        run: PlanRun,
         ranks: &Group,
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let meeting = self.meeting();
-        let mut blocking = Blocking {
-            meeting,
+        let members = self.members();
+        let mut blocking = BlockingCollective {
+            members,
             run,
             ranks,
             done: false,
         };
-        let rooms = self.access().with(|lane| lane.lend_rooms());
-        blocking.run.furnish(meeting, buffers, rooms)?;
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        blocking.run.give_memory(members, buffers, memory)?;
         let ended = blocking.finish(buffers, operation);
         blocking.done = ended.is_ok();
-        ended.map_err(|error| meeting.end_for(error))
-    }
-
-    /// The ranks of its collectives.
-    #[inline]
-    pub(crate) fn meeting(&self) -> Meeting<'_, A> {
-        Meeting {
-            access: self.access(),
-            group: self.group(),
-            context: self.collective_context(),
-        }
-    }
-
-    #[cold]
-    pub(super) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
-        self.meeting().refused(why)
+        ended.map_err(|error| members.end_collectives_for(error))
     }
 }
 
-/// A collective that its caller waits for. Dropping it takes back what is still open, so that no
-/// buffer is in use afterwards, also when the operation panics.
-struct Blocking<'a, A: Access> {
-    meeting: Meeting<'a, A>,
-    run: Run,
+/// A blocking collective. Dropping it takes back the messages that are under way, so that no buffer is in use
+/// afterwards, also when the operation panics.
+struct BlockingCollective<'a, A: Threading> {
+    members: Members<'a, A>,
+    run: PlanRun,
     ranks: &'a Group,
     done: bool,
 }
 
-impl<A: Access> Blocking<'_, A> {
+impl<A: Threading> BlockingCollective<'_, A> {
     fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
-        let Meeting { access, .. } = self.meeting;
+        let Members { access, .. } = self.members;
         let mut waiter = access.waiter();
-        while !(self.run).advance(self.meeting, self.ranks, buffers, operation)? {
-            // An awaited message is looked for first.
-            if !self.run.take_fresh() {
-                self.meeting.look()?;
-                access.turn(&mut waiter)?;
+        while !(self.run).advance(self.members, self.ranks, buffers, operation)? {
+            // A new receive is polled on the fast path first.
+            if !self.run.take_unpolled() {
+                self.members.check_notices()?;
+                access.wait_step(&mut waiter)?;
             }
         }
         Ok(())
     }
 }
 
-impl<A: Access> Drop for Blocking<'_, A> {
+impl<A: Threading> Drop for BlockingCollective<'_, A> {
     fn drop(&mut self) {
         if !self.done {
-            self.meeting.end_all(None);
-            self.run.abandon(self.meeting);
+            self.members.end_collectives(None);
+            self.run.abandon(self.members);
         }
-        let rooms = self.run.vacate();
-        self.meeting.access.with(|lane| lane.return_rooms(rooms));
+        let memory = self.run.take_memory_back();
+        self.members
+            .access
+            .with(|endpoint| endpoint.return_memory(memory));
     }
 }

@@ -1,200 +1,66 @@
-//! Collectives in stages: each stage is a collective of some of the ranks, which start one when they
-//! are done with the one before.
-//!
-//! All stages have the collective's number. That keeps their messages apart, since every rank goes
-//! through its stages in one order: of the messages from one rank to another those of the earlier
-//! stage come first.
+//! Carries out collectives that have several stages.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_os::RawBytes;
 
-use super::super::access::Access;
-use super::super::communicator::{Communicator, RawRequest};
-use super::super::group::Group;
-use super::super::scratch::{Rooms, Scratch};
-use super::agreement::Agreement;
-use super::buffers::{Buffers, Operation};
-use super::meeting::Meeting;
-use super::open::{self, OwnOperation};
-use super::run::Run;
-use super::start::Persistent;
-use super::wide::Wide;
+use super::super::communicator::Communicator;
+use super::super::members::Members;
+use super::super::operation::{Operation, OwnedOperation};
+use super::super::request::RawRequest;
+use super::super::scratch::RunMemory;
+use super::super::state::{Buffers, PlanRun, PreparedStage, Stage, StageSequence, Stages};
+use super::super::threading::Threading;
+use super::start::PreparedCollective;
+use super::started;
 use crate::error::Result;
 
-/// A collective of some ranks.
-#[derive(Debug)]
-pub(crate) struct Stage {
-    /// Ranks and root are those of `ranks`.
-    pub(crate) call: Call,
-    pub(crate) buffers: Buffers,
-    /// Who takes part.
-    pub(crate) ranks: Group,
-}
-
-/// The stages of one collective, and the memory between them.
-#[derive(Debug, Default)]
-pub(crate) struct Stages {
-    /// Those in which this rank takes part.
-    all: Vec<Stage>,
-    /// What one stage brings and another one takes.
-    rooms: Vec<Scratch>,
-}
-
-impl Stages {
-    /// These, with nothing between them.
-    pub(crate) fn of(stages: impl IntoIterator<Item = Stage>) -> Self {
-        Self {
-            all: stages.into_iter().collect(),
-            rooms: Vec::new(),
-        }
-    }
-
-    /// Adds one.
-    pub(crate) fn add(&mut self, stage: Stage) {
-        self.all.push(stage);
-    }
-
-    /// Does all on wide elements, those of the first stage and of the last one.
-    pub(crate) fn widen(&mut self, wide: Option<Box<Wide>>) {
-        if let Some(first) = self.all.first_mut() {
-            first.buffers.wide = wide;
-        }
-    }
-
-    /// So many bytes that live as long as the stages; `None`: there is no memory.
-    pub(crate) fn make_room(&mut self, bytes: u64) -> Option<RawBytes> {
-        let mut room = Scratch::default();
-        let place = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
-        self.rooms.push(room);
-        place.flatten()
-    }
-}
-
-/// A stage with its plan.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) run: Run,
-    pub(super) buffers: Buffers,
-    /// Who takes part; `None`: all.
-    pub(super) ranks: Option<Group>,
-}
-
-impl Prepared {
-    /// Goes on as far as it can. Whether it is done.
+impl PreparedStage {
+    /// Carries out all steps of the stage that are ready. Whether all are done.
     ///
     /// # Errors
-    /// As [`Run::advance`].
-    pub(super) fn advance<A: Access>(
+    /// As [`PlanRun::advance`].
+    pub(super) fn advance<A: Threading>(
         &mut self,
-        meeting: Meeting<'_, A>,
+        members: Members<'_, A>,
         operation: Option<Operation<'_>>,
     ) -> Result<bool> {
-        let ranks = self.ranks.as_ref().unwrap_or(meeting.group);
-        self.run.advance(meeting, ranks, &self.buffers, operation)
+        let ranks = self.ranks.as_ref().unwrap_or(members.group);
+        self.run.advance(members, ranks, &self.buffers, operation)
     }
 }
 
-/// A collective's stages on their way, of which most collectives have one.
-#[derive(Debug)]
-pub(super) struct Way {
-    first: Prepared,
-    more: Vec<Prepared>,
-    /// How many are done.
-    done: usize,
-    /// What the first stage is for, if it is for that.
-    agreement: Option<Agreement>,
-    _rooms: Vec<Scratch>,
-}
-
-impl Way {
-    /// Of one stage, before which the ranks may have to agree.
-    pub(super) fn of(only: Prepared, agreement: Option<(Agreement, Prepared)>) -> Self {
-        match agreement {
-            None => Self::new(only, Vec::new(), Vec::new()),
-            Some((agreement, first)) => Self {
-                agreement: Some(agreement),
-                ..Self::new(first, vec![only], Vec::new())
-            },
-        }
-    }
-
-    fn new(first: Prepared, more: Vec<Prepared>, rooms: Vec<Scratch>) -> Self {
-        Self {
-            first,
-            more,
-            done: 0,
-            agreement: None,
-            _rooms: rooms,
-        }
-    }
-
-    /// The stage that is under way.
-    pub(super) fn stage(&mut self) -> &mut Prepared {
-        match self.done {
-            0 => &mut self.first,
-            done => &mut self.more[done - 1],
-        }
-    }
-
+impl StageSequence {
     /// Gives the first stage memory.
     ///
     /// # Errors
-    /// When there is not enough.
-    pub(super) fn furnish<A: Access>(
+    /// When there is not enough memory.
+    pub(super) fn give_memory<A: Threading>(
         &mut self,
-        meeting: Meeting<'_, A>,
-        rooms: Rooms,
+        members: Members<'_, A>,
+        memory: RunMemory,
     ) -> Result<()> {
-        let Prepared { run, buffers, .. } = self.stage();
-        run.furnish(meeting, buffers, rooms)
-    }
-
-    fn stages(&self) -> impl Iterator<Item = &Prepared> {
-        std::iter::once(&self.first).chain(&self.more)
-    }
-
-    /// The first stage begins.
-    pub(super) fn begin(&self) {
-        self.stages().for_each(|stage| stage.buffers.begin());
+        let PreparedStage { run, buffers, .. } = self.stage();
+        run.give_memory(members, buffers, memory)
     }
 
     /// Goes on to the next stage, which takes over the memory. False: there is none.
     ///
     /// # Errors
-    /// When there is not enough memory, or the ranks do not agree.
-    pub(super) fn next<A: Access>(&mut self, meeting: Meeting<'_, A>) -> Result<bool> {
+    /// When there is not enough memory, or the calls of the ranks differ.
+    pub(super) fn next<A: Threading>(&mut self, members: Members<'_, A>) -> Result<bool> {
         if self.done == self.more.len() {
             self.stages().for_each(|stage| stage.buffers.end());
             return Ok(false);
         }
         if let Some(agreement) = self.agreement.as_ref().filter(|_| self.done == 0) {
-            agreement.compare(meeting)?;
+            agreement.compare(members)?;
         }
-        let rooms = self.vacate();
+        let memory = self.take_memory_back();
         self.done += 1;
-        self.furnish(meeting, rooms).map(|()| true)
-    }
-
-    /// Prepares all stages to run once more. Nothing is under way.
-    pub(super) fn restart(&mut self) {
-        if self.done > 0 {
-            let rooms = self.vacate();
-            self.done = 0;
-            self.first.run.take_rooms(rooms);
-        }
-        self.first.run.restart();
-        for stage in &mut self.more {
-            stage.run.restart();
-        }
-    }
-
-    /// The memory, for the next collective. Nothing is under way.
-    pub(super) fn vacate(&mut self) -> Rooms {
-        self.stage().run.vacate()
+        self.give_memory(members, memory).map(|()| true)
     }
 }
 
-impl<A: Access> Communicator<A> {
+impl<A: Threading> Communicator<A> {
     /// Runs a collective of several stages to its end, as [`Communicator::collective`].
     ///
     /// # Errors
@@ -204,7 +70,7 @@ impl<A: Access> Communicator<A> {
         stages: &Stages,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let number = self.numbering().once();
+        let number = self.numbers().once();
         let first = stages.all.first().map(|stage| &stage.buffers);
         first.into_iter().for_each(Buffers::begin);
         for Stage {
@@ -213,7 +79,7 @@ impl<A: Access> Communicator<A> {
             ranks,
         } in &stages.all
         {
-            let run = Run::new(self.plan(call, ranks)?, call, number, true);
+            let run = PlanRun::new(self.plan(call, ranks)?, call, number, true);
             self.carry_out(run, ranks, buffers, operation)?;
         }
         first.into_iter().for_each(Buffers::end);
@@ -227,12 +93,12 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn start_stages(
         &self,
         stages: Stages,
-        operation: Option<OwnOperation>,
+        operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
-        let way = self.way(stages, self.numbering().once())?;
-        let rooms = self.access().with(|lane| lane.lend_rooms());
-        let open = self.open(way, rooms, operation)?;
-        Ok(RawRequest::of(open::begin(self.access(), open)))
+        let sequence = self.sequence(stages, self.numbers().once())?;
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        let open = self.open(sequence, memory, operation)?;
+        Ok(RawRequest::of(started::begin(self.access(), open)))
     }
 
     /// Prepares a collective of several stages, as [`Communicator::prepare`].
@@ -242,24 +108,24 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn prepare_stages(
         &self,
         stages: Stages,
-        operation: Option<OwnOperation>,
-    ) -> Result<Persistent<'_, A>> {
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
         let number = self.persistent_number()?;
-        let way = self.way(stages, number)?;
-        self.keep(way, number, operation)
+        let sequence = self.sequence(stages, number)?;
+        self.keep(sequence, number, operation)
     }
 
-    /// The stages with their plans. A rank that takes no part has one without steps.
-    fn way(&self, stages: Stages, number: u32) -> Result<Way> {
+    /// The stages with their plans. A rank that takes part in none has one without steps.
+    fn sequence(&self, stages: Stages, number: u32) -> Result<StageSequence> {
         let prepare = |stage: Stage| {
             let plan = self.plan(&stage.call, &stage.ranks)?;
-            Ok(Prepared {
-                run: Run::new(plan, &stage.call, number, false),
+            Ok(PreparedStage {
+                run: PlanRun::new(plan, &stage.call, number, false),
                 buffers: stage.buffers,
                 ranks: Some(stage.ranks),
             })
         };
-        let Stages { all, rooms } = stages;
+        let Stages { all, memory } = stages;
         let mut all = all.into_iter();
         let first = all.next().unwrap_or_else(|| Stage {
             call: Call::barrier(0, 1),
@@ -268,6 +134,6 @@ impl<A: Access> Communicator<A> {
         });
         let first = prepare(first)?;
         let more = all.map(prepare).collect::<Result<_>>()?;
-        Ok(Way::new(first, more, rooms))
+        Ok(StageSequence::new(first, more, memory))
     }
 }

@@ -1,31 +1,31 @@
-//! Collectives that are started and waited for later, once or again and again.
+//! Starts collectives that are waited for later, once or repeatedly.
 
 use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
 
-use super::super::access::Access;
-use super::super::communicator::{Communicator, RawRequest};
-use super::super::lane::Lane;
-use super::super::scratch::Rooms;
-use super::buffers::Buffers;
-use super::open::{self, Open, OwnOperation};
-use super::run::Run;
-use super::stages::{Prepared, Way};
+use super::super::communicator::Communicator;
+use super::super::endpoint::Endpoint;
+use super::super::operation::OwnedOperation;
+use super::super::request::RawRequest;
+use super::super::scratch::RunMemory;
+use super::super::state::{Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective};
+use super::super::threading::Threading;
+use super::started;
 use crate::error::Result;
 
-impl<A: Access> Communicator<A> {
-    /// Starts a collective (MPI 5.0, section 6.12). Ranks start those of one communicator, and call
-    /// those that block, in the same order.
+impl<A: Threading> Communicator<A> {
+    /// Starts a collective (MPI 5.0, section 6.12). Ranks start the collectives of a communicator, and call
+    /// its blocking ones, in the same order.
     ///
-    /// The request ends as one of a message does; taken back, it ends the communicator's
-    /// collectives. Buffers are in use until then.
+    /// The request completes as one of a message does. Cancelling it ends the communicator's collectives.
+    /// Buffers are in use until it has completed.
     ///
     /// # Errors
-    /// As [`Communicator::collective`]; what fails later comes from the request.
+    /// As [`Communicator::collective`]; later failures are reported by the request.
     pub(crate) fn start(
         &self,
         call: Call,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
+        operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
         let call = alone(call);
         let plan = self.plan(&call, self.group())?;
@@ -38,16 +38,16 @@ impl<A: Access> Communicator<A> {
         call: &Call,
         plan: AnyPlan,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
+        operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
-        let way = self.way_of(call, plan, self.numbering().once(), buffers)?;
-        let rooms = self.access().with(|lane| lane.lend_rooms());
-        let open = self.open(way, rooms, operation)?;
-        Ok(RawRequest::of(open::begin(self.access(), open)))
+        let sequence = self.sequence_of(call, plan, self.numbers().once(), buffers)?;
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        let open = self.open(sequence, memory, operation)?;
+        Ok(RawRequest::of(started::begin(self.access(), open)))
     }
 
-    /// Prepares a collective that can be started again and again (MPI 5.0, section 6.13). Ranks
-    /// prepare those of one communicator in the same order, and start them in any.
+    /// Prepares a collective that can be started repeatedly (MPI 5.0, section 6.13). Ranks prepare those of
+    /// one communicator in the same order, and may start them in any order.
     ///
     /// # Errors
     /// As [`Communicator::start`], or when there are 8,388,607 of them already.
@@ -55,28 +55,34 @@ impl<A: Access> Communicator<A> {
         &self,
         call: Call,
         buffers: Buffers,
-        operation: Option<OwnOperation>,
-    ) -> Result<Persistent<'_, A>> {
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
         let call = alone(call);
         let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
-        let way = self.way_of(&call, plan, number, buffers)?;
-        self.keep(way, number, operation)
+        let sequence = self.sequence_of(&call, plan, number, buffers)?;
+        self.keep(sequence, number, operation)
     }
 
-    /// A collective with this number, of all ranks.
-    fn way_of(&self, call: &Call, plan: AnyPlan, number: u32, buffers: Buffers) -> Result<Way> {
-        let only = Prepared {
-            run: Run::new(plan, call, number, false),
+    /// The stages of a collective of all ranks with this number.
+    fn sequence_of(
+        &self,
+        call: &Call,
+        plan: AnyPlan,
+        number: u32,
+        buffers: Buffers,
+    ) -> Result<StageSequence> {
+        let only = PreparedStage {
+            run: PlanRun::new(plan, call, number, false),
             buffers,
             ranks: None,
         };
-        Ok(Way::of(only, self.agreement(call, number)?))
+        Ok(StageSequence::of(only, self.agreement(call, number)?))
     }
 
     /// The number of the next persistent collective.
     pub(super) fn persistent_number(&self) -> Result<u32> {
-        self.numbering().persistent().ok_or_else(|| {
+        self.numbers().persistent().ok_or_else(|| {
             self.refused(&"the communicator has no number left for a persistent collective")
         })
     }
@@ -84,32 +90,33 @@ impl<A: Access> Communicator<A> {
     /// Keeps a persistent collective until it is started.
     pub(super) fn keep(
         &self,
-        way: Way,
+        sequence: StageSequence,
         number: u32,
-        operation: Option<OwnOperation>,
-    ) -> Result<Persistent<'_, A>> {
-        let mut open = self.open(way, Rooms::default(), operation)?;
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
+        let mut open = self.open(sequence, RunMemory::default(), operation)?;
         open.kept = Some(number);
-        self.access().with(|lane| lane.collectives.keep(open));
-        Ok(Persistent {
+        (self.access()).with(|endpoint| endpoint.collectives.keep(open));
+        Ok(PreparedCollective {
             communicator: self,
             number,
         })
     }
 
-    /// One that is not under way yet.
+    /// A collective that is not under way yet.
     pub(super) fn open(
         &self,
-        mut way: Way,
-        rooms: Rooms,
-        operation: Option<OwnOperation>,
-    ) -> Result<Box<Open>> {
-        // It has its number, so the other ranks go on to wait for this one.
-        way.furnish(self.meeting(), rooms)
-            .map_err(|error| self.meeting().end_for(error))?;
-        Ok(Box::new(Open {
+        mut sequence: StageSequence,
+        memory: RunMemory,
+        operation: Option<OwnedOperation>,
+    ) -> Result<Box<StartedCollective>> {
+        // The number is taken, so the other ranks wait for this one.
+        sequence
+            .give_memory(self.members(), memory)
+            .map_err(|error| self.members().end_collectives_for(error))?;
+        Ok(Box::new(StartedCollective {
             request: None,
-            way,
+            sequence,
             operation,
             group: self.group().clone(),
             context: self.collective_context(),
@@ -118,20 +125,20 @@ impl<A: Access> Communicator<A> {
     }
 }
 
-/// The call where no rank waits for it, so that none can act together with others.
+/// The call without intra-node phases: no rank of a started collective blocks in them.
 const fn alone(call: Call) -> Call {
     call.with_teams(Teams::None)
 }
 
-/// A collective that can be started again and again: its plan and its memory are made once.
+/// A collective that can be started repeatedly: its plan and its memory are made once.
 ///
-/// Dropping it frees both; under way, it is taken back first.
-pub(crate) struct Persistent<'a, A: Access> {
+/// Dropping it frees both; a run under way is cancelled first.
+pub(crate) struct PreparedCollective<'a, A: Threading> {
     communicator: &'a Communicator<A>,
     number: u32,
 }
 
-impl<A: Access> Persistent<'_, A> {
+impl<A: Threading> PreparedCollective<'_, A> {
     /// Starts it once more (`MPI_Start`).
     ///
     /// # Errors
@@ -141,32 +148,34 @@ impl<A: Access> Persistent<'_, A> {
     /// Allocates nothing.
     pub(crate) fn start(&self) -> Result<RawRequest> {
         let communicator = self.communicator;
-        communicator.meeting().if_sound(|_| ())?;
+        communicator.members().while_collectives_work(|_| ())?;
         match self.take() {
             Some(mut open) => {
-                open.way.restart();
-                Ok(RawRequest::of(open::begin(communicator.access(), open)))
+                open.sequence.restart();
+                Ok(RawRequest::of(started::begin(communicator.access(), open)))
             }
             None => Err(communicator.refused(&"it was started before and has not ended")),
         }
     }
 
-    fn take(&self) -> Option<Box<Open>> {
+    fn take(&self) -> Option<Box<StartedCollective>> {
         let context = self.communicator.collective_context();
         let access = self.communicator.access();
-        access.with(|lane| lane.collectives.take_kept(context, self.number))
+        access.with(|endpoint| endpoint.collectives.take_kept(context, self.number))
     }
 }
 
-impl<A: Access> Drop for Persistent<'_, A> {
+impl<A: Threading> Drop for PreparedCollective<'_, A> {
     fn drop(&mut self) {
         let access = self.communicator.access();
         let context = self.communicator.collective_context();
-        if let Some(request) = access.with(|lane| lane.collectives.request(context, self.number)) {
-            open::take_back(access, request);
-            // One that another thread advances is given up when that comes back.
-            let over = |lane: &mut Lane| {
-                let over = lane.collectives.request(context, self.number).is_none();
+        if let Some(request) =
+            access.with(|endpoint| endpoint.collectives.request(context, self.number))
+        {
+            started::cancel_request(access, request);
+            // A collective that another thread advances is cancelled when that thread puts it back.
+            let over = |endpoint: &mut Endpoint| {
+                let over = endpoint.collectives.request(context, self.number).is_none();
                 over.then_some(())
             };
             if access.until(over).is_err() {

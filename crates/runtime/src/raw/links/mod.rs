@@ -1,12 +1,11 @@
-//! The transports of a lane as one: shared memory to the ranks of this node, a network to the others.
+//! Joins shared memory, to the ranks of this node, and a network, to all others, to one transport.
 //!
-//! Each rank numbers its links in its own way: first the ranks of its node, in order, then the others.
-//! So the transport of the node is spoken to by links without a table, and one compare tells which
-//! transport a link belongs to; what takes a short message needs not even that, for a link that the
-//! node's transport does not have is one that its own bounds refuse. What a link is called on all ranks
-//! is its *name*: the place of the rank in the lane.
+//! A *link* is this rank's number of a peer: first come the ranks of its node, in order, then the others. So
+//! the shared memory transport needs no table, and one compare tells which transport a link belongs to. Taking
+//! a short message needs no compare: the shared memory transport refuses links beyond its own by its bounds.
+//! An *endpoint rank* is a peer's number on all ranks: its rank among those that the endpoint joins.
 //!
-//! There is one network or none, chosen when the lane is made. Its peers are names.
+//! An endpoint has one network or none, chosen when it is made. The network's peers are endpoint ranks.
 
 mod rx;
 mod tx;
@@ -16,37 +15,37 @@ pub(super) use tx::LinksTx;
 
 use std::sync::Arc;
 
-/// What links are called.
+/// The endpoint rank of each link, and the reverse.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(super) struct LinkRanks {
     /// By link.
-    names: Arc<[u32]>,
-    /// By name.
+    ranks: Arc<[u32]>,
+    /// By endpoint rank.
     links: Arc<[u32]>,
 }
 
-impl Names {
-    /// Of links with these names, each once.
-    pub(super) fn new(names: Vec<u32>) -> Self {
-        let mut links = vec![0; names.len()];
-        for (link, &name) in (0..).zip(&names) {
-            links[name as usize] = link;
+impl LinkRanks {
+    /// `ranks` are the endpoint ranks of the links, each once.
+    pub(super) fn new(ranks: Vec<u32>) -> Self {
+        let mut links = vec![0; ranks.len()];
+        for (link, &rank) in (0..).zip(&ranks) {
+            links[rank as usize] = link;
         }
         Self {
-            names: names.into(),
+            ranks: ranks.into(),
             links: links.into(),
         }
     }
 
-    pub(super) fn name(&self, link: u32) -> u32 {
-        self.names[link as usize]
+    pub(super) fn rank(&self, link: u32) -> u32 {
+        self.ranks[link as usize]
     }
 
-    pub(super) fn link(&self, name: u32) -> u32 {
-        self.links[name as usize]
+    pub(super) fn link(&self, rank: u32) -> u32 {
+        self.links[rank as usize]
     }
 
-    /// The links in the order of their names.
+    /// The links in the order of their endpoint ranks.
     pub(super) fn links(&self) -> &[u32] {
         &self.links
     }
@@ -54,14 +53,14 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::LinkRanks;
 
     #[test]
-    fn names_and_links_are_inverse() {
-        let names = Names::new(vec![2, 3, 0, 1, 4]);
+    fn ranks_and_links_are_inverse() {
+        let ranks = LinkRanks::new(vec![2, 3, 0, 1, 4]);
         for link in 0..5 {
-            assert_eq!(names.link(names.name(link)), link);
+            assert_eq!(ranks.link(ranks.rank(link)), link);
         }
-        assert_eq!(names.links(), [2, 3, 0, 1, 4]);
+        assert_eq!(ranks.links(), [2, 3, 0, 1, 4]);
     }
 }

@@ -1,4 +1,4 @@
-//! The receiving half, and rests between two looks.
+//! The receiving half of an endpoint's transports, and how a rank rests between two polls of them.
 
 use std::io;
 
@@ -9,135 +9,139 @@ use oxmpi_wire::{
     Bytes, Envelope, Fault, Header, Peer, Rx, Short, Sink, Sleeper, Take, Token, Tx, Wanted, direct,
 };
 
-use super::{LinksTx, Names};
+use super::{LinkRanks, LinksTx};
 
-/// Polls of the node between two of the network while the rank spins, where others are on the node: a poll
-/// of the network is a system call, which they are not to wait for.
-const SKIPPED: u32 = 7;
+/// Polls of shared memory between two of the network while the rank spins, where other ranks are on the node:
+/// a poll of the network is a system call, which would delay their messages.
+const NODE_POLLS_PER_NETWORK_POLL: u32 = 7;
 
-/// Of so many rests while the rank spins one lets others run. What arrives may wait for a thread of the kernel
-/// on this very processor (ksoftirqd), which a rank that spins would keep from running until the next tick.
-/// A power of two.
-const TURN: u32 = 64;
+/// Rests of a spinning rank between two in which it yields its processor. Arrivals may wait for a kernel thread
+/// on this processor (ksoftirqd), which a spinning rank would keep from running until the next tick. A power
+/// of two.
+const RESTS_PER_YIELD: u32 = 64;
 
-/// The receiving halves of a lane's transports.
+/// The receiving halves of an endpoint's transports.
 pub(in crate::raw) struct LinksRx {
     pub(in crate::raw) node: ShmRx,
-    network: Network,
+    network: NetworkRx,
 }
 
 /// The transport from the ranks of other nodes.
-enum Network {
-    /// There are none, or the lane has left them.
+enum NetworkRx {
+    /// All ranks are on this node, or the endpoint has left the others.
     None,
-    Tcp(Box<TcpRx>, Names, Pace),
+    Tcp(Box<TcpRx>, LinkRanks, PollPace),
 }
 
 /// When the network is polled.
-struct Pace {
-    /// Polls of the node until then.
+struct PollPace {
+    /// Polls of shared memory until the next poll of the network.
     left: u32,
-    /// What `left` begins with after a poll of the network that brought nothing.
+    /// The value of `left` after a poll of the network that brought nothing.
     skipped: u32,
     /// Rests so far.
     rests: u32,
 }
 
 impl LinksRx {
-    /// From the ranks of this node, and from nobody else.
+    /// Receives from the ranks of this node only.
     pub(in crate::raw) const fn node(node: ShmRx) -> Self {
         Self {
             node,
-            network: Network::None,
+            network: NetworkRx::None,
         }
     }
 
-    /// And from the ranks of other nodes by tcp; `near` ranks are on this node.
+    /// Also receives from the ranks of other nodes by TCP; `node_links` ranks are on this node.
     ///
     /// # Errors
-    /// What the system says when nothing more can be watched.
+    /// The system's error when it cannot watch another descriptor.
     pub(in crate::raw) fn with_tcp(
         mut self,
         mut tcp: TcpRx,
-        names: Names,
-        near: u32,
+        ranks: LinkRanks,
+        node_links: u32,
     ) -> io::Result<Self> {
         if let Some(doorbell) = self.node.doorbell() {
             tcp.watch(doorbell)?;
         }
-        let skipped = if near > 1 { SKIPPED } else { 0 };
-        let pace = Pace {
+        let skipped = if node_links > 1 {
+            NODE_POLLS_PER_NETWORK_POLL
+        } else {
+            0
+        };
+        let pace = PollPace {
             left: 0,
             skipped,
             rests: 0,
         };
-        self.network = Network::Tcp(tcp.into(), names, pace);
+        self.network = NetworkRx::Tcp(tcp.into(), ranks, pace);
         Ok(self)
     }
 
-    /// Hears nothing from other nodes any more.
+    /// Closes the network.
     pub(in crate::raw) fn depart(&mut self) {
-        self.network = Network::None;
+        self.network = NetworkRx::None;
     }
 
-    /// A short nap was taken between two polls.
-    pub(in crate::raw) fn napped(&mut self) {
+    /// Notes that the rank slept for a moment between two polls.
+    pub(in crate::raw) fn after_nap(&mut self) {
         self.node.napped();
-        self.attend();
+        self.poll_network_next();
     }
 
-    /// The next poll looks at the network.
-    pub(in crate::raw) fn attend(&mut self) {
-        if let Network::Tcp(_, _, pace) = &mut self.network {
+    /// Makes the next poll include the network.
+    pub(in crate::raw) fn poll_network_next(&mut self) {
+        if let NetworkRx::Tcp(_, _, pace) = &mut self.network {
             pace.left = 0;
         }
     }
 
-    /// A poll brought nothing. What was sent before has been flushed: this may sleep.
+    /// Rests after a poll that brought nothing. What was sent before has been flushed, so this may sleep.
     #[inline(always)]
-    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
+    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
         match self.network {
-            Network::None => waiter.idle(&mut self.node, gates),
-            Network::Tcp(..) => self.rest(tx, waiter, gates),
+            NetworkRx::None => waiter.idle(&mut self.node, barriers),
+            NetworkRx::Tcp(..) => self.rest(tx, waiter, barriers),
         }
     }
 
-    /// Rests where others are on other nodes: a sleep ends with an arrival from there, and when the doorbell
-    /// is rung by a rank of this node.
+    /// Rests where ranks are on several nodes: a sleep ends when the network has an arrival, or when a rank of
+    /// this node rings the doorbell.
     #[inline(never)]
-    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
-        let turn = self.is_turn() && !waiter.is_endless();
-        match waiter.next(gates) {
+    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
+        let turn = self.is_time_to_yield() && !waiter.is_endless();
+        match waiter.next(barriers) {
             Rest::Spin if !turn => std::hint::spin_loop(),
             Rest::Spin | Rest::Yield => {
                 std::thread::yield_now();
-                self.attend();
+                self.poll_network_next();
             }
             Rest::Sleep => {
                 tx.watch_all();
-                // Most polls leave the network out; what there is to do in it is done by one that does not.
-                if let Network::Tcp(tcp, ..) = &mut self.network
+                // Most polls leave the network out; one that includes it does what is pending there.
+                if let NetworkRx::Tcp(tcp, ..) = &mut self.network
                     && !tx.has_news()
                 {
-                    waiter.sleep(&mut self.node, gates, |node| {
+                    waiter.sleep(&mut self.node, barriers, |node| {
                         if tcp.arm() {
                             tcp.nap(node.longest_nap());
                         }
                         node.disarm();
                     });
                 }
-                self.attend();
+                self.poll_network_next();
             }
         }
     }
 
-    /// Whether this rest lets others run also while the rank spins.
-    const fn is_turn(&mut self) -> bool {
-        let Network::Tcp(_, _, pace) = &mut self.network else {
+    /// Whether a spinning rank yields its processor in this rest.
+    const fn is_time_to_yield(&mut self) -> bool {
+        let NetworkRx::Tcp(_, _, pace) = &mut self.network else {
             return false;
         };
         pace.rests = pace.rests.wrapping_add(1);
-        pace.rests & (TURN - 1) == 0
+        pace.rests & (RESTS_PER_YIELD - 1) == 0
     }
 
     /// Polls the network, if it is its turn.
@@ -148,14 +152,14 @@ impl LinksRx {
         budget: u32,
         sink: &mut S,
     ) -> u32 {
-        let Network::Tcp(tcp, names, pace) = &mut self.network else {
+        let NetworkRx::Tcp(tcp, ranks, pace) = &mut self.network else {
             return 0;
         };
         if let Some(left) = pace.left.checked_sub(1) {
             pace.left = left;
             return 0;
         }
-        let moved = tcp.poll(tx, budget, &mut Named { sink, names });
+        let moved = tcp.poll(tx, budget, &mut RankedSink { sink, ranks });
         pace.left = if moved == 0 { pace.skipped } else { 0 };
         moved
     }
@@ -166,9 +170,9 @@ impl Rx<LinksTx> for LinksRx {
     fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
         let moved = self.node.poll(tx, budget, sink);
         match self.network {
-            Network::None => moved,
-            Network::Tcp(..) => {
-                // What the engine has sent since leaves also where the network's turn has not come.
+            NetworkRx::None => moved,
+            NetworkRx::Tcp(..) => {
+                // Flushes what the engine has sent since, also when this poll leaves the network out.
                 tx.flush();
                 moved + self.poll_network(tx, budget, sink)
             }
@@ -177,15 +181,15 @@ impl Rx<LinksTx> for LinksRx {
 
     #[inline]
     fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
-        if !tx.is_far(from) {
+        if !tx.is_remote(from) {
             return self.node.poll_from(tx, from, sink);
         }
         tx.watch(from);
         match &mut self.network {
-            Network::None => 0,
-            Network::Tcp(tcp, names, _) => {
-                let from = Peer(names.name(from.0));
-                tcp.poll_from(tx, from, &mut Named { sink, names })
+            NetworkRx::None => 0,
+            NetworkRx::Tcp(tcp, ranks, _) => {
+                let from = Peer(ranks.rank(from.0));
+                tcp.poll_from(tx, from, &mut RankedSink { sink, ranks })
             }
         }
     }
@@ -200,12 +204,14 @@ impl Rx<LinksTx> for LinksRx {
         sink: &mut S,
     ) -> Option<Short> {
         match from {
-            Some(from) if tx.is_far(from) => self.far_short(tx, from, wanted, body.clone(), sink),
+            Some(from) if tx.is_remote(from) => {
+                self.remote_short(tx, from, wanted, body.clone(), sink)
+            }
             _ => self.node.poll_short(tx, from, wanted, body, sink),
         }
     }
 
-    /// A link to another node is none of the node's, which finds nothing there.
+    /// Shared memory finds nothing at a link to another node.
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
@@ -221,7 +227,7 @@ impl Rx<LinksTx> for LinksRx {
 impl LinksRx {
     /// [`Rx::poll_short`] of a rank on another node.
     #[inline(never)]
-    fn far_short<C: Bytes, S: Sink<LinksTx>>(
+    fn remote_short<C: Bytes, S: Sink<LinksTx>>(
         &mut self,
         tx: &mut LinksTx,
         from: Peer,
@@ -233,19 +239,19 @@ impl LinksRx {
     }
 }
 
-/// A sink that knows a network's peers by their links.
-struct Named<'a, S> {
+/// A sink that is told links where the network reports endpoint ranks.
+struct RankedSink<'a, S> {
     sink: &'a mut S,
-    names: &'a Names,
+    ranks: &'a LinkRanks,
 }
 
-impl<S> Named<'_, S> {
+impl<S> RankedSink<'_, S> {
     fn link(&self, peer: Peer) -> Peer {
-        Peer(self.names.link(peer.0))
+        Peer(self.ranks.link(peer.0))
     }
 }
 
-impl<S: Sink<LinksTx>> Sink<LinksTx> for Named<'_, S> {
+impl<S: Sink<LinksTx>> Sink<LinksTx> for RankedSink<'_, S> {
     fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
         self.sink.expected(self.link(from), envelope, body)
     }

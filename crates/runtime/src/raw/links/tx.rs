@@ -1,4 +1,4 @@
-//! The sending half.
+//! The sending half of an endpoint's transports.
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{ShmSlot, ShmTx};
@@ -11,22 +11,16 @@ use oxmpi_wire::{
     Slot, Token, Tx,
 };
 
-use super::Names;
+use super::LinkRanks;
 
-/// The sending halves of a lane's transports.
+/// The sending halves of an endpoint's transports.
 pub(in crate::raw) struct LinksTx {
-    /// To the first links.
+    /// Shared memory, to the first links.
     pub(in crate::raw) node: ShmTx,
     /// Links of the node.
-    near: u32,
-    network: Network,
-}
-
-/// The transport to the ranks of other nodes.
-enum Network {
-    /// There are none, or the lane has left them.
-    None,
-    Tcp(Box<TcpTx>, Names),
+    node_links: u32,
+    /// To the ranks of other nodes; none when all are on this node or the endpoint has left the others.
+    network: Option<(Box<TcpTx>, LinkRanks)>,
 }
 
 /// A frame under construction.
@@ -42,72 +36,72 @@ pub(in crate::raw) enum LinkRegion {
 }
 
 impl LinksTx {
-    /// To `near` ranks of this node, and to nobody else.
-    pub(in crate::raw) const fn node(node: ShmTx, near: u32) -> Self {
+    /// Sends to the `node_links` ranks of this node only.
+    pub(in crate::raw) const fn node(node: ShmTx, node_links: u32) -> Self {
         Self {
             node,
-            near,
-            network: Network::None,
+            node_links,
+            network: None,
         }
     }
 
-    /// And to the ranks of other nodes by tcp.
-    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, names: Names) -> Self {
-        self.network = Network::Tcp(tcp.into(), names);
+    /// Also sends to the ranks of other nodes by TCP.
+    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
+        self.network = Some((tcp.into(), ranks));
         self
     }
 
     /// Whether `peer` is on another node.
     #[inline(always)]
-    pub(super) const fn is_far(&self, peer: Peer) -> bool {
-        peer.0 >= self.near
+    pub(super) const fn is_remote(&self, peer: Peer) -> bool {
+        peer.0 >= self.node_links
     }
 
-    /// Connects to `peer`, which is waited for: who is not connected to is not seen to die.
+    /// Connects to `peer`, for which this rank waits: the death of a peer shows on its connection only.
     pub(super) fn watch(&mut self, peer: Peer) {
-        if let Some((tcp, peer)) = self.far(peer) {
+        if let Some((tcp, peer)) = self.network_peer(peer) {
             tcp.connect(peer);
         }
     }
 
-    /// Connects to everybody, if they are few: somebody waits long, and who is not connected to is not
-    /// seen to die.
+    /// Connects to all ranks of other nodes, if they are few, as this rank has waited long: the death of a peer
+    /// shows on its connection only.
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
-        if let Network::Tcp(_, names) = &self.network
-            && names.links().len() as u32 - self.near <= FEW
+        if let Some((_, ranks)) = &self.network
+            && ranks.links().len() as u32 - self.node_links <= FEW
         {
             self.connect();
         }
     }
 
-    /// Connects to all ranks of other nodes. The polls that follow do it.
+    /// Starts to connect to all ranks of other nodes; later polls complete it.
     pub(in crate::raw) fn connect(&mut self) {
-        if let Network::Tcp(tcp, names) = &mut self.network {
-            let far = self.near..names.links().len() as u32;
-            far.for_each(|link| tcp.connect(Peer(names.name(link))));
+        if let Some((tcp, ranks)) = &mut self.network {
+            let remote = self.node_links..ranks.links().len() as u32;
+            remote.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
         }
     }
 
-    /// Whether there is a connection to `peer`: to a rank of this node always.
+    /// Whether `peer` is connected; ranks of this node always are.
     pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(peer) => {
-                tcp.is_connected(Peer(names.name(peer.0)))
+            Some((tcp, ranks)) if self.is_remote(peer) => {
+                tcp.is_connected(Peer(ranks.rank(peer.0)))
             }
             _ => true,
         }
     }
 
-    /// A receive has been posted: what it answers goes out, and its source is watched.
+    /// Flushes the replies to a receive that was posted, and connects to its source.
     #[inline]
     pub(in crate::raw) fn await_from(&mut self, source: Source) {
-        if let Network::Tcp(tcp, names) = &mut self.network {
+        if let Some((tcp, ranks)) = &mut self.network {
             if let Source::Peer(peer) = source
-                && peer.0 >= self.near
+                && peer.0 >= self.node_links
             {
-                tcp.connect(Peer(names.name(peer.0)));
+                tcp.connect(Peer(ranks.rank(peer.0)));
             }
             tcp.flush();
         }
@@ -116,54 +110,44 @@ impl LinksTx {
     /// The host of `peer`, if that is on another node.
     pub(in crate::raw) fn host(&self, peer: Peer) -> Option<&str> {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(peer) => {
-                Some(tcp.host(Peer(names.name(peer.0))))
-            }
+            Some((tcp, ranks)) if self.is_remote(peer) => Some(tcp.host(Peer(ranks.rank(peer.0)))),
             _ => None,
         }
     }
 
-    /// Whether the network's next poll has something to do that no arrival tells of.
+    /// Whether the network has something to do that no arrival announces.
     pub(in crate::raw) fn has_news(&self) -> bool {
-        match &self.network {
-            Network::None => false,
-            Network::Tcp(tcp, _) => tcp.has_news(),
-        }
+        self.network.as_ref().is_some_and(|(tcp, _)| tcp.has_news())
     }
 
     /// Whether something that was sent has not left this process.
     pub(in crate::raw) fn has_unsent(&self) -> bool {
-        match &self.network {
-            Network::None => false,
-            Network::Tcp(tcp, _) => tcp.has_waiting(),
-        }
+        (self.network.as_ref()).is_some_and(|(tcp, _)| tcp.has_waiting())
     }
 
-    /// Leaves in order, once all that was sent has gone out.
+    /// Leaves in order, after all that was sent has gone out.
     pub(in crate::raw) fn depart(&mut self) {
         self.node.depart();
-        self.network = Network::None;
+        self.network = None;
     }
 
-    /// Lets go of the network without a word: it is another process's.
+    /// Drops the network without closing it: it belongs to the process that this one was forked from.
     pub(in crate::raw) fn abandon(&mut self) {
-        std::mem::forget(std::mem::replace(&mut self.network, Network::None));
+        std::mem::forget(self.network.take());
     }
 
-    /// Leaves without a wait.
+    /// Leaves at once, whatever was sent.
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();
-        if let Network::Tcp(tcp, _) = std::mem::replace(&mut self.network, Network::None) {
+        if let Some((tcp, _)) = self.network.take() {
             tcp.die();
         }
     }
 
-    /// The network, and what it calls `peer`, which is on another node.
-    fn far(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
-        match &mut self.network {
-            Network::None => None,
-            Network::Tcp(tcp, names) => Some((tcp, Peer(names.name(peer.0)))),
-        }
+    /// The network, and the endpoint rank of `peer`, which is on another node.
+    fn network_peer(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
+        let (tcp, ranks) = self.network.as_mut()?;
+        Some((tcp, Peer(ranks.rank(peer.0))))
     }
 }
 
@@ -176,10 +160,9 @@ impl Holds<ShmTx> for LinksTx {
 
 impl Holds<TcpTx> for LinksTx {
     fn part(&mut self) -> &mut TcpTx {
-        match &mut self.network {
-            Network::Tcp(tcp, _) => tcp,
-            Network::None => unreachable!("only a lane with this network polls it"),
-        }
+        let (tcp, _) =
+            (self.network.as_mut()).expect("only an endpoint with this network polls it");
+        tcp
     }
 }
 
@@ -188,15 +171,15 @@ impl Tx for LinksTx {
 
     fn limits(&self, to: Peer) -> &Limits {
         match &self.network {
-            Network::Tcp(tcp, names) if self.is_far(to) => tcp.limits(Peer(names.name(to.0))),
+            Some((tcp, ranks)) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
             _ => self.node.limits(to),
         }
     }
 
     #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if self.is_far(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+        if self.is_remote(to) {
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.short(to, head, body);
         }
         self.node.short(to, head, body)
@@ -204,14 +187,14 @@ impl Tx for LinksTx {
 
     #[inline]
     fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if self.is_far(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+        if self.is_remote(to) {
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.whole(to, head, body);
         }
         self.node.whole(to, head, body)
     }
 
-    /// A link to another node is none of the node's, which it refuses.
+    /// Shared memory refuses a link to another node.
     #[inline(always)]
     fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
         self.node.put_short(to, head, body)
@@ -219,15 +202,15 @@ impl Tx for LinksTx {
 
     #[inline]
     fn let_short(&mut self, to: Peer, below: u32) {
-        if !self.is_far(to) {
+        if !self.is_remote(to) {
             self.node.let_short(to, below);
         }
     }
 
     #[inline]
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<LinkSlot<'_>, Busy> {
-        if self.is_far(to) {
-            let (tcp, to) = self.far(to).ok_or(Busy)?;
+        if self.is_remote(to) {
+            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
             return tcp.frame(to, head, len).map(LinkSlot::Tcp);
         }
         self.node.frame(to, head, len).map(LinkSlot::Node)
@@ -237,57 +220,55 @@ impl Tx for LinksTx {
     /// One compare where all ranks are on one node.
     #[inline]
     fn flush(&mut self) {
-        if let Network::Tcp(tcp, _) = &mut self.network {
+        if let Some((tcp, _)) = &mut self.network {
             tcp.flush();
         }
     }
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
-        if !self.is_far(peer) {
+        if !self.is_remote(peer) {
             self.node.give_up(peer, why);
-        } else if let Some((tcp, peer)) = self.far(peer) {
+        } else if let Some((tcp, peer)) = self.network_peer(peer) {
             tcp.give_up(peer, why);
         }
     }
 }
 
+/// Calls a method of the slot, whichever transport it belongs to.
+macro_rules! slot {
+    ($self:ident, $call:ident($($argument:expr)?)) => {
+        match $self {
+            Self::Node(slot) => slot.$call($($argument)?),
+            Self::Tcp(slot) => slot.$call($($argument)?),
+        }
+    };
+}
+
 impl Put for LinkSlot<'_> {
     #[inline]
     fn room(&self) -> usize {
-        match self {
-            Self::Node(slot) => slot.room(),
-            Self::Tcp(slot) => slot.room(),
-        }
+        slot!(self, room())
     }
 
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Node(slot) => slot.put(bytes),
-            Self::Tcp(slot) => slot.put(bytes),
-        }
+        slot!(self, put(bytes));
     }
 
     #[inline(always)]
     fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
-        match self {
-            Self::Node(slot) => slot.put_exact(bytes),
-            Self::Tcp(slot) => slot.put_exact(bytes),
-        }
+        slot!(self, put_exact(bytes));
     }
 }
 
 impl Slot for LinkSlot<'_> {
     #[inline]
     fn send(self) {
-        match self {
-            Self::Node(slot) => slot.send(),
-            Self::Tcp(slot) => slot.send(),
-        }
+        slot!(self, send());
     }
 }
 
-/// What a lane says that has left its network.
+/// The fault of an endpoint that has left its network.
 const LEFT: Fault = Fault::Unreachable("this rank has left the job");
 
 impl Memory for LinksTx {
@@ -300,19 +281,17 @@ impl Memory for LinksTx {
         access: Access,
         with: Peer,
     ) -> Result<LinkRegion, Fault> {
-        if self.is_far(with) {
-            let (tcp, with) = self.far(with).ok_or(LEFT)?;
+        if self.is_remote(with) {
+            let (tcp, with) = self.network_peer(with).ok_or(LEFT)?;
             return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
         }
-        self.node
-            .register(bytes, access, with)
-            .map(LinkRegion::Node)
+        (self.node.register(bytes, access, with)).map(LinkRegion::Node)
     }
 
     fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
         match region {
             LinkRegion::Node(region) => self.node.key(region, to),
-            LinkRegion::Tcp(region) => match self.far(to) {
+            LinkRegion::Tcp(region) => match self.network_peer(to) {
                 Some((tcp, to)) => tcp.key(region, to),
                 None => Key([0; Key::LEN]),
             },
@@ -322,9 +301,9 @@ impl Memory for LinksTx {
     fn release(&mut self, region: LinkRegion, token: Token) {
         match (region, &mut self.network) {
             (LinkRegion::Node(region), _) => self.node.release(region, token),
-            (LinkRegion::Tcp(region), Network::Tcp(tcp, _)) => tcp.release(region, token),
-            // The network went, and what was registered with it.
-            (LinkRegion::Tcp(_), Network::None) => {}
+            (LinkRegion::Tcp(region), Some((tcp, _))) => tcp.release(region, token),
+            // The network was closed, and all that was registered with it released.
+            (LinkRegion::Tcp(_), None) => {}
         }
     }
 }
@@ -341,7 +320,7 @@ impl Rma for LinksTx {
         match to.region {
             LinkRegion::Node(region) => self.node.get(of, from, Local { region, at, len }, token),
             LinkRegion::Tcp(region) => {
-                let (tcp, of) = self.far(of).ok_or(Busy)?;
+                let (tcp, of) = self.network_peer(of).ok_or(Busy)?;
                 tcp.get(of, from, Local { region, at, len }, token)
             }
         }
@@ -351,27 +330,15 @@ impl Rma for LinksTx {
         &mut self,
         to: Peer,
         from: Local<'_, LinkRegion>,
-        at: Remote<'_>,
+        into: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        let Local { at: first, len, .. } = from;
+        let Local { at, len, .. } = from;
         match from.region {
-            LinkRegion::Node(region) => {
-                let from = Local {
-                    region,
-                    at: first,
-                    len,
-                };
-                self.node.put(to, from, at, token)
-            }
+            LinkRegion::Node(region) => self.node.put(to, Local { region, at, len }, into, token),
             LinkRegion::Tcp(region) => {
-                let (tcp, to) = self.far(to).ok_or(Busy)?;
-                let from = Local {
-                    region,
-                    at: first,
-                    len,
-                };
-                tcp.put(to, from, at, token)
+                let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
+                tcp.put(to, Local { region, at, len }, into, token)
             }
         }
     }

@@ -5,8 +5,8 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Layout, Put};
 
 use crate::data::target;
-use crate::raw::collective::{Area, Blocks, Buffers, Neighbors};
 use crate::raw::scratch::Scratch;
+use crate::raw::state::{Area, BlockRanges, Buffers, Neighbors};
 
 /// What is reduced: a map of numbers, `x` to `a x + b`.
 pub(super) type Element = [u64; 2];
@@ -107,7 +107,7 @@ impl Arena {
         }
     }
 
-    /// Looks whether the output holds what the contract says.
+    /// Checks that the output holds what the contract says.
     pub(super) fn check(&mut self, case: &Case, task: &Task, what: impl Fn() -> String) {
         let size = self.bytes_of([0; 2]).len() as u64;
         for expected in &task.expected {
@@ -165,7 +165,7 @@ impl Arena {
 fn reduced(commutative: bool, ranks: &Ranks, at: u64) -> Element {
     let elements = ranks.iter().map(|rank| element(rank, at));
     let all = elements.reduce(|left, right| combine(commutative, left, right));
-    all.expect("somebody contributes")
+    all.expect("at least one rank contributes")
 }
 
 /// An area of so many elements in memory. Where they are blocks of any lengths, they stand from the
@@ -199,9 +199,9 @@ fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) ->
         Cut::Equal(_) => Area::Whole(places[0]),
         // In place there is no input, but its blocks are counted.
         Cut::Given(_) if count == 0 && places.iter().any(|place| place.len() > 0) => {
-            Area::Blocks(Blocks::counted(lengths))
+            Area::Blocks(BlockRanges::counted(lengths))
         }
-        Cut::Given(_) => Area::Blocks(Blocks::new(places, element)),
+        Cut::Given(_) => Area::Blocks(BlockRanges::new(places, element)),
     }
 }
 

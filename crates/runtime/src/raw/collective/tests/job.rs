@@ -9,35 +9,36 @@ use std::time::Duration;
 use oxmpi_coll::placement::Placement;
 use oxmpi_os::fork::ForkGuard;
 
-use crate::boot::{self, Invitation};
+use crate::boot::{self, EndpointAddress};
 use crate::error::Result;
-use crate::raw::group::on_one_node;
-use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
+use crate::job_policy::JobPolicy;
+use crate::raw::placement::on_one_node;
+use crate::raw::{Communicator, Endpoint, EndpointCell, Group, Single};
 
 /// How long a rank may take for one job.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs `rank` as each of `size` ranks, each on a thread and a lane of its own.
-pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
+/// Runs `rank` as each of `size` ranks, each on a thread and an endpoint of its own.
+pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Single>) + Sync) {
     job_placed(on_one_node(size), rank);
 }
 
 /// As [`job`], with ranks that are taken to be on nodes so: all of them share memory, but only those of one
 /// node know it.
-pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Own>) + Sync) {
+pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) + Sync) {
     let size = place.size();
-    let invitation = OnceLock::new();
+    let address = OnceLock::new();
     let (done, watch) = channel();
     let all_done = Barrier::new(size as usize);
     thread::scope(|scope| {
         for number in 0..size {
-            let (done, rank, invitation) = (done.clone(), &rank, &invitation);
+            let (done, rank, address) = (done.clone(), &rank, &address);
             let all_done = &all_done;
             scope.spawn(move || {
-                let comm = join(place, number, invitation).expect("the ranks meet");
+                let comm = join(place, number, address).expect("the ranks connect");
                 let ended = catch_unwind(AssertUnwindSafe(|| rank(&comm)));
                 done.send(number).expect("the test waits");
-                // Nobody leaves while another one may still be in a collective that fails.
+                // No rank leaves while another may still be in a collective that fails.
                 all_done.wait();
                 if let Err(panic) = ended {
                     resume_unwind(panic);
@@ -55,24 +56,28 @@ pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Own>) + S
 }
 
 /// The communicator of all ranks.
-fn join(place: Placement, rank: u32, invitation: &OnceLock<String>) -> Result<Communicator<Own>> {
+fn join(place: Placement, rank: u32, address: &OnceLock<String>) -> Result<Communicator<Single>> {
     let size = place.size();
-    let (policy, _) = Policy::of_process()?;
+    let policy = JobPolicy::of_process()?.0.endpoint;
     let node = if rank == 0 {
-        let (door, text) = boot::invite(true)?;
-        invitation.set(text.to_string()).expect("set once");
-        boot::admit(door, policy.layout(size), None)?
+        let (acceptor, text) = boot::open_acceptor(true)?;
+        address.set(text.to_string()).expect("set once");
+        boot::accept_ranks(acceptor, policy.start.layout(size), None)?
     } else {
-        boot::accept(&Invitation::decode(invitation.wait())?, rank, size)?
+        boot::join_node(&EndpointAddress::decode(address.wait())?, rank, size)?
     };
     let fork = ForkGuard::new().expect("a guard");
-    let lane = Own::new(LaneCell::new(Lane::new(node.into(), policy, fork)?)?);
+    let endpoint = Single::new(EndpointCell::new(Endpoint::new(
+        node.into(),
+        policy,
+        fork,
+    )?)?);
     Ok(Communicator::new(
-        lane,
-        Lane::FIRST_CONTEXT,
+        endpoint,
+        Endpoint::FIRST_CONTEXT,
         match place.nodes() {
             1 => Group::all(size, rank),
-            _ => Group::subset((0..size).collect(), size, rank, place),
+            _ => Group::listed((0..size).collect(), size, rank, place),
         },
     ))
 }

@@ -1,10 +1,10 @@
-//! Every algorithm of the catalog over real lanes, against what its contract promises.
+//! Every algorithm of the catalog over real endpoints, against what its contract promises.
 
 mod arena;
+mod failure_notices;
 mod job;
 mod started;
 mod threads;
-mod troubles;
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Teams};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
@@ -12,19 +12,19 @@ use oxmpi_coll::placement::{Order, Placement};
 
 use self::arena::{Arena, Element, combine};
 use self::job::{job, job_placed};
-use super::{Buffers, Communicator, Run};
-use crate::op::{Op, custom};
-use crate::raw::Own;
-use crate::raw::group::on_one_node;
+use super::{Buffers, Communicator, PlanRun};
+use crate::raw::Single;
+use crate::raw::elementwise;
+use crate::raw::placement::on_one_node;
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
 const CASES: usize = 10;
 
-/// Above this the network's roads and the packing are the same as for shorter ones.
+/// Longer messages use the same protocols and packing as these.
 const LONGEST: u64 = 3000;
 
-/// The cases that are run: those that prove the algorithm, not as long. Where ranks act together, they are those
-/// that are placed so.
+/// A sample of the cases that prove the algorithm, with shorter messages. Cases of algorithms with intra-node phases
+/// have the given placement.
 fn sample(algorithm: Algorithm, place: Placement) -> Vec<Case> {
     let size = place.size();
     let all = cases(algorithm, size);
@@ -63,12 +63,12 @@ fn calls(case: &Case) -> (Vec<Call>, Contract) {
     (calls, contract)
 }
 
-/// Runs one case on this rank, and looks at what it brought.
+/// Runs one case on this rank, and polls at what it brought.
 fn run_case(
-    comm: &Communicator<Own>,
+    comm: &Communicator<Single>,
     algorithm: Algorithm,
     case: &Case,
-    mut carry_out: impl FnMut(&Communicator<Own>, &Call, Algorithm, &Case, &Buffers),
+    mut carry_out: impl FnMut(&Communicator<Single>, &Call, Algorithm, &Case, &Buffers),
 ) {
     let rank = comm.group().rank();
     let (calls, contract) = calls(case);
@@ -81,7 +81,7 @@ fn run_case(
 }
 
 fn blocking(
-    comm: &Communicator<Own>,
+    comm: &Communicator<Single>,
     call: &Call,
     algorithm: Algorithm,
     case: &Case,
@@ -89,8 +89,8 @@ fn blocking(
 ) {
     let plan = algorithm.plan(call, &case.parameters).expect("it suits");
     let commutative = case.commutative || case.exact;
-    let operation = custom(move |left, right| combine(commutative, left, right));
-    let run = Run::new(plan, call, comm.numbering().once(), true);
+    let operation = elementwise(move |left, right| combine(commutative, left, right));
+    let run = PlanRun::new(plan, call, comm.numbers().once(), true);
     comm.carry_out(run, comm.group(), buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{algorithm} of {case:?}: {error}"));
 }
@@ -99,8 +99,8 @@ fn blocking(
 fn every_algorithm_brings_what_its_contract_promises() {
     for size in [1, 2, 3, 4, 5, 8] {
         job(size, |comm| {
-            // Its ranks meet in their first collective.
-            comm.allreduce_in_place(&mut [0_u8], Op::MAX)
+            // The first collective makes the node group.
+            comm.allreduce_in_place(&mut [0_u8], Ord::max)
                 .expect("all are there");
             for algorithm in Algorithm::ALL {
                 for case in sample(algorithm, on_one_node(size)) {
@@ -113,7 +113,7 @@ fn every_algorithm_brings_what_its_contract_promises() {
 
 /// Some ranks' buffers have gaps; some are so long that ranks read them in each other's memory.
 #[test]
-fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
+fn shared_memory_collectives_take_buffers_with_gaps() {
     const LONG: u64 = 70_000;
     let acts = |one: &Algorithm| !one.is_by_messages();
     for size in [2, 3] {
@@ -133,23 +133,23 @@ fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
     }
 }
 
-/// As the caller of the collective does it, whatever the algorithm.
-fn by_call(comm: &Communicator<Own>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
+/// As a caller runs the collective, whatever the algorithm.
+fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
     let commutative = case.commutative;
-    let operation = custom(move |left, right| combine(commutative, left, right));
+    let operation = elementwise(move |left, right| combine(commutative, left, right));
     comm.collective(call, buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{case:?}: {error}"));
 }
 
 #[test]
-fn ranks_of_each_node_act_together() {
+fn intra_node_phases_bring_what_their_contracts_promise() {
     let acts = |one: &Algorithm| one.row().needs.teams == Teams::OnNodes;
     for (size, per_node) in [(4, 2), (5, 2), (6, 3), (7, 3), (8, 2), (8, 4)] {
         for order in [Order::Block, Order::Cyclic] {
             let place = Placement::new(order, size, per_node);
             job_placed(place, |comm| {
                 let call = Call::bcast(comm.group().rank(), size, 0, 1);
-                assert_eq!(comm.teams(&call).ok(), Some(Teams::OnNodes));
+                assert_eq!(comm.intra_node_support(&call).ok(), Some(Teams::OnNodes));
                 for algorithm in Algorithm::ALL.into_iter().filter(acts) {
                     for case in sample(algorithm, place) {
                         run_case(comm, algorithm, &case, blocking);

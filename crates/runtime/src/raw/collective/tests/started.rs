@@ -9,10 +9,11 @@ use super::job::job;
 use super::{calls, sample};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
-use crate::op::custom;
-use crate::raw::collective::{Area, Buffers, OwnOperation};
-use crate::raw::group::on_one_node;
-use crate::raw::{Communicator, Mode, Own, RawRequest};
+use crate::raw::elementwise;
+use crate::raw::operation::OwnedOperation;
+use crate::raw::placement::on_one_node;
+use crate::raw::state::Buffers;
+use crate::raw::{Communicator, Mode, RawRequest, Single};
 
 /// Collectives that are under way at once.
 const AT_ONCE: usize = 5;
@@ -39,9 +40,9 @@ impl Share {
         }
     }
 
-    fn operation(&self) -> Option<OwnOperation> {
+    fn operation(&self) -> Option<OwnedOperation> {
         let commutative = self.case.commutative || self.case.exact;
-        let combine = custom(move |left, right| combine(commutative, left, right));
+        let combine = elementwise(move |left, right| combine(commutative, left, right));
         Some(Box::new(combine))
     }
 
@@ -58,18 +59,17 @@ fn shuffled(len: usize, rank: u32, seed: u64) -> Vec<usize> {
     places
 }
 
-fn barrier(comm: &Communicator<Own>) -> RawRequest {
+fn barrier(comm: &Communicator<Single>) -> RawRequest {
     let call = Call::barrier(comm.group().rank(), comm.group().size());
-    let buffers = Buffers::new(Area::empty(), Area::empty());
-    comm.start(call, buffers, None).expect("it starts")
+    comm.start(call, Buffers::NONE, None).expect("it starts")
 }
 
 #[test]
-fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
+fn several_collectives_run_at_once_and_complete_in_any_order() {
     for size in [1, 2, 3, 4, 7] {
         job(size, |comm| {
             let rank = comm.group().rank();
-            // What ranks do together is waited for where it starts.
+            // Algorithms with intra-node phases block.
             let all = Algorithm::ALL
                 .into_iter()
                 .filter(|one| one.is_by_messages());
@@ -98,7 +98,7 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
                     })
                     .collect();
                 if turn % 3 == 0 {
-                    comm.barrier().expect("nobody fails");
+                    comm.barrier().expect("no rank fails");
                 }
                 for at in shuffled(requests.len(), rank, turn as u64) {
                     if turn % 2 == 0 {
@@ -115,7 +115,7 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
 }
 
 #[test]
-fn a_persistent_one_is_started_again_and_again_in_any_order() {
+fn persistent_collectives_start_repeatedly_in_any_order() {
     for size in [1, 2, 5] {
         job(size, |comm| {
             let rank = comm.group().rank();
@@ -151,11 +151,10 @@ fn a_persistent_one_is_started_again_and_again_in_any_order() {
 }
 
 #[test]
-fn one_that_is_under_way_is_not_started_again() {
+fn a_collective_under_way_is_not_started_again() {
     job(2, |comm| {
         let call = Call::barrier(comm.group().rank(), 2);
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        let prepared = comm.prepare(call, buffers, None).expect("it suits");
+        let prepared = comm.prepare(call, Buffers::NONE, None).expect("it suits");
         if comm.group().rank() == 0 {
             let request = prepared.start().expect("it starts");
             let again = prepared.start().expect_err("it has not ended");
@@ -174,7 +173,7 @@ fn one_that_is_under_way_is_not_started_again() {
 
 /// While a rank waits for a message, what it owes to a collective goes on.
 #[test]
-fn whoever_waits_for_a_message_advances_collectives() {
+fn a_wait_for_a_message_advances_collectives() {
     for size in [3, 8] {
         job(size, |comm| {
             let (rank, size) = (comm.group().rank(), comm.group().size());

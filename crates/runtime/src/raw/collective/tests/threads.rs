@@ -1,4 +1,4 @@
-//! Collectives of a lane that threads share: one thread waits or takes back what another advances.
+//! Collectives of a shared endpoint: one thread waits for or cancels what another advances.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -12,23 +12,23 @@ use super::job::job;
 use crate::data::target;
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
-use crate::op::custom;
-use crate::raw::access::sealed::Reach;
-use crate::raw::collective::{Area, Buffers};
-use crate::raw::{Communicator, Mode, Shared, siblings};
+use crate::raw::elementwise;
+use crate::raw::state::{Area, Buffers};
+use crate::raw::threading::sealed::EndpointAccess;
+use crate::raw::{Communicator, Mode, Multi, thread_endpoints};
 
 /// Times a persistent collective is run.
 const RUNS: usize = 500;
 
-/// Does the work while another thread drives the communicator's lane.
-fn beside_a_driver(shared: &Communicator<Shared>, work: impl FnOnce()) {
+/// Does the work while another thread drives the communicator's endpoint.
+fn while_another_thread_drives(shared: &Communicator<Multi>, work: impl FnOnce()) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // Nobody sends it.
+                // No rank sends it.
                 let found = shared.iprobe(Source::Rank(0), Tag::Is(1));
-                assert!(found.expect("nobody is lost").is_none());
+                assert!(found.expect("no rank is lost").is_none());
                 thread::yield_now();
             }
         });
@@ -38,13 +38,12 @@ fn beside_a_driver(shared: &Communicator<Shared>, work: impl FnOnce()) {
 }
 
 #[test]
-fn who_sees_the_end_of_a_persistent_one_may_start_it_again() {
+fn a_persistent_collective_can_start_again_once_it_has_completed() {
     job(2, |comm| {
         let shared = comm.share().expect("the ranks agree");
         let call = Call::barrier(comm.group().rank(), 2);
-        let buffers = Buffers::new(Area::empty(), Area::empty());
-        let prepared = shared.prepare(call, buffers, None).expect("it suits");
-        beside_a_driver(&shared, || {
+        let prepared = shared.prepare(call, Buffers::NONE, None).expect("it suits");
+        while_another_thread_drives(&shared, || {
             for _ in 0..RUNS {
                 let request = prepared.start().expect("it has ended");
                 shared.wait(request).expect("it ends well");
@@ -55,7 +54,7 @@ fn who_sees_the_end_of_a_persistent_one_may_start_it_again() {
 
 /// Of four ranks the last two never come, so it ends only if it is taken back.
 #[test]
-fn one_that_another_thread_advances_can_be_taken_back() {
+fn a_collective_that_another_thread_advances_can_be_cancelled() {
     const SIZE: u32 = 4;
     job(SIZE, |comm| {
         let rank = comm.group().rank();
@@ -65,7 +64,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
         let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
         let (entered, is_out) = channel();
-        let operation = Box::new(custom(move |a: u64, b: u64| {
+        let operation = Box::new(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             a + b
@@ -74,7 +73,7 @@ fn one_that_another_thread_advances_can_be_taken_back() {
         let error = match rank {
             0 => {
                 let request = start().expect("it starts");
-                beside_a_driver(&shared, || {
+                while_another_thread_drives(&shared, || {
                     comm.send(RawBytes::empty(), 1, 2, Mode::Standard)
                         .expect("rank 1 receives");
                     is_out.recv().expect("the driver advances it");
@@ -110,7 +109,7 @@ fn a_lane_is_left_after_what_another_thread_advances() {
         let (entered, is_out) = channel();
         let come_back = Arc::new(AtomicBool::new(false));
         let comes_back = Arc::clone(&come_back);
-        let operation = Box::new(custom(move |a: u64, b: u64| {
+        let operation = Box::new(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             comes_back.store(true, Ordering::Relaxed);
@@ -134,28 +133,28 @@ fn a_lane_is_left_after_what_another_thread_advances() {
     });
 }
 
-/// Ranks that meet anew wait by system calls, for ranks which may still need what these have sent.
+/// Ranks that connect anew wait in system calls for ranks that may still need messages of theirs.
 #[test]
-fn who_waits_for_a_meeting_still_delivers() {
+fn a_rank_that_waits_in_a_system_call_still_delivers() {
     /// More than fits anywhere between two ranks.
     const MESSAGES: u32 = 20_000;
-    let met = Barrier::new(2);
+    let connected = Barrier::new(2);
     job(2, |comm| {
         if comm.group().rank() == 1 {
             for tag in 0..MESSAGES {
                 let came = comm.recv(RawBytes::empty(), Source::Rank(0), Tag::Is(tag));
                 came.expect("rank 0 sends");
             }
-            met.wait();
+            connected.wait();
             return;
         }
         let send = |tag| comm.isend(RawBytes::empty(), 1, tag, Mode::Standard);
         let sent: Result<Vec<_>> = (0..MESSAGES).map(send).collect();
-        siblings::beside(|| {
-            met.wait();
+        thread_endpoints::while_driving(|| {
+            connected.wait();
             Ok(())
         })
-        .expect("they meet");
+        .expect("they connect");
         for request in sent.expect("rank 1 is there") {
             comm.wait(request).expect("it has come");
         }

@@ -1,0 +1,193 @@
+//! Inter-node wire-up: how the ranks of several nodes connect. The ranks of a node connect to its first rank,
+//! its leader; the leaders exchange the node address tables in rounds.
+//!
+//! ```text
+//!  leader of a node          publishes its addresses                   barrier
+//!  all ranks of the node     connect to the leader, send their ports   gather
+//!  leaders                   exchange node address tables              rounds
+//!  leader                    sends all tables to its ranks             release, barrier
+//! ```
+//!
+//! After the last barrier no leader waits for a node address table any more, so later frames on these
+//! connections are messages.
+
+use std::fmt::Display;
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::Gathered;
+use oxmpi_tcp::{Card, TcpTx};
+use oxmpi_wire::Peer;
+use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
+
+use super::business_card::{WireLengths, agree, cannot_watch, co_located};
+use super::endpoint_address::is_first_alone;
+use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress};
+use super::node::{gather, gather_at_node, release};
+use super::nodes::PublishedNodes;
+use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};
+use crate::error::{Error, Result};
+
+/// The key, with a node's number, under which the leader of a node publishes its lengths and its addresses:
+/// `LENGTHS/CARD`.
+const CARD: &str = "oxmpi-card";
+
+/// Connects all ranks of the job, which are on the nodes that rank 0 has `published`.
+///
+/// # Errors
+/// When a rank of this node or a leader does not connect, or sends malformed data.
+pub(super) fn wire_up(
+    manager: &mut ProcessManager,
+    listening: NetworkListener,
+    mut published: PublishedNodes,
+    options: &StartOptions,
+) -> Result<WiredRanks> {
+    let (rank, size, nodes) = (manager.rank(), manager.size(), published.nodes);
+    let place = published.node_rank(manager, rank)?;
+    let NetworkListener {
+        acceptor,
+        address: own,
+        site,
+        lengths,
+        card,
+    } = listening;
+    if place.place == 0 {
+        let own = format!("{lengths}/{card}");
+        manager.put(&format!("{CARD}-{}", place.node), &own)?;
+    }
+    manager.barrier()?;
+    let mut ends = site.enter(rank, size).map_err(cannot_watch)?;
+    let mut traffic = ExchangeTraffic::default();
+    let note = u64::from(rank) << 16 | u64::from(card.port);
+    let (node, sheets) = if place.place == 0 {
+        let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
+        let common = format!("{}/{lengths}/{card}", own.node);
+        let mut exchange = Exchange::new(place.node, nodes, &node_address_table(common, &gathered));
+        let patience = options.network.options.patience;
+        (ends, traffic) =
+            leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
+                let leader = published.leader(manager, node)?;
+                let card = with_card.then(|| card_of(manager, leader, node, lengths));
+                Ok(LeaderAddress {
+                    rank: leader,
+                    card: card.transpose()?.flatten(),
+                })
+            })?;
+        let sheets = exchange.whole();
+        (release(gathered, &sheets)?, sheets)
+    } else {
+        let first = address(manager, place.leader)?;
+        gather_at_node(&first, place.place, place.ranks, note)?
+    };
+    manager.barrier()?;
+    let all = Directory::read(size, nodes, &sheets).map_err(leader_exchange::wrong)?;
+    let order = introduce(&ends.0, &all, rank)?;
+    if order.get(place.place as usize) != Some(&rank) {
+        let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
+        return Err(malformed(&why));
+    }
+    let (tx, rx) = ends;
+    let places = || (0..size).filter_map(|rank| all.place(rank));
+    let nodes = places().map(|place| (node_of(place.common), place.pid));
+    let (ranks_on_machine, visible_pids) = co_located(&own.node, nodes);
+    let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
+    let remote = RemoteRanks {
+        speaks_for_host,
+        tx,
+        rx,
+        order,
+        nodes: places().map(|place| place.node).collect(),
+        pids: places().map(|place| place.pid).collect(),
+        ranks_on_machine,
+        visible_pids,
+        traffic,
+    };
+    Ok(WiredRanks {
+        node,
+        remote: Some(remote.into()),
+    })
+}
+
+/// The node address table of the ranks that have gathered.
+fn node_address_table(common: String, gathered: &Gathered) -> Sheet {
+    let ranks = (0..)
+        .zip(gathered.notes())
+        .map(|(place, note)| exchange::Seat {
+            rank: (note >> 16) as u32,
+            pid: gathered.pid(place),
+            port: *note as u16,
+        });
+    Sheet {
+        common,
+        ranks: ranks.collect(),
+    }
+}
+
+/// Gives the network the addresses of all ranks of other nodes. Returns all ranks, those of rank `me`'s node
+/// first.
+fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>> {
+    let cards = cards(all)?;
+    let home = all.place(me).map(|place| place.node);
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    for (rank, place) in (0..).map_while(|rank| Some((rank, all.place(rank)?))) {
+        if Some(place.node) == home {
+            here.push(rank);
+            continue;
+        }
+        there.push(rank);
+        let mut card = cards[place.node as usize].clone();
+        card.port = place.port;
+        tx.introduce(Peer(rank), card);
+    }
+    here.extend(there);
+    Ok(here)
+}
+
+/// The addresses of the leader of `node`, which is rank `of`.
+///
+/// # Errors
+/// When its lengths differ from `own`. That is checked before anything of the wrong length is read.
+fn card_of(
+    manager: &mut ProcessManager,
+    of: u32,
+    node: u32,
+    own: WireLengths,
+) -> Result<Option<Card>> {
+    let text = manager.get(of, &format!("{CARD}-{node}"))?;
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let (lengths, card) = text.split_once('/').unwrap_or_default();
+    let card: Card = card.parse().map_err(|why| malformed(&why))?;
+    let lengths = lengths.parse().map_err(|why| malformed(&why))?;
+    agree(&[lengths, own], |one| match one {
+        0 => format!("rank {of} on {}", card.host),
+        _ => "this rank".into(),
+    })?;
+    Ok(Some(card))
+}
+
+/// The addresses of each node's leader, which node address tables carry with the node's name and lengths:
+/// `NAME/LENGTHS/CARD`.
+///
+/// # Errors
+/// When one of them is malformed, or the lengths of two nodes differ.
+fn cards(all: &Directory) -> Result<Vec<Card>> {
+    let (mut lengths, mut cards) = (Vec::new(), Vec::<Card>::new());
+    for common in all.commons() {
+        let mut parts = common.splitn(3, '/').skip(1);
+        let mut next = || parts.next().unwrap_or_default();
+        lengths.push(next().parse().map_err(|why| malformed(&why))?);
+        cards.push(next().parse().map_err(|why| malformed(&why))?);
+    }
+    agree(&lengths, |node| cards[node].host.clone())?;
+    Ok(cards)
+}
+
+/// The name before the lengths and the addresses.
+fn node_of(common: &str) -> &str {
+    common.split('/').next().unwrap_or_default()
+}
+
+fn malformed(why: &dyn Display) -> Error {
+    Error::start("looking for the ranks of other nodes", why)
+}

@@ -1,0 +1,176 @@
+//! The exchange of node address tables between leaders that are threads, over the loopback interface.
+
+use std::net::TcpStream;
+use std::sync::Barrier;
+use std::thread;
+
+use oxmpi_tcp::{Filter, JobKey, Options, Site};
+use oxmpi_wire::exchange::{Directory, Seat, Sheet};
+
+use super::*;
+
+/// The time limit of tests that are not about waiting; long, for a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn site() -> Site {
+    let loopback = Filter::new("127.0.0.0/8", "").expect("a range");
+    Site::open(JobKey::new(b"test"), &loopback, Options::default()).expect("a port")
+}
+
+/// Two ranks a node, the leader first.
+fn node_address_table(node: u32) -> Sheet {
+    let seat = |rank: u32| Seat {
+        rank,
+        pid: 100 + rank,
+        port: 1,
+    };
+    Sheet {
+        common: format!("node{node}"),
+        ranks: vec![seat(2 * node), seat(2 * node + 1)],
+    }
+}
+
+/// Runs the exchange of the leader of `node` of `nodes`, where leaders listen at `cards`.
+fn lead(
+    node: u32,
+    nodes: u32,
+    site: Site,
+    cards: &[Card],
+    patience: Duration,
+) -> Result<(Exchange, NetworkEnds, ExchangeTraffic)> {
+    let ends = site.enter(2 * node, 2 * nodes).expect("an epoll");
+    let mut exchange = Exchange::new(node, nodes, &node_address_table(node));
+    let (ends, traffic) = run(&mut exchange, ends, patience, |node, with_card| {
+        let card = with_card.then(|| cards[node as usize].clone());
+        Ok(LeaderAddress {
+            rank: 2 * node,
+            card,
+        })
+    })?;
+    Ok((exchange, ends, traffic))
+}
+
+fn error_of(result: Result<(Exchange, NetworkEnds, ExchangeTraffic)>) -> String {
+    match result {
+        Ok(_) => panic!("the leader completed without the other tables"),
+        Err(why) => why.to_string(),
+    }
+}
+
+#[test]
+fn leaders_learn_all_in_rounds() {
+    for (nodes, rounds) in [(2, 1), (3, 2), (7, 3)] {
+        let sites: Vec<Site> = (0..nodes).map(|_| site()).collect();
+        let cards: Vec<Card> = sites.iter().map(|site| site.card().clone()).collect();
+        // A process that is not of the job connects too.
+        let _stranger = TcpStream::connect(("127.0.0.1", cards[0].port)).expect("a listener");
+        // As in a job: no leader leaves before all have what they need.
+        let all = Barrier::new(nodes as usize);
+        thread::scope(|scope| {
+            for (node, site) in (0..).zip(sites) {
+                let (cards, all) = (&cards, &all);
+                scope.spawn(move || {
+                    let led = lead(node, nodes, site, cards, PATIENCE);
+                    all.wait();
+                    let (exchange, _ends, traffic) = led.expect("all sheets");
+                    assert_eq!(traffic.messages, rounds);
+                    let directory = Directory::read(2 * nodes, nodes, &exchange.whole());
+                    let directory = directory.expect("all ranks");
+                    for rank in 0..2 * nodes {
+                        let place = directory.place(rank).expect("it is of the job");
+                        assert_eq!((place.node, place.pid), (rank / 2, 100 + rank));
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn a_table_longer_than_a_frame_arrives_whole() {
+    let (one, two) = (site(), site());
+    let cards = [one.card().clone(), two.card().clone()];
+    let long: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
+    let start = |rank: u32, site: Site| {
+        let ends: NetworkEnds = site.enter(rank, 2).expect("an epoll");
+        ends.0
+            .introduce(Peer(1 - rank), cards[1 - rank as usize].clone());
+        LeaderMessages::new(ends, PATIENCE)
+    };
+    let both_know = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut mail = start(0, one);
+            let sent = mail.send(1, &long).and_then(|()| mail.finish());
+            both_know.wait();
+            let (_, traffic) = sent.expect("a peer that reads");
+            assert_eq!((traffic.messages, traffic.bytes), (1, 200_000));
+        });
+        scope.spawn(|| {
+            let mut mail = start(1, two);
+            let came = mail.receive(0);
+            both_know.wait();
+            assert!(came.expect("a message") == long);
+        });
+    });
+}
+
+#[test]
+fn a_silent_leader_is_named_in_time() {
+    let (one, silent) = (site(), site());
+    let cards = [one.card().clone(), silent.card().clone()];
+    let short = Duration::from_millis(200);
+    // Rank 2's kernel accepts the connection; this leader waits for its table.
+    let why = error_of(lead(0, 2, one, &cards, short));
+    assert!(why.contains("rank 2, which leads its node"), "{why}");
+    assert!(why.contains("0.2 s"), "{why}");
+}
+
+#[test]
+fn a_leader_that_ends_is_named() {
+    let one = site();
+    // The connection fails as if the process had ended. A port that was given back may belong to another
+    // process by now; the system gives port 1 to nobody, and no service listens there.
+    let ended = Card {
+        port: 1,
+        ..one.card().clone()
+    };
+    let cards = [one.card().clone(), ended];
+    let why = error_of(lead(0, 2, one, &cards, PATIENCE));
+    assert!(why.contains("lost rank 2"), "{why}");
+}
+
+#[test]
+fn a_leader_of_another_version_is_reported() {
+    let (one, other) = (site(), site());
+    let cards = [one.card().clone(), other.card().clone()];
+    let done = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let ends: NetworkEnds = other.enter(2, 4).expect("an epoll");
+            ends.0.introduce(Peer(0), cards[0].clone());
+            let mut mail = LeaderMessages::new(ends, PATIENCE);
+            let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
+            // Whether it notices the other's end meanwhile is left open.
+            let _ended = mail.finish();
+            done.wait();
+            sent.expect("a peer");
+        });
+        let led = lead(0, 2, one, &cards, PATIENCE);
+        done.wait();
+        let why = error_of(led);
+        assert!(why.contains("of this version"), "{why}");
+    });
+}
+
+#[test]
+fn a_node_without_a_business_card_is_reported() {
+    let ends = site().enter(0, 4).expect("an epoll");
+    let mut exchange = Exchange::new(0, 2, &node_address_table(0));
+    let address = |rank| LeaderAddress { rank, card: None };
+    let no_card = |node, _| Ok(address(2 * node));
+    let ran = run(&mut exchange, ends, PATIENCE, no_card);
+    let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
+    let expected = "the leader of node 1 has put no card";
+    assert!(why.contains(expected), "{why}");
+}

@@ -1,0 +1,146 @@
+//! Blocking sends, receives and probes (MPI 5.0, chapter 3).
+
+use super::{Comm, Message};
+use crate::data::{Data, source, target};
+use crate::envelope::{Source, Status, Tag};
+use crate::error::Result;
+use crate::raw::{Mode, Threading};
+
+impl<A: Threading> Comm<A> {
+    /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message
+    /// may not have been received yet.
+    ///
+    /// # Errors
+    /// When the rank does not exist, the tag is too large, or the peer is lost.
+    ///
+    /// # Cost
+    /// Up to the eager limit one copy; above it the call waits for the receive. The code for a short message
+    /// that finds room is inlined.
+    #[inline(always)]
+    pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        if self.raw.send_short(&source(values), to, tag) {
+            return Ok(());
+        }
+        self.raw.send(source(values), to, tag, Mode::Standard)
+    }
+
+    /// Sends, and returns after the receive has begun (`MPI_Ssend`).
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn ssend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.raw.send(source(values), to, tag, Mode::Synchronous)
+    }
+
+    /// Sends to a receive that is known to be posted (`MPI_Rsend`). Without a posted receive the message
+    /// still arrives.
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn rsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.raw.send(source(values), to, tag, Mode::Ready)
+    }
+
+    /// Sends a copy of `values` and returns at once (`MPI_Bsend`, and `MPI_Ibsend` too). The copy is freed
+    /// when it has been sent; dropping the [`World`](crate::World) waits for that.
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        let sent = self.isend_owned(values.to_vec(), to, tag)?;
+        if sent.is_done()? {
+            sent.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Receives into `values`, which may be longer than the message (`MPI_Recv`).
+    ///
+    /// # Errors
+    /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer than `values`; when the rank
+    /// does not exist or is lost.
+    ///
+    /// # Cost
+    /// The code for a short message that has arrived is inlined.
+    #[inline(always)]
+    pub fn recv<T: Data>(
+        &self,
+        values: &mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        let (source, tag) = (source.into(), tag.into());
+        match self.raw.recv_short(&target(values), source, tag) {
+            Some(status) => Ok(status),
+            None => self.raw.recv(target(values), source, tag),
+        }
+    }
+
+    /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).
+    ///
+    /// # Errors
+    /// [`Error::PartialElement`](crate::Error::PartialElement) when its length is not a multiple of an
+    /// element's; when the rank does not exist or is lost.
+    pub fn recv_vec<T: Data>(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Vec<T>, Status)> {
+        self.mprobe(source, tag)?.recv_vec()
+    }
+
+    /// Sends one message and receives another, in any order (`MPI_Sendrecv`).
+    ///
+    /// # Errors
+    /// Those of a send and of a receive.
+    pub fn sendrecv<S: Data, R: Data>(
+        &self,
+        send: &[S],
+        to: usize,
+        send_tag: u32,
+        recv: &mut [R],
+        from: impl Into<Source>,
+        recv_tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        let (from, recv_tag) = (from.into(), recv_tag.into());
+        (self.raw).sendrecv(source(send), to, send_tag, target(recv), from, recv_tag)
+    }
+
+    /// Waits for a message without receiving it (`MPI_Probe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
+        self.raw.probe(source.into(), tag.into())
+    }
+
+    /// Checks for a message without waiting or receiving it (`MPI_Iprobe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Option<Status>> {
+        self.raw.iprobe(source.into(), tag.into())
+    }
+
+    /// Waits for a message and takes it out of the queue: only its handle can receive it (`MPI_Mprobe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn mprobe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Message<'_, A>> {
+        let (message, status) = self.raw.mprobe(source.into(), tag.into())?;
+        Ok(Message::new(self, message, status))
+    }
+
+    /// As [`Comm::mprobe`], without waiting (`MPI_Improbe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn improbe(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Option<Message<'_, A>>> {
+        let found = self.raw.improbe(source.into(), tag.into())?;
+        Ok(found.map(|(message, status)| Message::new(self, message, status)))
+    }
+}

@@ -1,0 +1,96 @@
+//! A value with its location, for MINLOC and MAXLOC.
+
+use std::fmt;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::element::{Element, Fold, missing};
+use super::loops::each;
+use super::{Op, OpCode};
+use crate::error::Result;
+
+/// A value with an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has the
+/// minimum or maximum (MPI 5.0, section 6.9.4).
+///
+/// ```
+/// # use oxmpi::{ValueLoc, Op, World};
+/// # let world = World::init()?;
+/// # let (comm, residual) = (world.comm(), 0.5);
+/// let worst = comm.allreduce(&ValueLoc::new(residual, comm.rank() as u64), Op::MAXLOC)?;
+/// println!("rank {} has {}", worst.index(), worst.value());
+/// # Ok::<(), oxmpi::Error>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, FromBytes, IntoBytes, Immutable)]
+#[repr(C, packed)]
+pub struct ValueLoc<T> {
+    value: T,
+    index: u64,
+}
+
+impl<T: Copy> ValueLoc<T> {
+    /// `value` at `index`.
+    pub const fn new(value: T, index: u64) -> Self {
+        Self { value, index }
+    }
+
+    /// The value.
+    pub const fn value(self) -> T {
+        self.value
+    }
+
+    /// The index of the value.
+    pub const fn index(self) -> u64 {
+        self.index
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for ValueLoc<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValueLoc")
+            .field("value", &self.value())
+            .field("index", &self.index())
+            .finish()
+    }
+}
+
+/// The one whose value is ahead; of equal values the one with the lower index.
+#[inline(always)]
+fn first<T: Copy>(
+    one: ValueLoc<T>,
+    other: ValueLoc<T>,
+    ahead: impl Fn(T, T) -> bool,
+) -> ValueLoc<T> {
+    let wins = ahead(one.value, other.value);
+    let loses = ahead(other.value, one.value);
+    let is_one = wins | (!loses & (one.index <= other.index));
+    // Field by field, which vectorises: a choice between pairs would be a branch.
+    ValueLoc {
+        value: if is_one { one.value } else { other.value },
+        index: if is_one { one.index } else { other.index },
+    }
+}
+
+/// For types of values: whether equal values have the same bits, and the orders of MINLOC and MAXLOC.
+macro_rules! locs {
+    ($($($t:ident)*: $exact:literal, $less:expr, $more:expr;)*) => {$($(
+        impl Element for ValueLoc<$t> {
+            fn fold(op: Op) -> Result<Fold<Self>> {
+                Ok(match op.0 {
+                    OpCode::MinLoc => each!(ValueLoc<$t>, |one, other| first(one, other, $less)),
+                    OpCode::MaxLoc => each!(ValueLoc<$t>, |one, other| first(one, other, $more)),
+                    _ => return missing(op, concat!("ValueLoc<", stringify!($t), ">")),
+                })
+            }
+
+            fn is_exact(_: Op) -> bool {
+                $exact
+            }
+        }
+    )*)*};
+}
+
+locs! {
+    u8 u16 u32 u64 i8 i16 i32 i64: true, |a, b| a < b, |a, b| a > b;
+    // A NaN loses to a number.
+    f32 f64: false, |a, b| (a < b) | (!a.is_nan() & b.is_nan()), |a, b| (a > b) | (!a.is_nan() & b.is_nan());
+}

@@ -1,0 +1,93 @@
+//! How the ranks of a node make the node group of a communicator.
+
+use std::sync::LazyLock;
+
+use oxmpi_os::cache::{self, Cache};
+use oxmpi_os::{affinity, cpu};
+use oxmpi_shm::node::collective::Team;
+
+use super::super::communicator::Communicator;
+use super::super::threading::Threading;
+use crate::error::Result;
+
+impl<A: Threading> Communicator<A> {
+    /// Makes a node group with all other ranks of its node, or agrees with all ranks that there is none.
+    /// Until it returns there is none.
+    #[cold]
+    pub(super) fn make_node_group(&self) -> Result<()> {
+        let (context, group) = (self.context(), self.group());
+        let placement = group.placement();
+        let (node, me) = (placement.node(group.rank()), placement.local(group.rank()));
+        let ranks = (0..placement.ranks_on(node)).map(|local| placement.rank(node, local));
+        let ranks: Vec<u32> = ranks.collect();
+        let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
+        let is_alone = ranks.len() == 1;
+        let mut node_group = match is_alone {
+            true => None,
+            false => (self.access())
+                .with(|endpoint| endpoint.make_node_group(context, links, me as usize)),
+        };
+        if !self.all_agree(is_alone || node_group.is_some())? {
+            return Ok(());
+        }
+        let all = self.exchange_node_facts(node_group.as_mut().is_none_or(Team::can_read))?;
+        let Some(mut node_group) = node_group.map(Box::new) else {
+            (self.access()).with(|endpoint| endpoint.set_alone_on_node(context));
+            return Ok(());
+        };
+        let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
+        if !of_node().all(|(can_read, _)| can_read) {
+            node_group.read_no_memory();
+        }
+        let processors: Option<Vec<u32>> = of_node().map(|(_, processor)| processor).collect();
+        let processors = processors.unwrap_or_default();
+        node_group.know_processors(&processors);
+        if let Some(cache) = &*LAST_CACHE {
+            let known = processors.iter().map(|processor| processor - 1);
+            node_group.know_cache(
+                cache.bytes,
+                cache.sharers(node_group.ranks_on_node(), known),
+            );
+        }
+        (self.access()).with(|endpoint| endpoint.keep_node_group(context, node_group));
+        Ok(())
+    }
+
+    /// For each rank: whether it can read the memory of the other ranks of its node (this one says
+    /// `can_read`), and its processor, if it may run on a single one.
+    fn exchange_node_facts(&self, can_read: bool) -> Result<Vec<(bool, Option<u32>)>> {
+        let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
+        let mut all = vec![0_u32; size];
+        let processor = own_processor().map_or(0, |own| own + 1);
+        all[me] = processor << 1 | u32::from(can_read);
+        self.allreduce_in_place(&mut all, Ord::max)?;
+        let facts = |one: u32| {
+            (
+                one & 1 == 1,
+                Some(one >> 1).filter(|&processor| processor > 0),
+            )
+        };
+        Ok(all.into_iter().map(facts).collect())
+    }
+
+    /// Whether `does` holds on all ranks.
+    fn all_agree(&self, does: bool) -> Result<bool> {
+        let mut all = [u8::from(does)];
+        self.allreduce_in_place(&mut all, Ord::min)?;
+        Ok(all == [1])
+    }
+}
+
+/// The last-level cache of the processor on which this process first asked; all are taken to be alike.
+static LAST_CACHE: LazyLock<Option<Cache>> = LazyLock::new(|| cache::last(cpu::current()));
+
+/// The processor of this rank, if it may run on a single one.
+fn own_processor() -> Option<u32> {
+    let mask = affinity::current().ok()?;
+    let mut processors = affinity::cpus(&mask);
+    let first = processors.next()?;
+    match processors.next() {
+        None => u32::try_from(first).ok(),
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! Packs buffers with gaps for collectives in shared memory, which need buffers without.
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
+
+use super::super::communicator::Communicator;
+use super::super::scratch::Scratch;
+use super::super::state::{Area, Buffers};
+use super::super::threading::Threading;
+use super::serves_in_node;
+use crate::error::Result;
+
+/// Buffers without gaps that stand for those of a call.
+pub(super) struct PackedBuffers {
+    /// They hold what the caller's buffers hold.
+    pub(super) buffers: Buffers,
+    _rooms: [Scratch; 2],
+}
+
+impl Buffers {
+    /// The bytes of both directions, where each is one range, with or without gaps.
+    const fn wholes(&self) -> Option<[&RawBytes; 2]> {
+        match (&self.input, &self.output) {
+            (Area::Whole(input), Area::Whole(output)) => Some([input, output]),
+            _ => None,
+        }
+    }
+
+    /// Whether one of the ranges has gaps.
+    #[inline(always)]
+    pub(super) const fn have_gaps(&self) -> bool {
+        match self.wholes() {
+            Some([input, output]) => input.has_gaps() || output.has_gaps(),
+            None => false,
+        }
+    }
+}
+
+impl<A: Threading> Communicator<A> {
+    /// Buffers without gaps, if shared memory may serve the call. Other ranks do not depend on this.
+    ///
+    /// # Errors
+    /// When there is no memory; the other ranks are notified.
+    #[cold]
+    pub(super) fn without_gaps(
+        &self,
+        call: &Call,
+        given: &Buffers,
+    ) -> Result<Option<PackedBuffers>> {
+        let Some(wholes) = given.wholes() else {
+            return Ok(None);
+        };
+        if !self.group().is_on_one_node() || !serves_in_node(call) {
+            return Ok(None);
+        }
+        let mut memory = [Scratch::default(), Scratch::default()];
+        let mut packed = wholes.map(|&bytes| bytes);
+        for ((bytes, room), whole) in packed.iter_mut().zip(&mut memory).zip(wholes) {
+            if !whole.has_gaps() {
+                continue;
+            }
+            let place = match room.grow(whole.len()) {
+                true => room.bytes().range(0, whole.len()),
+                false => None,
+            };
+            let Some(place) = place else {
+                let why = self.refused(&format_args!("no memory for {} B", whole.len()));
+                return Err(self.members().end_collectives_for(why));
+            };
+            place.copy_from(whole);
+            *bytes = place;
+        }
+        let [input, output] = packed.map(Area::Whole);
+        Ok(Some(PackedBuffers {
+            buffers: Buffers::new(input, output),
+            _rooms: memory,
+        }))
+    }
+}
+
+impl PackedBuffers {
+    /// Copies the result to the caller's buffer.
+    pub(super) fn unpack(&self, given: &Buffers) {
+        let output = given.output.whole();
+        if output.has_gaps() {
+            output.copy_from(&self.buffers.output.whole());
+        }
+    }
+}

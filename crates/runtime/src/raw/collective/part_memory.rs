@@ -1,0 +1,225 @@
+//! Maps the parts of a plan to memory.
+
+use std::iter;
+
+use oxmpi_coll::plan::{Buf, Part};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
+
+use super::super::state::{Area, Buffers};
+
+/// The error of a part that is not in its buffer: the buffer is shorter than the call says, or the plan is
+/// wrong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartOutside;
+
+/// The memory of one rank's call.
+#[derive(Clone, Copy)]
+pub(super) struct PartMemory<'a> {
+    pub(super) buffers: &'a Buffers,
+    pub(super) scratch: RawBytes,
+    /// Bytes of one element.
+    pub(super) element: u64,
+    /// Bytes of one block where all are equally long.
+    pub(super) block: u64,
+}
+
+impl<'a> PartMemory<'a> {
+    /// The part as one range, if a message can be sent from it or received into it without a copy. `None`
+    /// also for a part that is [outside](PartOutside).
+    pub(super) fn whole(&self, part: Part) -> Option<RawBytes> {
+        let (bytes, shift) = match (part.buf, &self.buffers.input, &self.buffers.output) {
+            (Buf::In, Area::Whole(bytes), _) | (Buf::Out, _, Area::Whole(bytes)) => (*bytes, 0),
+            (Buf::Scratch, ..) => (self.scratch, 0),
+            _ if part.is_empty() => return Some(RawBytes::empty()),
+            (Buf::InBlock(n), Area::Whole(bytes), _)
+            | (Buf::OutBlock(n), _, Area::Whole(bytes)) => {
+                (*bytes, self.block.checked_mul(n.into())?)
+            }
+            (Buf::InBlock(n), Area::Blocks(blocks), _)
+            | (Buf::OutBlock(n), _, Area::Blocks(blocks)) => (blocks.place(n, part.limit)?, 0),
+            _ => return None,
+        };
+        if !is_layout(part) {
+            return None;
+        }
+        let at = part.first.checked_mul(self.element)?.checked_add(shift)?;
+        let count = part.count.checked_mul(self.element)?;
+        if at == 0 && part.times == 1 && count == bytes.len() {
+            return Some(bytes);
+        }
+        let stride = part.stride.checked_mul(self.element as i64)?;
+        bytes.part(at, count, stride, part.times)
+    }
+
+    /// The part as ranges without gaps, in message order; the first one that is outside ends them.
+    pub(super) fn pieces(
+        self,
+        part: Part,
+    ) -> impl Iterator<Item = Result<RawBytes, PartOutside>> + use<'a> {
+        let element = self.element;
+        part.blocks().flat_map(move |range| {
+            let walk = || {
+                let len = range.end.checked_sub(range.start)?.checked_mul(element)?;
+                self.walk(part, range.start.checked_mul(element)?, len)
+            };
+            let (walk, outside) = match walk() {
+                Some(walk) => (Some(walk), None),
+                None => (None, Some(Err(PartOutside))),
+            };
+            walk.into_iter().flatten().chain(outside)
+        })
+    }
+
+    /// `len` bytes, starting `at` bytes after the start of the part's buffer or block.
+    fn walk(
+        self,
+        part: Part,
+        at: u64,
+        len: u64,
+    ) -> Option<impl Iterator<Item = Result<RawBytes, PartOutside>> + use<'a>> {
+        let whole = |bytes| (BlockList::One(bytes), 0, 0);
+        let (blocks_of, index, shift) = match (part.buf, &self.buffers.input, &self.buffers.output)
+        {
+            (Buf::Scratch, ..) => whole(self.scratch),
+            (Buf::Counts, input, _) => whole(input.counts()),
+            (Buf::In, Area::Whole(bytes), _) | (Buf::Out, _, Area::Whole(bytes)) => whole(*bytes),
+            (Buf::In, Area::Blocks(blocks), _) | (Buf::Out, _, Area::Blocks(blocks)) => {
+                (BlockList::Blocks(blocks.places()), 0, 0)
+            }
+            (Buf::InBlock(n), Area::Whole(bytes), _)
+            | (Buf::OutBlock(n), _, Area::Whole(bytes)) => {
+                (BlockList::One(*bytes), 0, self.block.checked_mul(n.into())?)
+            }
+            (Buf::InBlock(n), Area::Blocks(blocks), _)
+            | (Buf::OutBlock(n), _, Area::Blocks(blocks)) => {
+                (BlockList::Blocks(blocks.places()), n as usize, 0)
+            }
+            _ => return None,
+        };
+        let around = matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_));
+        let walk = BlockWalk {
+            blocks_of,
+            index,
+            // The first block occurs twice where the last one continues in the first.
+            hops: if around {
+                blocks_of.len() + 1
+            } else {
+                blocks_of.len()
+            },
+            limit: part.limit.saturating_mul(self.element),
+            skip: at.checked_add(shift)?,
+            left: len,
+        };
+        Some(walk.flat_map(|piece| {
+            let (bytes, at, len) = piece.unwrap_or((RawBytes::empty(), 0, 0));
+            let outside = piece.is_err().then_some(Err(PartOutside));
+            bytes.pieces(at, len).map(Ok).chain(outside)
+        }))
+    }
+}
+
+/// One range, or blocks as if they lay side by side.
+#[derive(Clone, Copy)]
+enum BlockList<'a> {
+    One(RawBytes),
+    Blocks(&'a [RawBytes]),
+}
+
+impl BlockList<'_> {
+    const fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Blocks(places) => places.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<RawBytes> {
+        match self {
+            Self::One(bytes) => Some(*bytes),
+            Self::Blocks(places) => places.get(index).copied(),
+        }
+    }
+}
+
+/// Iterates over blocks, starting at any of them, and from the last one on to the first.
+struct BlockWalk<'a> {
+    blocks_of: BlockList<'a>,
+    index: usize,
+    /// Blocks that are left to visit.
+    hops: usize,
+    /// Longer blocks are left out; in bytes.
+    limit: u64,
+    /// Bytes to skip.
+    skip: u64,
+    /// Bytes to give.
+    left: u64,
+}
+
+impl Iterator for BlockWalk<'_> {
+    /// A block, the offset of the first of its packed bytes, and their number.
+    type Item = Result<(RawBytes, u64, u64), PartOutside>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.left > 0 {
+            let block = self.blocks_of.get(self.index);
+            let (Some(block), Some(hops)) = (block, self.hops.checked_sub(1)) else {
+                self.left = 0;
+                return Some(Err(PartOutside));
+            };
+            self.hops = hops;
+            self.index = (self.index + 1) % self.blocks_of.len();
+            if block.len() > self.limit {
+                continue;
+            }
+            let at = self.skip.min(block.len());
+            self.skip -= at;
+            let len = self.left.min(block.len() - at);
+            if len > 0 {
+                self.left -= len;
+                return Some(Ok((block, at, len)));
+            }
+        }
+        None
+    }
+}
+
+/// Whether the elements of a part are contiguous or at equal distances. A part that wraps around is, where it
+/// does not reach the end.
+fn is_layout(part: Part) -> bool {
+    let reach = part.first.checked_add(part.count);
+    part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap)
+}
+
+/// Corresponding ranges of two sequences of pieces, cut where either is cut. The rest of the longer sequence
+/// is left out.
+pub(super) fn pairs(
+    ones: impl Iterator<Item = Result<RawBytes, PartOutside>>,
+    others: impl Iterator<Item = Result<RawBytes, PartOutside>>,
+) -> impl Iterator<Item = Result<[RawBytes; 2], PartOutside>> {
+    let (mut ones, mut others) = (ones, others);
+    let (mut one, mut other) = (RawBytes::empty(), RawBytes::empty());
+    iter::from_fn(move || {
+        for (piece, row) in [
+            (&mut one, &mut ones as &mut dyn Iterator<Item = _>),
+            (&mut other, &mut others),
+        ] {
+            while piece.len() == 0 {
+                match row.next()? {
+                    Ok(next) => *piece = next,
+                    Err(outside) => return Some(Err(outside)),
+                }
+            }
+        }
+        let len = one.len().min(other.len());
+        Some(Ok([take(&mut one, len), take(&mut other, len)]))
+    })
+}
+
+/// Takes `len` bytes from the start of a range without gaps.
+fn take(bytes: &mut RawBytes, len: u64) -> RawBytes {
+    let cut = |at, len| bytes.range(at, len).unwrap_or(RawBytes::empty());
+    let (taken, rest) = (cut(0, len), cut(len, bytes.len() - len));
+    *bytes = rest;
+    taken
+}

@@ -1,0 +1,325 @@
+//! Carries out the steps of a plan by messages, copies and reductions.
+
+use oxmpi_coll::exec::{Driver, Joined, Size};
+use oxmpi_coll::plan::{Part, Side, TAGS, Together};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{Mode, Source, Tag};
+use oxmpi_wire::{Bytes, Envelope, Peer};
+
+use super::super::group::Group;
+use super::super::members::Members;
+use super::super::operation::Operation;
+use super::super::scratch::PackedMessage;
+use super::super::state::{Buffers, FastReceive, PendingMessage, RunState};
+use super::super::threading::Threading;
+use super::count_sum::CountSum;
+use super::part_memory::{PartMemory, PartOutside, pairs};
+use crate::error::{Error, Result};
+
+/// Carries out the steps of a plan by messages, copies and reductions.
+pub(super) struct PlanDriver<'a, A: Threading> {
+    pub(super) members: Members<'a, A>,
+    /// The ranks that the plan numbers.
+    pub(super) ranks: &'a Group,
+    pub(super) buffers: &'a Buffers,
+    pub(super) operation: Option<Operation<'a>>,
+    pub(super) state: &'a mut RunState,
+}
+
+impl<'a, A: Threading> PlanDriver<'a, A> {
+    #[inline]
+    fn places(&mut self) -> PartMemory<'a> {
+        PartMemory {
+            buffers: self.buffers,
+            scratch: self.state.memory.scratch.bytes(),
+            element: self.state.element,
+            block: self.state.block,
+        }
+    }
+
+    #[cold]
+    fn outside(&self, part: Part) -> Error {
+        self.members.refused(&format_args!(
+            "a buffer is shorter than the call says: its plan uses {part:?}"
+        ))
+    }
+
+    /// The memory that a message of the part is sent from or received into.
+    #[inline]
+    fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
+        match self.places().whole(part) {
+            Some(bytes) => Ok((bytes, None)),
+            None => self
+                .packed(part)
+                .map(|(bytes, packed)| (bytes, Some(packed))),
+        }
+    }
+
+    /// Memory for a message of a part that lies in several pieces.
+    #[cold]
+    fn packed(&mut self, part: Part) -> Result<(RawBytes, Box<PackedMessage>)> {
+        let mut packed = self.state.memory.packed.pop().unwrap_or_default();
+        packed.part = part;
+        let bytes = part.len().saturating_mul(self.state.element);
+        let body = packed.room.grow(bytes);
+        let body = body.then(|| packed.room.bytes().part(0, bytes, 0, 1));
+        let body = body.flatten().ok_or_else(|| {
+            (self.members).refused(&format_args!("no memory for a message of {bytes} B"))
+        })?;
+        Ok((body, packed))
+    }
+
+    /// Such memory, filled with the content of the part.
+    #[cold]
+    fn filled(&mut self, part: Part) -> Result<(RawBytes, Box<PackedMessage>)> {
+        let (body, packed) = self.packed(part)?;
+        self.transfer(body, part, |body, piece| body.copy_from(&piece))?;
+        Ok((body, packed))
+    }
+
+    /// Memory without gaps that holds the content of the part: its own, or packed memory.
+    fn contiguous(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
+        if part.is_empty() {
+            return Ok((RawBytes::empty(), None));
+        }
+        match self.places().whole(part) {
+            Some(bytes) if !bytes.has_gaps() => Ok((bytes, None)),
+            _ => (self.filled(part)).map(|(bytes, packed)| (bytes, Some(packed))),
+        }
+    }
+
+    /// Takes a message's packed memory back, and unpacks what was received.
+    #[cold]
+    fn unpack(&mut self, mut packed: Box<PackedMessage>, received: bool) -> Result<()> {
+        let (from, part) = (packed.room.bytes(), packed.part);
+        let done = match received {
+            true => self.transfer(from, part, |from, into| into.copy_from(&from)),
+            false => Ok(()),
+        };
+        self.state.memory.packed.push(packed);
+        done
+    }
+
+    /// Visits corresponding pieces of a range without gaps and of a part.
+    fn transfer(
+        &mut self,
+        bytes: RawBytes,
+        part: Part,
+        mut each: impl FnMut(RawBytes, RawBytes),
+    ) -> Result<()> {
+        let places = self.places();
+        let mut pairs = pairs(std::iter::once(Ok(bytes)), places.pieces(part));
+        let moved = pairs.try_for_each(|pair| pair.map(|[bytes, piece]| each(bytes, piece)));
+        moved.map_err(|PartOutside| self.outside(part))
+    }
+
+    /// Visits corresponding pieces of two parts of the same length.
+    fn both(
+        &mut self,
+        from: Part,
+        into: Part,
+        mut each: impl FnMut(RawBytes, RawBytes) -> Result<()>,
+    ) -> Result<()> {
+        let places = self.places();
+        for pair in pairs(places.pieces(from), places.pieces(into)) {
+            match pair {
+                Ok([from, into]) => each(from, into)?,
+                Err(PartOutside) => return Err(self.outside(from)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer, and the envelope: its tag is the collective's number and the step's tag, so that messages of
+    /// two collectives of one communicator never match.
+    #[inline]
+    fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
+        let tag = self.state.number.wrapping_mul(TAGS) | tag;
+        let context = self.members.context;
+        match self.ranks.link(rank as usize) {
+            Some(link) => Ok((Peer(link), Envelope { context, tag })),
+            None => Err(self.members.no_rank(rank as usize)),
+        }
+    }
+}
+
+impl<A: Threading> Driver for PlanDriver<'_, A> {
+    type Ticket = PendingMessage;
+    type Error = Error;
+
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<PendingMessage>> {
+        let (body, mut packed) = match self.places().whole(from) {
+            Some(body) => (body, None),
+            None => (self.filled(from)).map(|(body, packed)| (body, Some(packed)))?,
+        };
+        let (peer, envelope) = self.address(to, tag)?;
+        let request = (self.members.access)
+            .with(|endpoint| endpoint.send_now(peer, envelope, Mode::Standard, body));
+        if request.is_none()
+            && let Some(packed) = packed.take()
+        {
+            self.unpack(packed, false)?;
+        }
+        let bytes = body.len();
+        if let Some(packed) = &mut packed {
+            packed.part = Part::EMPTY;
+        }
+        Ok(request.map(|request| PendingMessage {
+            request: Some(request),
+            bytes,
+            packed,
+        }))
+    }
+
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<PendingMessage>> {
+        let (body, packed) = self.body(into)?;
+        let (peer, envelope) = self.address(from, tag)?;
+        let bytes = body.len();
+        let mut next = FastReceive {
+            peer,
+            envelope,
+            body,
+            posted: None,
+        };
+        let access = self.members.access;
+        if self.state.alone && self.state.fast_receive.is_none() {
+            if let Some(outcome) = access.with(|endpoint| next.poll(1, endpoint)) {
+                self.members.ended(outcome, bytes)?;
+                return match packed {
+                    Some(packed) => self.unpack(packed, true).map(|()| None),
+                    None => Ok(None),
+                };
+            }
+            self.state.fast_receive = Some(next);
+            self.state.unpolled = true;
+            return Ok(Some(PendingMessage {
+                request: None,
+                bytes,
+                packed,
+            }));
+        }
+        let earlier = self.state.fast_receive.as_mut();
+        let request = access.with(|endpoint| {
+            if let Some(earlier) = earlier {
+                earlier.post(endpoint);
+            }
+            next.post(endpoint)
+        });
+        Ok(Some(PendingMessage {
+            request: Some(request),
+            bytes,
+            packed,
+        }))
+    }
+
+    fn copy(&mut self, from: Part, into: Part) -> Result<()> {
+        let places = self.places();
+        if let (Some(from), Some(into)) = (places.whole(from), places.whole(into)) {
+            into.copy_from(&from);
+            return Ok(());
+        }
+        self.both(from, into, |from, into| {
+            into.copy_from(&from);
+            Ok(())
+        })
+    }
+
+    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
+        let Some(operation) = self.operation else {
+            return Err((self.members).refused(&"its plan reduces without an operation"));
+        };
+        let (members, element) = (self.members, self.state.element.max(1));
+        self.both(from, into, |from, into| {
+            if !from.len().is_multiple_of(element) {
+                return Err(members.refused(&"an element of a reduction has gaps"));
+            }
+            operation(from, into, side);
+            Ok(())
+        })
+    }
+
+    fn size(&mut self, from: u32, tag: u32) -> Result<Size> {
+        let (peer, Envelope { context, tag }) = self.address(from, tag)?;
+        let fast_receive = self.state.fast_receive.as_mut();
+        let announced = self.members.access.with(|endpoint| {
+            // The next message may be for a receive before this one.
+            if let Some(fast_receive) = fast_receive {
+                fast_receive.post(endpoint);
+            }
+            endpoint.probe(Source::Peer(peer), context, Tag::Exact(tag))
+        });
+        match announced {
+            None => Ok(Size::Pending),
+            Some(Ok(status)) => Ok(Size::Elements(status.len / self.state.element.max(1))),
+            Some(Err(failure)) => Err(self.members.failed(failure)),
+        }
+    }
+
+    fn sum(&mut self, from: Part) -> Result<Option<u64>> {
+        let mut numbers = CountSum::up_to(from.limit);
+        let places = self.places();
+        // The limit applies to the numbers, not to where they are.
+        for piece in places.pieces(Part {
+            limit: u64::MAX,
+            ..from
+        }) {
+            match piece {
+                Ok(piece) => piece.drain(0, piece.len() as usize, &mut numbers),
+                Err(PartOutside) => return Err(self.outside(from)),
+            }
+        }
+        match numbers.sum() {
+            Some(sum) => Ok(Some(sum)),
+            None => Err((self.members).refused(&"the lengths of its blocks are beyond 64 bits")),
+        }
+    }
+
+    fn together(&mut self, act: &Together) -> Result<Joined<PendingMessage>> {
+        if !self.state.alone {
+            return Ok(Joined::Unsupported);
+        }
+        let (from, packed_from) = self.contiguous(act.from)?;
+        let (into, packed_into) = self.contiguous(act.into)?;
+        let given = (self.state.element, [from, into]);
+        let (members, operation) = (self.members, self.operation);
+        members.run_intra_node(act, given, operation)?;
+        for (packed, written) in [(packed_from, false), (packed_into, true)] {
+            if let Some(packed) = packed {
+                self.unpack(packed, written)?;
+            }
+        }
+        Ok(Joined::Done)
+    }
+
+    fn grow(&mut self, elements: u64) -> Result<bool> {
+        let bytes = elements.checked_mul(self.state.element);
+        match bytes.map(|bytes| self.state.memory.scratch.grow(bytes)) {
+            Some(true) => Ok(true),
+            _ => Err((self.members).refused(&format_args!(
+                "no memory for {elements} elements of scratch"
+            ))),
+        }
+    }
+
+    fn done(&mut self, ticket: &mut PendingMessage) -> Result<bool> {
+        let access = self.members.access;
+        let outcome = match (ticket.request, &mut self.state.fast_receive) {
+            (Some(request), _) => access.with(|endpoint| endpoint.test(request)),
+            (None, Some(fast_receive)) => {
+                access.with(|endpoint| fast_receive.poll(endpoint.polls, endpoint))
+            }
+            (None, None) => unreachable!("the ticket of the fast receive ends with it"),
+        };
+        let Some(outcome) = outcome else {
+            return Ok(false);
+        };
+        if ticket.request.is_none() {
+            self.state.fast_receive = None;
+        }
+        self.members.ended(outcome, ticket.bytes)?;
+        match ticket.packed.take() {
+            Some(packed) => self.unpack(packed, true).map(|()| true),
+            None => Ok(true),
+        }
+    }
+}

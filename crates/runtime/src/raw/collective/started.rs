@@ -1,0 +1,143 @@
+//! Advances started collectives while their ranks do something else.
+//!
+//! A started collective is a request of its endpoint, as a message is. The endpoint keeps it until it
+//! completes, and every call that waits or tests on the endpoint advances it: there is no progress thread,
+//! and no lock but the endpoint's. A collective that is advanced is taken out of the endpoint, so that its
+//! operation may use the endpoint.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use oxmpi_wire::engine::{Outcome, Status};
+
+use super::super::endpoint::Endpoint;
+use super::super::members::Members;
+use super::super::request::OpenRequest;
+use super::super::state::{PlanRun, StartedCollective};
+use super::super::threading::Threading;
+use crate::error::Result;
+
+/// Advances every collective that is under way on the endpoint, once.
+#[cold]
+pub(crate) fn drive<A: Threading>(access: &A) {
+    let next = |endpoint: &mut Endpoint| {
+        let usable = endpoint.is_usable() && !endpoint.collectives.closed;
+        usable.then(|| endpoint.collectives.next())
+    };
+    let count = access.with(|endpoint| endpoint.collectives.open.len());
+    for _ in 0..count {
+        let Some(open) = access.with(next).flatten() else {
+            return;
+        };
+        advance(access, open);
+    }
+}
+
+/// Starts a collective, which is a request from now on.
+pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) -> OpenRequest {
+    open.sequence.begin();
+    let (request, open) = access.with(|endpoint| {
+        let request = endpoint.begin_own();
+        open.request = Some(request);
+        if endpoint.collectives.closed {
+            endpoint.collectives.open.push_back(open);
+            return (request, None);
+        }
+        endpoint.collectives.note_advancing(&open);
+        (request, Some(open))
+    });
+    if let Some(open) = open {
+        advance(access, open);
+    }
+    request
+}
+
+/// Advances a collective that was taken out, and puts it back or completes it.
+fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
+    let error = match catch_unwind(AssertUnwindSafe(|| open.advance(access))) {
+        Ok(Ok(true)) => return end(access, open, Ok(Status::own(false))),
+        Ok(Ok(false)) => {
+            if let Some(open) = access.with(|endpoint| endpoint.collectives.put_back(open)) {
+                give_up(access, open);
+            }
+            return;
+        }
+        Ok(Err(error)) => error,
+        Err(_) => open
+            .run_and_members(access)
+            .1
+            .refused(&"its operation panicked"),
+    };
+    let (run, members) = open.run_and_members(access);
+    let error = members.end_collectives_for(error);
+    run.abandon(members);
+    let failure = access.with(|endpoint| endpoint.collectives.note(error));
+    end(access, open, Err(failure));
+}
+
+/// Cancels the collective with this request, if there is one. One that a thread is advancing is cancelled
+/// afterwards.
+pub(crate) fn cancel_request<A: Threading>(access: &A, request: OpenRequest) {
+    if let Some(open) = access.with(|endpoint| endpoint.collectives.take(request)) {
+        give_up(access, open);
+    }
+}
+
+/// Completes a collective that its caller has cancelled.
+#[cold]
+fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
+    let (run, members) = open.run_and_members(access);
+    members.end_collectives(None);
+    run.abandon(members);
+    end(access, open, Ok(Status::own(true)));
+}
+
+/// Completes a collective, and keeps it if it is persistent, in one step: a caller that sees the completion
+/// may start it again. Otherwise its memory is given back.
+fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outcome) {
+    let over = access.with(|endpoint| {
+        if let Some(request) = open.request.take() {
+            endpoint.collectives.note_advanced(request);
+            endpoint.end_own(request, outcome);
+        }
+        if open.kept.is_some() {
+            endpoint.collectives.keep(open);
+            return None;
+        }
+        endpoint.return_memory(open.sequence.take_memory_back());
+        Some(open)
+    });
+    // The user's operation is dropped last, while the endpoint is not held.
+    drop(over);
+}
+
+impl StartedCollective {
+    /// The run of the current stage, and the ranks of the collective.
+    fn run_and_members<'a, A: Threading>(
+        &'a mut self,
+        access: &'a A,
+    ) -> (&'a mut PlanRun, Members<'a, A>) {
+        let members = Members {
+            access,
+            group: &self.group,
+            context: self.context,
+        };
+        (&mut self.sequence.stage().run, members)
+    }
+
+    /// Carries out all steps that are ready. Whether the collective has completed.
+    fn advance<A: Threading>(&mut self, access: &A) -> Result<bool> {
+        let members = Members {
+            access,
+            group: &self.group,
+            context: self.context,
+        };
+        let operation = self.operation.as_ref();
+        let operation = operation.map(|operation| &**operation as &dyn Fn(_, _, _));
+        while self.sequence.stage().advance(members, operation)? {
+            if !self.sequence.next(members)? {
+                return Ok(true);
+            }
+        }
+        members.check_notices().map(|()| false)
+    }
+}

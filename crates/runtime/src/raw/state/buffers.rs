@@ -1,0 +1,74 @@
+//! The buffers that a collective reads and writes.
+
+use std::sync::Arc;
+
+use oxmpi_coll::plan::Given;
+
+use super::area::Area;
+use super::widened::WidenedBuffers;
+
+/// What a collective reads and writes. Its module in `oxmpi-coll` says what is where; unused areas are
+/// [`Area::empty`].
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    /// The caller's input; not read in a call in place.
+    pub(crate) input: Area,
+    /// The caller's output; in a call in place it holds the input first.
+    pub(crate) output: Area,
+    /// The neighbours of a neighbourhood collective.
+    pub(crate) neighbors: Option<Arc<Neighbors>>,
+    /// The wide elements of a reduction that is done on other elements than the caller's.
+    pub(crate) wide: Option<Box<WidenedBuffers>>,
+}
+
+/// The neighbours of a neighbourhood collective, in the caller's order;
+/// [`NOBODY`](oxmpi_coll::catalog::NOBODY) may be among them.
+#[derive(Clone, Debug)]
+pub(crate) struct Neighbors {
+    /// Ranks that send to this one.
+    pub(crate) sources: Vec<u32>,
+    /// Ranks to which this one sends.
+    pub(crate) destinations: Vec<u32>,
+}
+
+impl Buffers {
+    /// No bytes at all.
+    pub(crate) const NONE: Self = Self::new(Area::empty(), Area::empty());
+
+    /// The buffers of a collective without neighbours.
+    pub(crate) const fn new(input: Area, output: Area) -> Self {
+        Self {
+            input,
+            output,
+            neighbors: None,
+            wide: None,
+        }
+    }
+
+    /// Converts the input to wide elements, before the collective starts.
+    #[inline]
+    pub(in crate::raw) fn begin(&self) {
+        if let Some(wide) = &self.wide {
+            wide.widen();
+        }
+    }
+
+    /// Converts the result back, after the collective has completed.
+    #[inline]
+    pub(in crate::raw) fn end(&self) {
+        if let Some(wide) = &self.wide {
+            wide.narrow();
+        }
+    }
+
+    /// The arrays of lengths and neighbours that plans read.
+    pub(in crate::raw) fn given(&self) -> Given<'_> {
+        let neighbors = self.neighbors.as_deref();
+        Given {
+            sends: self.input.lengths(),
+            recvs: self.output.lengths(),
+            sources: neighbors.map_or(&[], |neighbors| &neighbors.sources),
+            destinations: neighbors.map_or(&[], |neighbors| &neighbors.destinations),
+        }
+    }
+}

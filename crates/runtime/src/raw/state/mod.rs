@@ -1,0 +1,23 @@
+//! The state of collectives, as an endpoint keeps it: buffers, plans that are carried out, stages, numbers.
+//!
+//! Nothing here sends, receives or waits: that is done by [`collective`](super::collective).
+
+mod area;
+mod buffers;
+mod call_signatures;
+mod collective_numbers;
+mod plan_run;
+mod stages;
+mod started;
+mod widened;
+
+pub(crate) use self::area::{Area, BlockRanges};
+pub(crate) use self::buffers::{Buffers, Neighbors};
+pub(super) use self::call_signatures::CallSignatures;
+pub(crate) use self::collective_numbers::CollectiveNumbers;
+pub(super) use self::plan_run::{FastReceive, PendingMessage, PlanRun, RunState};
+pub(super) use self::stages::{PreparedStage, StageSequence};
+pub(crate) use self::stages::{Stage, Stages};
+pub(super) use self::started::StartedCollective;
+pub(crate) use self::started::StartedCollectives;
+pub(crate) use self::widened::WidenedBuffers;
