@@ -6,29 +6,36 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use lexopt::prelude::*;
 use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};
 
-use crate::complain::{self, USAGE};
-use crate::manager::started;
+use crate::diagnostics::{self, CommandError};
+use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help};
+use crate::process_manager::with_start;
 
-const HELP: &str = "\
+#[rustfmt::skip]
+const OPTIONS: OptionTable<bool> = OptionTable {
+    command: "oxmpi info",
+    intro: "\
 Usage: oxmpi info [--json]
 
-Prints the version, this machine as ranks will see it, the process manager that started this
-process, if one did, and every transport with what it needs: what
-was found, what is used, and why not.
-
-Options:
-  --json         JSON, described in docs/formats.md
-";
+Prints the version, this machine as ranks see it, the process manager that started this process, and for each
+transport whether it is used, why, and the system facilities that it needs.
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
+        help(),
+    ] }],
+    outro: "",
+    single_dash: SingleDash::Letters,
+    operands: Operands::None,
+};
 
 /// What is printed.
-struct Info {
+struct SystemInfo {
     version: &'static str,
     host: String,
     /// How many there are of each kind of object, outermost first; a sentence where the machine
@@ -42,19 +49,19 @@ struct Info {
     memory: Option<limit::Available>,
     /// Who started this process, and how that was found out; or what is wrong with it.
     manager: String,
-    transports: Vec<Transport>,
+    transports: Vec<TransportInfo>,
 }
 
 /// One way to send messages.
-struct Transport {
+struct TransportInfo {
     name: &'static str,
     used: bool,
     why: String,
-    parts: Vec<Part>,
+    parts: Vec<Facility>,
 }
 
 /// Something that a transport is made of.
-struct Part {
+struct Facility {
     name: &'static str,
     purpose: &'static str,
     found: bool,
@@ -64,42 +71,20 @@ struct Part {
 
 /// Runs `oxmpi info` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let text: String = match parse(arguments) {
-        Ok(Form::Help) => HELP.into(),
-        Ok(Form::Text) => show::text(&gather()),
-        Ok(Form::Json) => show::json(&gather()),
-        Err(why) => {
-            complain::error(format_args!("{why}. See `oxmpi info --help`."));
-            return USAGE.into();
-        }
-    };
-    complain::answer(text)
-}
-
-enum Form {
-    Text,
-    Json,
-    Help,
-}
-
-fn parse(arguments: Vec<OsString>) -> Result<Form, lexopt::Error> {
-    let mut form = Form::Text;
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        form = match argument {
-            Long("json") => Form::Json,
-            Long("help") | Short('h') => return Ok(Form::Help),
-            other => return Err(other.unexpected()),
-        };
-    }
-    Ok(form)
+    let mut json = false;
+    diagnostics::print(match OPTIONS.read(&arguments, &mut json) {
+        Ok(Parsed::Run(_)) if json => show::json(&collect()),
+        Ok(Parsed::Run(_)) => show::text(&collect()),
+        Ok(Parsed::Help | Parsed::Version) => OPTIONS.help(),
+        Err(why) => return diagnostics::exit_code(Err(CommandError::Usage(why))),
+    })
 }
 
 /// Asks the system.
-fn gather() -> Info {
+fn collect() -> SystemInfo {
     let mask = affinity::current().unwrap_or_default();
-    let selection = selected();
-    Info {
+    let selection = selection();
+    SystemInfo {
         version: env!("CARGO_PKG_VERSION"),
         host: host::name(),
         machine: Machine::this()
@@ -108,7 +93,7 @@ fn gather() -> Info {
         allowed: affinity::cpus(&mask).collect(),
         granted: cpu::granted(),
         memory: limit::available(),
-        manager: started(|found| match found {
+        manager: with_start(|found| match found {
             Ok(start) => start.to_string(),
             Err(why) => why.to_string(),
         }),
@@ -128,14 +113,14 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
 }
 
 /// What the settings take of what this host has; a sentence where a setting is wrong.
-fn selected() -> Result<Selection, String> {
+fn selection() -> Result<Selection, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
     Ok(opened(&values))
 }
 
 /// Whether `transport` is taken, and why.
-fn verdict(
+fn transport_choice(
     selection: &Result<Selection, String>,
     transport: transports::Transport,
 ) -> (bool, String) {
@@ -151,8 +136,8 @@ fn verdict(
 }
 
 /// Shared memory between the ranks of one machine.
-fn shm(selection: &Result<Selection, String>) -> Transport {
-    let part = |name, purpose, tried: io::Result<()>, without: &str| Part {
+fn shm(selection: &Result<Selection, String>) -> TransportInfo {
+    let part = |name, purpose, tried: io::Result<()>, without: &str| Facility {
         name,
         purpose,
         found: tried.is_ok(),
@@ -188,9 +173,9 @@ fn shm(selection: &Result<Selection, String>) -> Transport {
         probe::process_vm_readv(),
         "copies through shared memory instead",
     );
-    let (taken, why) = verdict(selection, transports::Transport::Shared);
+    let (taken, why) = transport_choice(selection, transports::Transport::Shared);
     let works = pidfd.found;
-    Transport {
+    TransportInfo {
         name: "shm",
         used: taken && works,
         why: if works {
@@ -203,11 +188,11 @@ fn shm(selection: &Result<Selection, String>) -> Transport {
 }
 
 /// Between machines.
-fn tcp(selection: &Result<Selection, String>) -> Transport {
-    let (used, why) = verdict(selection, transports::Transport::Tcp);
+fn tcp(selection: &Result<Selection, String>) -> TransportInfo {
+    let (used, why) = transport_choice(selection, transports::Transport::Tcp);
     let interfaces = selection.iter().flat_map(|selection| &selection.interfaces);
     let through: Vec<&str> = interfaces.map(String::as_str).collect();
-    Transport {
+    TransportInfo {
         name: "tcp",
         used,
         why: if used {

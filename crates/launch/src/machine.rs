@@ -7,13 +7,13 @@ use oxmpi_topo::linux::{Files, Root};
 ///
 /// # Errors
 /// A sentence that names the file.
-pub(crate) fn this(has_caches: bool) -> Result<Machine, String> {
-    Machine::from_linux(&Needed::new(Root::live(), has_caches))
+pub(crate) fn local(has_caches: bool) -> Result<Machine, String> {
+    Machine::from_linux(&PlacementFiles::new(Root::live(), has_caches))
         .map_err(|error| format!("cannot read this machine: {error}"))
 }
 
 /// This machine's files but for those that placing does not ask for, which are most: a job should start fast.
-struct Needed {
+struct PlacementFiles {
     root: Root,
     /// Whether a setting speaks of caches.
     caches: bool,
@@ -21,7 +21,7 @@ struct Needed {
     devices: bool,
 }
 
-impl Needed {
+impl PlacementFiles {
     fn new(root: Root, caches: bool) -> Self {
         let devices = !root.list("/sys/class/infiniband").is_empty();
         Self {
@@ -38,7 +38,7 @@ impl Needed {
     }
 }
 
-impl Files for Needed {
+impl Files for PlacementFiles {
     fn read(&self, path: &str) -> Option<String> {
         self.has(path).then(|| self.root.read(path)).flatten()
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn this_machine_is_read_without_its_caches() {
         let whole = Machine::this().expect("this machine");
-        let read = |caches| Machine::from_linux(&Needed::new(Root::live(), caches));
+        let read = |caches| Machine::from_linux(&PlacementFiles::new(Root::live(), caches));
         let machine = read(false).expect("this machine");
         assert_eq!(machine.online(), whole.online());
         assert!(machine.iter().all(|object| object.cache().is_none()));
@@ -102,7 +102,7 @@ mod tests {
             std::os::unix::fs::symlink("../..", function.join("infiniband/mlx5_0/device"))
         };
         all().expect("a folder for the test");
-        let machine = Machine::from_linux(&Needed::new(Root::new(folder), false));
+        let machine = Machine::from_linux(&PlacementFiles::new(Root::new(folder), false));
         let kinds: Vec<_> = machine
             .expect("a machine")
             .devices()

@@ -6,69 +6,70 @@
 #![forbid(unsafe_code)]
 
 mod bench;
-mod complain;
+mod columns;
+mod destination;
+mod diagnostics;
 mod explain;
 mod info;
 mod machine;
-mod manager;
+mod options;
 mod pin;
+mod process_manager;
 mod run;
 mod settings;
 mod sim;
-mod table;
-mod target;
 mod topo;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use complain::{USAGE, VERSION};
+use diagnostics::{EXIT_USAGE, VERSION};
 
 /// A subcommand: its name, one line about it, and where it begins.
-struct Command {
+struct Subcommand {
     name: &'static str,
     about: &'static str,
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[
-    Command {
+const COMMANDS: &[Subcommand] = &[
+    Subcommand {
         name: "run",
         about: "start the ranks of a job on this machine",
         main: run::main,
     },
-    Command {
+    Subcommand {
         name: "bench",
         about: "the Intel MPI Benchmarks: latency and bandwidth, with proof of the data",
         main: bench::main,
     },
-    Command {
+    Subcommand {
         name: "topo",
         about: "this machine, or any that is described: as text, picture or data",
         main: topo::main,
     },
-    Command {
+    Subcommand {
         name: "pin",
         about: "where ranks and threads would run, here or on another machine, and why",
         main: pin::main,
     },
-    Command {
+    Subcommand {
         name: "sim",
         about: "how long a collective takes on a million ranks that are not here",
         main: sim::main,
     },
-    Command {
+    Subcommand {
         name: "explain",
         about: "which path a message takes and which algorithm serves a collective, and why",
         main: explain::main,
     },
-    Command {
+    Subcommand {
         name: "settings",
         about: "every setting, its value, and where the value came from",
         main: settings::main,
     },
-    Command {
+    Subcommand {
         name: "info",
         about: "this machine, the transports found, and why each is used or not",
         main: info::main,
@@ -88,16 +89,16 @@ fn main() -> ExitCode {
     }
     let mut rest = rest.into_iter();
     let Some(name) = rest.next() else {
-        complain::answer(help());
-        return USAGE.into();
+        diagnostics::print(help());
+        return EXIT_USAGE.into();
     };
     let name = name.to_string_lossy().into_owned();
     match name.as_str() {
         "help" | "-h" | "--help" => match rest.next() {
-            None => complain::answer(help()),
+            None => diagnostics::print(help()),
             Some(topic) => dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
         },
-        "-V" | "--version" => complain::answer(VERSION),
+        "-V" | "--version" => diagnostics::print(VERSION),
         _ => dispatch(&name, rest.collect()),
     }
 }
@@ -107,8 +108,13 @@ fn dispatch(name: &str, arguments: Vec<OsString>) -> ExitCode {
         Some(command) => (command.main)(arguments),
         None => {
             let names = COMMANDS.iter().map(|command| command.name);
-            complain::unknown("command", name, names, "oxmpi --help");
-            USAGE.into()
+            diagnostics::error(diagnostics::unknown_name(
+                "command",
+                name,
+                names,
+                "oxmpi --help",
+            ));
+            EXIT_USAGE.into()
         }
     }
 }
@@ -118,7 +124,7 @@ fn help() -> String {
         "oxmpi: message passing for high-performance computing\n\n\
          Usage: oxmpi COMMAND [OPTIONS]\n\nCommands:\n",
     );
-    for Command { name, about, .. } in COMMANDS {
+    for Subcommand { name, about, .. } in COMMANDS {
         text += &format!("  {name:<10} {about}\n");
     }
     text += "  help       this text; `oxmpi help COMMAND` for one command\n\n\

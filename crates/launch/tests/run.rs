@@ -256,7 +256,7 @@ fn mistakes_on_the_command_line_are_explained() {
         ),
         (
             &["--oversubscibe", "true"],
-            "oxmpi: unknown option `oversubscibe`; did you mean `oversubscribe`? See `oxmpi run --help`.\n",
+            "oxmpi: unknown option `--oversubscibe`; did you mean `--oversubscribe`? See `oxmpi run --help`.\n",
         ),
         (
             &["-n", "2"],

@@ -6,14 +6,14 @@ use oxmpi::settings::{Origin, Sources, TABLE, resolve};
 use oxmpi_bench::report::{Environment, Setting};
 use time::OffsetDateTime;
 
-use super::command::Command;
+use super::command::BenchCommand;
 
 /// The thread support that the library gives whatever is asked for: its communicators can be shared by
 /// threads, and a lane that one thread has to itself takes no lock.
 const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
 
 /// What this run is made with.
-pub(super) fn of(command: &Command) -> Environment {
+pub(super) fn of(command: &BenchCommand) -> Environment {
     let kernel = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
         text.trim().to_owned()

@@ -17,24 +17,24 @@ const OVER: &str = "\x1b[1A\x1b[2K";
 
 /// Where the progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum ProgressStream {
     /// Below the listing, on the terminal that shows it.
-    Output,
+    Stdout,
     /// On a terminal that shows errors, while the listing goes elsewhere.
-    Errors,
+    Stderr,
     /// Nowhere.
-    Nowhere,
+    Off,
 }
 
-const NAMES: [(&str, Show); 3] = [
-    ("stdout", Show::Output),
-    ("stderr", Show::Errors),
-    ("none", Show::Nowhere),
+const NAMES: [(&str, ProgressStream); 3] = [
+    ("stdout", ProgressStream::Stdout),
+    ("stderr", ProgressStream::Stderr),
+    ("none", ProgressStream::Off),
 ];
 
-impl Show {
+impl ProgressStream {
     /// The place of that name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
@@ -47,18 +47,18 @@ impl Show {
     /// Where a terminal is: with the listing, else with the errors.
     pub(crate) fn on_terminal() -> Self {
         if io::stdout().is_terminal() {
-            Show::Output
+            ProgressStream::Stdout
         } else if io::stderr().is_terminal() {
-            Show::Errors
+            ProgressStream::Stderr
         } else {
-            Show::Nowhere
+            ProgressStream::Off
         }
     }
 }
 
 /// How far a run is.
-pub(super) struct Progress {
-    show: Show,
+pub(super) struct ProgressLine {
+    show: ProgressStream,
     done: usize,
     samples: usize,
     start: Instant,
@@ -66,16 +66,16 @@ pub(super) struct Progress {
     is_shown: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Nothing is done yet of a plan on so many ranks.
-    pub(super) fn new(show: Show, plan: &Plan, ranks: usize) -> Self {
+    pub(super) fn new(show: ProgressStream, plan: &Plan, ranks: usize) -> Self {
         let samples = match show {
-            Show::Nowhere => 0,
+            ProgressStream::Off => 0,
             _ => tables(plan, ranks)
                 .map(|table| plan.lengths_of(table.kernel).count())
                 .sum(),
         };
-        Progress {
+        ProgressLine {
             show,
             done: 0,
             samples,
@@ -91,7 +91,7 @@ impl Progress {
 
     /// Puts the line's removal before what is written to standard output next.
     pub(super) fn clear(&mut self, out: &mut String) {
-        if self.show == Show::Output && self.is_shown {
+        if self.show == ProgressStream::Stdout && self.is_shown {
             out.push_str(OVER);
             self.is_shown = false;
         }
@@ -99,12 +99,12 @@ impl Progress {
 
     /// Shows the line, below `out` where that goes to the same terminal.
     pub(super) fn show(&mut self, out: &mut String) {
-        if self.show == Show::Nowhere || self.done == 0 || self.done >= self.samples {
+        if self.show == ProgressStream::Off || self.done == 0 || self.done >= self.samples {
             return;
         }
         let line = line(self.done, self.samples, self.start.elapsed());
         match self.show {
-            Show::Output => {
+            ProgressStream::Stdout => {
                 out.push_str(&line);
                 out.push('\n');
             }
@@ -115,14 +115,14 @@ impl Progress {
 
     /// Removes the line after the last sample.
     pub(super) fn end(&mut self) {
-        if self.show == Show::Errors && self.is_shown {
+        if self.show == ProgressStream::Stderr && self.is_shown {
             self.tell("done");
         }
     }
 
     fn tell(&self, line: &str) {
         let over = if self.is_shown { OVER } else { "" };
-        // Progress that cannot be shown is no reason to stop.
+        // ProgressLine that cannot be shown is no reason to stop.
         let _ = writeln!(io::stderr(), "{over}{line}");
     }
 }
@@ -149,7 +149,7 @@ fn line(done: usize, samples: usize, elapsed: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OVER, Progress, Show, line};
+    use super::{OVER, ProgressLine, ProgressStream, line};
     use oxmpi_bench::Kernel;
     use oxmpi_bench::suite::Plan;
     use std::time::Duration;
@@ -171,7 +171,7 @@ mod tests {
             benchmarks: [Kernel::PingPong.into()].into(),
             ..Plan::default()
         };
-        let mut progress = Progress::new(Show::Output, &plan, 2);
+        let mut progress = ProgressLine::new(ProgressStream::Stdout, &plan, 2);
         assert_eq!(progress.samples, 24);
         let mut out = String::from("heading\n");
         progress.show(&mut out);
@@ -187,9 +187,13 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for show in [Show::Output, Show::Errors, Show::Nowhere] {
-            assert_eq!(Show::named(show.name()), Some(show));
+        for show in [
+            ProgressStream::Stdout,
+            ProgressStream::Stderr,
+            ProgressStream::Off,
+        ] {
+            assert_eq!(ProgressStream::from_name(show.name()), Some(show));
         }
-        assert_eq!(Show::named("up"), None);
+        assert_eq!(ProgressStream::from_name("up"), None);
     }
 }

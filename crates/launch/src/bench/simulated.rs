@@ -15,21 +15,21 @@ use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::plan::Given;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, shifts};
 
-use crate::sim::machine;
-use recorder::Recording;
+use crate::sim::machine_model;
+use recorder::KernelRecording;
 
 /// The most ranks that a simulation has.
 const RANKS_MAX: usize = 1 << 20;
 
 /// A machine and the number of ranks on it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedJob {
     pub(super) name: String,
     machine: Machine,
     pub(super) ranks: usize,
 }
 
-impl Simulated {
+impl SimulatedJob {
     /// Reads `MACHINE:RANKS`.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl Simulated {
         let (named, ranks) = text.rsplit_once(':').unwrap_or((text, ""));
         let ranks = ranks.parse().ok().filter(|n| (1..=RANKS_MAX).contains(n));
         let ranks = ranks.ok_or_else(|| {
-            format!("--sim {text}: a machine and from 1 to {RANKS_MAX} ranks, as in gemini:12000")
+            format!("expected a machine and from 1 to {RANKS_MAX} ranks, such as gemini:12000")
         })?;
-        let (name, machine) = machine::find(named).map_err(|why| format!("--sim {text}: {why}"))?;
-        Ok(Simulated {
+        let (name, machine) = machine_model::find(named)?;
+        Ok(SimulatedJob {
             name,
             machine,
             ranks,
@@ -49,9 +49,9 @@ impl Simulated {
     }
 
     /// Where the ranks run, as a comment.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn heading(&self) -> String {
         format!(
-            "# Simulated: {} ranks on {}, {} on a node; one repetition from a common start\n",
+            "# SimulatedJob: {} ranks on {}, {} on a node; one repetition from a common start\n",
             self.ranks, self.name, self.machine.per_node
         )
     }
@@ -61,7 +61,7 @@ impl Simulated {
     ///
     /// # Errors
     /// A sentence with the option.
-    pub(super) fn suits(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
+    pub(super) fn check(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
         let multiple = plan.benchmarks.iter().any(|one| one.multiple.is_some());
         let wrong = [
             (ranks.is_some(), "-n: --sim says how many ranks there are"),
@@ -108,7 +108,7 @@ impl Simulated {
     fn times(&self, kernel: Kernel, bytes: usize, ranks: usize) -> Result<Vec<u64>, String> {
         let name = kernel.info().name;
         let failed = |why: &dyn std::fmt::Display| format!("{name} on {ranks} ranks: {why}");
-        let mut recording = Recording::new(kernel, bytes, ranks);
+        let mut recording = KernelRecording::new(kernel, bytes, ranks);
         let setup = self.setup(ranks);
         let report = match recording.of(0).collective {
             None => {

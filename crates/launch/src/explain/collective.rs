@@ -21,7 +21,7 @@ use options::Options;
 pub(super) use options::is_collective;
 
 /// Everything that is printed.
-struct Explained {
+struct CollectiveExplained {
     options: Options,
     machine: String,
     per_node: u32,
@@ -43,7 +43,7 @@ struct Explained {
     steps: Vec<(Step, u64)>,
 }
 
-impl Explained {
+impl CollectiveExplained {
     /// How ranks are dealt to nodes.
     const fn placement(&self) -> &'static str {
         match self.options.order {
@@ -57,10 +57,10 @@ impl Explained {
 ///
 /// # Errors
 /// A sentence about what is wrong in them, or in the settings.
-pub(super) fn run(arguments: Vec<OsString>, values: &Values) -> Result<String, String> {
+pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, String> {
     let options = match options::parse(arguments)? {
         Some(options) => options,
-        None => return Ok(options::HELP.into()),
+        None => return Ok(options::OPTIONS.help()),
     };
     let explained = explain(options, values)?;
     Ok(if explained.options.json {
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: Vec<OsString>, values: &Values) -> Result<String, S
     })
 }
 
-fn explain(options: Options, values: &Values) -> Result<Explained, String> {
+fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, String> {
     let rules = values.rules().map_err(|bad| bad.to_string())?;
     let (machine, costs, per_node) = options.machine(values)?;
     let tuning = Tuning {
@@ -124,7 +124,7 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     let steps = table.steps().iter();
     let steps = steps.map(|step| (*step, cost(&at(step), &step.choice)));
     let why = why(values, &tuning, &call, chosen, &others);
-    Ok(Explained {
+    Ok(CollectiveExplained {
         machine,
         per_node,
         call,

@@ -8,18 +8,18 @@ use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
 
 /// All peers of one kind.
-pub(super) struct Peers {
+pub(super) struct PeerPaths {
     /// `self`, `node`, `tcp` or `network`.
     pub(super) kind: &'static str,
     /// Who they are, and over what messages go.
     pub(super) about: String,
-    pub(super) rows: Vec<Explanation>,
+    pub(super) rows: Vec<PathRange>,
     /// What else is decided, and why: a name and a sentence.
     pub(super) notes: Vec<(&'static str, String)>,
 }
 
 /// One row of a table.
-pub(super) struct Explanation {
+pub(super) struct PathRange {
     pub(super) row: Row,
     /// Nanoseconds for its shortest and its longest message.
     pub(super) ns: (u64, Option<u64>),
@@ -28,52 +28,52 @@ pub(super) struct Explanation {
 }
 
 /// Every kind of peers in a job of `ranks` ranks, two where nobody says how many.
-pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
+pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
     let layout = values.layout(1);
     let node = oxmpi_shm::limits(&layout);
     let ranks = ranks.unwrap_or(2);
     let plan = network::Plan::new(ranks, values.network());
     let selection = opened(values);
-    let own = Peers {
+    let own = PeerPaths {
         kind: "self",
         about: "this rank itself, through shared memory as any rank of the node".into(),
         rows: rows(values, &node, ""),
         notes: Vec::new(),
     };
-    let neighbours = selection.shared.then(|| Peers {
+    let neighbours = selection.shared.then(|| PeerPaths {
         kind: "node",
         about: "ranks of the same node, through shared memory".into(),
         rows: rows(values, &node, ""),
-        notes: of_node(values, ranks),
+        notes: node_notes(values, ranks),
     });
     let others = selection.tcp.then(|| {
         let whose = match selection.shared {
             true => "ranks of other nodes",
             false => "all other ranks, also of the same node",
         };
-        Peers {
+        PeerPaths {
             kind: "tcp",
             about: format!("{whose}, over {}", selection.interfaces.join(", ")),
             rows: rows(values, &values.tcp_options().limits(), ""),
-            notes: of_tcp(values),
+            notes: tcp_notes(values),
         }
     });
-    let model = Peers {
+    let model = PeerPaths {
         kind: "network",
         about: format!(
             "what a transport faster than TCP is to be made of, in a job of {}; this version has none",
             plan.ranks
         ),
         rows: rows(values, &plan.limits(), "network_"),
-        notes: of_network(values, &plan),
+        notes: network_notes(values, &plan),
     };
     let real = [Some(own), neighbours, others];
     real.into_iter().flatten().chain([model]).collect()
 }
 
 /// How bytes go through connections.
-fn of_tcp(values: &Values) -> Vec<(&'static str, String)> {
-    let name = |name: &str| told(values.get(name));
+fn tcp_notes(values: &Values) -> Vec<(&'static str, String)> {
+    let name = |name: &str| setting_text(values.get(name));
     vec![
         ("frames", format!("copied twice; {}", name("tcp_frame"))),
         (
@@ -84,11 +84,11 @@ fn of_tcp(values: &Values) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<Explanation> {
+fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<PathRange> {
     let table = Table::new(limits, &values.switches());
     let explain = |row: Row| {
         let cost = limits.costs.of(row.path);
-        Explanation {
+        PathRange {
             row,
             ns: (cost.ns(row.first), row.last.map(|last| cost.ns(last))),
             why: why(values, limits, &table, row, prefix),
@@ -102,7 +102,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
     let Some((last, until)) = row.last.zip(row.until) else {
         let forced = values.switches().rendezvous != Rendezvous::Auto;
         return if forced {
-            told(values.get("rendezvous"))
+            setting_text(values.get("rendezvous"))
         } else {
             "takes all that is longer".into()
         };
@@ -112,7 +112,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
             Path::E0 if !prefix.is_empty() => {
                 format!(
                     "a mailbox slot: {}",
-                    told(values.get("network_short_limit"))
+                    setting_text(values.get("network_short_limit"))
                 )
             }
             Path::E0 => "a line holds no more".into(),
@@ -129,7 +129,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
                 ns(row.path)
             )
         }
-        Until::Set => told(setting(values, row.path, prefix)),
+        Until::Set => setting_text(setting(values, row.path, prefix)),
     }
 }
 
@@ -149,12 +149,12 @@ fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a Value {
 }
 
 /// A setting with its value and where that came from.
-fn told(value: &Value) -> String {
+fn setting_text(value: &Value) -> String {
     format!("{} = {} ({})", value.setting.name, value.text, value.origin)
 }
 
 /// How long messages go between so many ranks of a node.
-fn of_node(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
+fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
     let (road, chunk) = (values.get("shm_road"), values.get("shm_chunk"));
     let chosen = match values.roads().road {
         None => "each peer and class of sizes takes the road that trials in the job find fastest",
@@ -165,8 +165,11 @@ fn of_node(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
         Err(why) => format!("closed by the system ({why}): copies through shared memory instead"),
     };
     vec![
-        ("buffers", told(values.get("shm_buffer"))),
-        ("bulk", format!("{chosen}; {}, {}", told(road), told(chunk))),
+        ("buffers", setting_text(values.get("shm_buffer"))),
+        (
+            "bulk",
+            format!("{chosen}; {}, {}", setting_text(road), setting_text(chunk)),
+        ),
         ("single copy", single),
         ("allocated memory", allocated(values, ranks)),
     ]
@@ -193,8 +196,8 @@ fn allocated(values: &Values, ranks: u64) -> String {
 }
 
 /// How network roads are made.
-fn of_network(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
-    let name = |name: &str| told(values.get(name));
+fn network_notes(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
+    let name = |name: &str| setting_text(values.get(name));
     vec![
         (
             "mailboxes",

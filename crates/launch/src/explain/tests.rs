@@ -17,16 +17,16 @@ fn values(environment: &[(&str, &str)]) -> Values {
     values
 }
 
-fn explained(environment: &[(&str, &str)], ranks: Option<u64>) -> Explained {
+fn explained(environment: &[(&str, &str)], ranks: Option<u64>) -> PathsExplained {
     let values = values(environment);
-    Explained {
+    PathsExplained {
         peers: peers::all(&values, ranks),
-        mailboxes: ranks.map(|ranks| network::mailboxes(&values, ranks)),
+        mailboxes: ranks.map(|ranks| mailbox_memory::mailboxes(&values, ranks)),
     }
 }
 
 /// Sizes and paths of the peers of `kind`, as `0..112 E0, 113.. R0`.
-fn table(explained: &Explained, kind: &str) -> String {
+fn table(explained: &PathsExplained, kind: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(&show::json(explained)).unwrap();
     let peers = json["peers"].as_array().unwrap();
     let peers = peers.iter().find(|peers| peers["kind"] == kind).unwrap();
@@ -133,13 +133,14 @@ fn json_has_format_version_and_memory() {
 
 #[test]
 fn wrong_words_are_refused_with_what_is_right() {
+    OPTIONS.assert_sound();
     for (words, said) in [
         (vec!["-n", "0"], "from 1 to 4294967295"),
         (vec!["-n", "many"], "from 1 to 4294967295"),
         (vec!["--jsn"], "--jsn"),
         (vec!["alreduce"], "alreduce"),
     ] {
-        let why = run(words.into_iter().map(Into::into).collect()).unwrap_err();
+        let why = run(&words.into_iter().map(Into::into).collect::<Vec<_>>()).unwrap_err();
         assert!(
             why.contains(said) && why.contains("oxmpi explain --help"),
             "{why}"

@@ -10,8 +10,8 @@ use oxmpi_pin::openmp::Dialect;
 use oxmpi_topo::Machine;
 use serde::Deserialize;
 
-use super::case::{self, Case, Variables};
 use super::json;
+use super::query::{self, PinQuery, Variables};
 
 /// The longest line, in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
@@ -22,7 +22,7 @@ const MOST_MACHINES: usize = 256;
 /// A line of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BatchLine {
     machine: String,
     #[serde(default)]
     env: Variables,
@@ -118,8 +118,8 @@ impl Batch {
     }
 
     /// The case of a line, and its machine.
-    fn case(&mut self, line: &[u8]) -> Result<(Rc<Machine>, Case), String> {
-        let line: Line = serde_json::from_slice(line).map_err(|why| {
+    fn case(&mut self, line: &[u8]) -> Result<(Rc<Machine>, PinQuery), String> {
+        let line: BatchLine = serde_json::from_slice(line).map_err(|why| {
             let text = why.to_string();
             let place = format!(" at line {} column {}", why.line(), why.column());
             format!(
@@ -129,11 +129,11 @@ impl Batch {
             )
         })?;
         let named = |name: &str, why: String| format!("{name}: {why}");
-        let mask = line.mask.as_deref().map(case::processors).transpose();
-        let compat = line.compat.as_deref().map(case::compat).transpose();
-        let levels = line.levels.as_deref().map(case::levels).transpose();
-        let rules = line.rules.as_deref().map(case::rules).transpose();
-        let case = Case {
+        let mask = line.mask.as_deref().map(query::processors).transpose();
+        let compat = line.compat.as_deref().map(query::compat).transpose();
+        let levels = line.levels.as_deref().map(query::levels).transpose();
+        let rules = line.rules.as_deref().map(query::rules).transpose();
+        let case = PinQuery {
             variables: line.env,
             mapping: None,
             ranks: line.ranks,

@@ -2,9 +2,9 @@
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::case::{Answer, Case, Variables};
-use super::{text, words};
-use crate::table::aligned;
+use super::query::{PinAnswer, PinQuery, Variables};
+use super::{location, text};
+use crate::columns::aligned;
 
 /// What each of the two sets makes of the same job; `sets` are added to the settings of the case.
 ///
@@ -12,7 +12,7 @@ use crate::table::aligned;
 /// The first setting that does not read, with the name of its set.
 pub(super) fn text(
     machine: &Machine,
-    case: &Case,
+    case: &PinQuery,
     sets: &[Variables; 2],
 ) -> Result<String, String> {
     let answer = |name: &str, set: &Variables| {
@@ -39,7 +39,7 @@ fn head(sets: &[Variables; 2]) -> String {
     ["A", "B"].into_iter().zip(sets).map(line).collect()
 }
 
-fn ranks(a: &Answer, b: &Answer) -> String {
+fn ranks(a: &PinAnswer, b: &PinAnswer) -> String {
     let with_threads = a.teams.is_some();
     let mut head = vec!["rank", "A", "B"];
     if with_threads {
@@ -55,7 +55,7 @@ fn ranks(a: &Answer, b: &Answer) -> String {
             other.cpus.to_string(),
         ];
         if with_threads {
-            row.extend(threads.map(words::team));
+            row.extend(threads.map(location::threads));
         }
         let differs = one.cpus != other.cpus || threads[0] != threads[1];
         row.push(if differs { "differs" } else { "" }.into());
@@ -64,12 +64,12 @@ fn ranks(a: &Answer, b: &Answer) -> String {
     aligned(&rows)
 }
 
-fn team(answer: &Answer, rank: usize) -> &[CpuSet] {
+fn team(answer: &PinAnswer, rank: usize) -> &[CpuSet] {
     let team = answer.teams.as_ref().map(|teams| &teams[rank]);
     team.map_or(&[], |team| team.threads.as_slice())
 }
 
-fn metrics(machine: &Machine, a: &Answer, b: &Answer) -> String {
+fn metrics(machine: &Machine, a: &PinAnswer, b: &PinAnswer) -> String {
     let mut rows = vec![["", "A", "B"].map(String::from).to_vec()];
     let both = text::metrics(machine, a).into_iter();
     rows.extend(

@@ -6,11 +6,11 @@ use oxmpi::settings::{Origin, Sources, TABLE, Values, resolve};
 use oxmpi_pin::{Compat, SETTINGS};
 use oxmpi_text::nearest;
 
-use super::case::{self, Variables};
+use super::query::{self, Variables};
 
 /// What the environment says.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Environment {
+pub(super) struct PinEnvironment {
     /// Of the variables that count, those that are set.
     pub(super) variables: Variables,
     /// Whose rules placing follows, if it says so.
@@ -34,7 +34,7 @@ pub(super) fn files() -> Result<Values, String> {
         .map_err(|bad| bad.to_string())
 }
 
-impl Environment {
+impl PinEnvironment {
     /// Reads variables, and what `files` say where no variable does. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for
     /// those of Intel MPI and go before them, as for `oxmpi run`.
     ///
@@ -53,7 +53,7 @@ impl Environment {
             match row.aliases.first() {
                 _ if value.origin == Origin::Default => {}
                 Some(alias) => drop(read.variables.insert(alias.name.into(), value.text.clone())),
-                None => read.compat = Some(case::compat(&value.text)?),
+                None => read.compat = Some(query::compat(&value.text)?),
             }
         }
         let mut ours = Variables::new();
@@ -69,17 +69,17 @@ impl Environment {
             match row.map(|row| SETTINGS[row].aliases.first()) {
                 Some(Some(alias)) => drop(ours.insert(alias.name.into(), value()?)),
                 Some(None) => {
-                    let compat = case::compat(&value()?);
+                    let compat = query::compat(&value()?);
                     read.compat = Some(compat.map_err(|why| format!("{name}: {why}"))?);
                 }
-                None if case::known().any(|known| known == name) => {
+                None if query::known().any(|known| known == name) => {
                     read.variables.insert(name.into(), value()?);
                 }
                 None if ["I_MPI_PIN", "OXMPI_PIN"]
                     .iter()
                     .any(|known| name.starts_with(known)) =>
                 {
-                    let mut known: Vec<&str> = case::known().collect();
+                    let mut known: Vec<&str> = query::known().collect();
                     known.extend(names.iter().map(String::as_str));
                     read.notes
                         .push(format!("ignored: {}", unknown(name, known)));

@@ -3,10 +3,10 @@
 use oxmpi_topo::Machine;
 use oxmpi_topo::render::svg::{Overlay, Style, SvgOptions};
 
-use super::case::Answer;
+use super::query::PinAnswer;
 
 /// The machine with its ranks in colours, and a mark for each thread of a rank on each of its processors.
-pub(super) fn svg(machine: &Machine, answer: &Answer, title: &str) -> String {
+pub(super) fn svg(machine: &Machine, answer: &PinAnswer, title: &str) -> String {
     let mut drawn = SvgOptions::default();
     drawn.title.push(title.into());
     drawn.devices = false;

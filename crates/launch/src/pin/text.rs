@@ -4,12 +4,12 @@ use oxmpi_pin::openmp::Team;
 use oxmpi_pin::{Metrics, conflicts};
 use oxmpi_topo::{Kind, Machine};
 
-use super::case::Answer;
-use super::words;
-use crate::table::aligned;
+use super::location;
+use super::query::PinAnswer;
+use crate::columns::aligned;
 
 /// The table of ranks, what could not be done as asked, why it is so if that is wanted, and what it means.
-pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String {
+pub(super) fn page(machine: &Machine, answer: &PinAnswer, explain: bool) -> String {
     let mut parts = vec![table(machine, answer)];
     parts.extend(warnings(machine, answer));
     if explain {
@@ -22,7 +22,7 @@ pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String 
     parts.join("\n")
 }
 
-fn table(machine: &Machine, answer: &Answer) -> String {
+fn table(machine: &Machine, answer: &PinAnswer) -> String {
     let mut head = vec!["rank", "processors", "where", "NUMA node"];
     if answer.teams.is_some() {
         head.push("threads");
@@ -32,14 +32,14 @@ fn table(machine: &Machine, answer: &Answer) -> String {
         let mut row = vec![
             rank.rank.to_string(),
             rank.cpus.to_string(),
-            words::place(machine, &rank.cpus),
-            words::nodes(machine, &rank.cpus),
+            location::describe(machine, &rank.cpus),
+            location::numa_nodes(machine, &rank.cpus),
         ];
         row.extend(
             answer
                 .teams
                 .as_ref()
-                .map(|teams| words::team(&teams[number].threads)),
+                .map(|teams| location::threads(&teams[number].threads)),
         );
         rows.push(row);
     }
@@ -48,7 +48,7 @@ fn table(machine: &Machine, answer: &Answer) -> String {
 
 /// The warnings and conflicts, each behind a word that says so, then where settings of threads do not read; nothing if
 /// there are none.
-pub(super) fn warnings(machine: &Machine, answer: &Answer) -> Option<String> {
+pub(super) fn warnings(machine: &Machine, answer: &PinAnswer) -> Option<String> {
     let conflicts = conflicts(machine, &answer.placement, answer.omp_threads);
     let warnings = answer.warnings.iter().chain(&conflicts);
     let warnings = warnings.map(|warning| format!("warning: {}\n", warning.text));
@@ -61,7 +61,7 @@ pub(super) fn warnings(machine: &Machine, answer: &Answer) -> Option<String> {
 }
 
 /// What the OpenMP runtime of the first rank would report, where `verbose` asks for it.
-fn report(answer: &Answer) -> Option<String> {
+fn report(answer: &PinAnswer) -> Option<String> {
     let first = answer.teams.iter().flatten().next()?;
     let lines = first.report.iter().map(|line| format!("{line}\n"));
     (!first.report.is_empty())
@@ -69,7 +69,7 @@ fn report(answer: &Answer) -> Option<String> {
 }
 
 /// What the placement means: a name and a value each.
-pub(super) fn metrics(machine: &Machine, answer: &Answer) -> Vec<(String, String)> {
+pub(super) fn metrics(machine: &Machine, answer: &PinAnswer) -> Vec<(String, String)> {
     let metrics = Metrics::new(machine, &answer.placement);
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut say = |name: &str, value: String| rows.push((name.into(), value));
@@ -113,7 +113,7 @@ fn object(kind: Kind) -> &'static str {
 }
 
 /// Ranks whose teams are larger than their sets.
-fn overfull(answer: &Answer, teams: &[Team]) -> Vec<u32> {
+fn overfull(answer: &PinAnswer, teams: &[Team]) -> Vec<u32> {
     let ranks = answer.placement.ranks.iter().zip(teams);
     let overfull = ranks.filter(|(rank, team)| team.threads.len() > rank.cpus.len());
     overfull.map(|(rank, _)| rank.rank).collect()

@@ -8,7 +8,7 @@ pub(crate) fn in_list(list: &str) -> Vec<String> {
     list.split(',')
         .map(str::trim)
         .filter(|entry| !entry.is_empty())
-        .map(bare)
+        .map(without_slots)
         .collect()
 }
 
@@ -24,11 +24,11 @@ pub(crate) fn in_file(path: &OsStr) -> Result<Vec<String>, String> {
         .map(|line| line.split('#').next().unwrap_or_default());
     Ok(lines
         .filter_map(|line| line.split_whitespace().next())
-        .map(bare)
+        .map(without_slots)
         .collect())
 }
 
-fn bare(entry: &str) -> String {
+fn without_slots(entry: &str) -> String {
     entry.split(':').next().unwrap_or(entry).to_owned()
 }
 
@@ -36,7 +36,7 @@ fn bare(entry: &str) -> String {
 ///
 /// # Errors
 /// A text that names the process managers for other hosts, with a command for each.
-pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
+pub(crate) fn require_local(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
     let short = |host: &str| host.split('.').next().unwrap_or(host).to_owned();
     let is_here = |host: &String| {
         host == "localhost" || host.starts_with("127.") || short(host) == short(here)
@@ -63,14 +63,15 @@ mod tests {
     fn this_machine_has_several_names() {
         let hosts = in_list("localhost, node1:4,127.0.0.1,node1.cluster");
         assert_eq!(hosts, ["localhost", "node1", "127.0.0.1", "node1.cluster"]);
-        assert_eq!(check(&hosts, "node1", ""), Ok(()));
-        assert_eq!(check(&[], "node1", ""), Ok(()));
+        assert_eq!(require_local(&hosts, "node1", ""), Ok(()));
+        assert_eq!(require_local(&[], "node1", ""), Ok(()));
     }
 
     #[test]
     fn other_machines_are_answered_by_the_process_managers() {
         let hosts = in_list("node1,node2");
-        let answer = check(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
+        let answer =
+            require_local(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
         assert!(
             answer.starts_with("host `node2` is another machine"),
             "{answer}"

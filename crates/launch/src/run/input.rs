@@ -11,7 +11,7 @@ use std::process::ChildStdin;
 use oxmpi_os::pipe;
 
 /// What is typed, on its way to rank 0.
-pub(crate) struct Typed {
+pub(crate) struct TerminalInput {
     /// The terminal.
     pub(crate) from: Stdin,
     /// The pipe to rank 0.
@@ -20,11 +20,11 @@ pub(crate) struct Typed {
 }
 
 /// Whether standard input must be passed on here.
-pub(crate) fn is_typed() -> bool {
+pub(crate) fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
-impl Typed {
+impl TerminalInput {
     pub(crate) fn new(to: ChildStdin) -> io::Result<Self> {
         pipe::set_nonblocking(&to)?;
         Ok(Self {
@@ -40,7 +40,7 @@ impl Typed {
     }
 
     /// Takes what was typed and passes on what there is room for. False: the end has come.
-    pub(crate) fn pass(&mut self) -> bool {
+    pub(crate) fn forward(&mut self) -> bool {
         if self.waiting.is_empty() {
             let mut typed = [0; 4096];
             // In the background, reading a terminal is an error: then nothing more comes.

@@ -3,7 +3,7 @@
 //! ```text
 //!            a rank fails, aborts, breaks the protocol; a second signal to end
 //!   Running ------------------------------------------------------------> Ending
-//!      |                      (settling,) SIGTERM, after GRACE SIGKILL       |
+//!      |                      (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```
@@ -11,7 +11,7 @@
 //! The thread that calls [`run`] starts the ranks: they are killed when it ends.
 
 mod ending;
-mod listen;
+mod events;
 mod start;
 
 use std::io::{self, Stderr, Stdout};
@@ -22,21 +22,21 @@ use oxmpi_os::process::{self, End};
 use oxmpi_os::signal::{self, Signal, Signals};
 use oxmpi_wire::pmi::{Event, Server, mapping};
 
-use super::input::Typed;
-use super::output::{Progress, Sink};
-use super::plan::Plan;
-use super::rank::Rank;
-use super::verdict::Failure;
-use super::wrap::Wrap;
+use super::failure::RankFailure;
+use super::input::TerminalInput;
+use super::output::{OutputStream, StreamState};
+use super::plan::JobPlan;
+use super::rank::RankProcess;
+use super::virtual_hosts::VirtualHosts;
 use ending::{Ending, FORWARDED};
-use listen::Speaker;
-pub(crate) use start::NotStarted;
+use events::EventSource;
+pub(crate) use start::StartError;
 
 /// Starts all ranks of `plan`, serves them, and gives the exit code when all have ended.
 ///
 /// # Errors
 /// When a rank cannot be started; those that were are ended again.
-pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
+pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
     process::become_subreaper()?;
     let heeded = FORWARDED
         .into_iter()
@@ -47,10 +47,10 @@ pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
         signals: Signals::collect(&wanted)?,
         guard: Guard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
         server: server(plan),
-        ranks: Vec::with_capacity(plan.seats.len()),
-        typed: None,
-        stdout: Sink::new(io::stdout()),
-        stderr: Sink::new(io::stderr()),
+        ranks: Vec::with_capacity(plan.ranks.len()),
+        terminal: None,
+        stdout: OutputStream::new(io::stdout()),
+        stderr: OutputStream::new(io::stderr()),
         asked_to_end: None,
         ending: None,
         failures: Vec::new(),
@@ -64,33 +64,36 @@ pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
     started.map(|()| code)
 }
 
-fn server(plan: &Plan) -> Server {
+fn server(plan: &JobPlan) -> Server {
     let appnums: Vec<u32> = plan
-        .seats
+        .ranks
         .iter()
-        .map(|seat| u32::try_from(seat.program).unwrap_or(u32::MAX))
+        .map(|rank_plan| u32::try_from(rank_plan.program).unwrap_or(u32::MAX))
         .collect();
     let mut server = Server::new(&format!("kvs_{}", plan.key), &appnums);
-    let one_node = || format!("(vector,(0,1,{}))", plan.seats.len());
-    let nodes = plan.wrap.as_ref().map_or_else(one_node, Wrap::mapping);
+    let one_node = || format!("(vector,(0,1,{}))", plan.ranks.len());
+    let nodes = plan
+        .virtual_hosts
+        .as_ref()
+        .map_or_else(one_node, VirtualHosts::mapping);
     server.preset(mapping::KEY, &nodes);
     server
 }
 
 struct Job<'p> {
-    plan: &'p Plan,
+    plan: &'p JobPlan,
     signals: Signals,
     guard: Guard,
     server: Server,
     /// In the order of ranks.
-    ranks: Vec<Rank>,
-    typed: Option<Typed>,
-    stdout: Sink<Stdout>,
-    stderr: Sink<Stderr>,
+    ranks: Vec<RankProcess>,
+    terminal: Option<TerminalInput>,
+    stdout: OutputStream<Stdout>,
+    stderr: OutputStream<Stderr>,
     asked_to_end: Option<Signal>,
     ending: Option<Ending>,
     /// What went wrong and was not judged yet.
-    failures: Vec<(usize, Failure)>,
+    failures: Vec<(usize, RankFailure)>,
     code: u8,
 }
 
@@ -98,11 +101,11 @@ impl Job<'_> {
     /// Serves until every rank has ended.
     fn serve(&mut self) -> io::Result<()> {
         while self.is_running() {
-            for speaker in self.wait()? {
-                self.hear(speaker)?;
+            for source in self.wait()? {
+                self.handle(source)?;
             }
-            self.judge();
-            self.insist();
+            self.check_failures();
+            self.kill_overdue();
         }
         Ok(())
     }
@@ -111,32 +114,36 @@ impl Job<'_> {
         self.ranks.iter().any(|rank| rank.end().is_none())
     }
 
-    fn hear(&mut self, speaker: Speaker) -> io::Result<()> {
-        match speaker {
-            Speaker::Signals => {
+    fn handle(&mut self, source: EventSource) -> io::Result<()> {
+        match source {
+            EventSource::Signals => {
                 while let Some(signal) = self.signals.next()? {
                     match signal {
-                        Signal::CHILD => self.forget_adopted(),
-                        signal => self.pass_on(signal),
+                        Signal::CHILD => self.reap_orphans(),
+                        signal => self.forward_signal(signal),
                     }
                 }
             }
-            Speaker::Typed => {
-                if self.typed.as_mut().is_some_and(|typed| !typed.pass()) {
-                    self.typed = None;
+            EventSource::Terminal => {
+                if self
+                    .terminal
+                    .as_mut()
+                    .is_some_and(|terminal| !terminal.forward())
+                {
+                    self.terminal = None;
                 }
             }
-            Speaker::Stdout => self.stdout.flush(),
-            Speaker::Stderr => self.stderr.flush(),
-            Speaker::Pmi(rank) => self.converse(rank),
-            Speaker::RankStdout(rank) => self.forward_stdout(rank),
-            Speaker::RankStderr(rank) => self.forward_stderr(rank),
-            Speaker::RankEnd(rank) => {
+            EventSource::Stdout => self.stdout.flush(),
+            EventSource::Stderr => self.stderr.flush(),
+            EventSource::Pmi(rank) => self.serve_pmi(rank),
+            EventSource::RankStdout(rank) => self.forward_stdout(rank),
+            EventSource::RankStderr(rank) => self.forward_stderr(rank),
+            EventSource::RankEnd(rank) => {
                 // It may have written between the poll and its end.
-                self.converse(rank);
+                self.serve_pmi(rank);
                 self.forward_stdout(rank);
                 self.forward_stderr(rank);
-                if let Some(end) = self.ranks[rank].look() {
+                if let Some(end) = self.ranks[rank].poll_end() {
                     self.ended(rank, end);
                 }
             }
@@ -148,7 +155,7 @@ impl Job<'_> {
         let source = &mut self.ranks[rank].stdout;
         if source
             .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stdout) == Progress::Ended)
+            .is_some_and(|source| source.forward(&mut self.stdout) == StreamState::Ended)
         {
             *source = None;
         }
@@ -163,7 +170,7 @@ impl Job<'_> {
         let source = &mut self.ranks[rank].stderr;
         if source
             .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stderr) == Progress::Ended)
+            .is_some_and(|source| source.forward(&mut self.stderr) == StreamState::Ended)
         {
             *source = None;
         }
@@ -174,30 +181,31 @@ impl Job<'_> {
     }
 
     /// Serves the requests that a rank has made.
-    fn converse(&mut self, rank: usize) {
-        let number = self.plan.seats[rank].rank;
+    fn serve_pmi(&mut self, rank: usize) {
+        let number = self.plan.ranks[rank].rank;
         let mut buffer = [0; 4096];
-        self.ranks[rank].answer_more();
-        while !self.ranks[rank].is_behind() {
-            let Some(heard) = self.ranks[rank].hear(&mut buffer) else {
+        self.ranks[rank].flush_pmi();
+        while !self.ranks[rank].has_pending_replies() {
+            let Some(heard) = self.ranks[rank].read_pmi(&mut buffer) else {
                 break;
             };
             self.server.feed(number, heard);
-            self.act();
+            self.handle_pmi_events();
         }
     }
 
     /// Does what the PMI server asks for.
-    fn act(&mut self) {
+    fn handle_pmi_events(&mut self) {
         while let Some(event) = self.server.poll() {
             match event {
-                Event::Write { rank, line } => self.ranks[rank as usize].answer(&line),
+                Event::Write { rank, line } => self.ranks[rank as usize].write_pmi(&line),
                 Event::Abort { rank, code } => {
-                    self.failures.push((rank as usize, Failure::Aborted(code)));
+                    self.failures
+                        .push((rank as usize, RankFailure::Aborted(code)));
                 }
                 Event::Fault { rank, fault } => {
                     self.failures
-                        .push((rank as usize, Failure::Unserved(fault.to_string())));
+                        .push((rank as usize, RankFailure::ProtocolError(fault.to_string())));
                 }
                 _ => {}
             }
@@ -205,19 +213,19 @@ impl Job<'_> {
     }
 
     fn ended(&mut self, rank: usize, end: End) {
-        let number = self.plan.seats[rank].rank;
+        let number = self.plan.ranks[rank].rank;
         let standing = self.server.standing(number);
-        match Failure::of(end, standing) {
+        match RankFailure::of(end, standing) {
             Some(failure) => self.failures.push((rank, failure)),
             None => {
                 self.server.gone(number);
-                self.act();
+                self.handle_pmi_events();
             }
         }
     }
 
     /// Forgets orphans of ranks that have ended: as their parent, nobody else can.
-    fn forget_adopted(&self) {
+    fn reap_orphans(&self) {
         let ours =
             |pid| pid == self.guard.group() || self.ranks.iter().any(|rank| rank.pid() == pid);
         process::forget_ended(|pid| !ours(pid));

@@ -25,10 +25,10 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// The longest list of places: Linux refuses variables of twice this length.
-const LONGEST: usize = 64 << 10;
+const PLACES_MAX: usize = 64 << 10;
 
 /// The environment that the ranks of a program get.
-pub(super) struct Environment<'a> {
+pub(super) struct RankEnvironment<'a> {
     options: &'a Options,
     program: &'a Program,
     /// What counts as `OMP_NUM_THREADS` where that is not set.
@@ -37,15 +37,15 @@ pub(super) struct Environment<'a> {
 
 /// Variables for one rank, and what is wrong with the settings behind them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Exports {
+pub(super) struct OpenmpExports {
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) warnings: Vec<String>,
 }
 
 /// Whether a setting of threads is given to any rank.
-pub(super) fn is_asked(options: &Options) -> bool {
+pub(super) fn is_any_set(options: &Options) -> bool {
     let mut environments = environments(options, None);
-    environments.any(|it| it.asks())
+    environments.any(|it| it.sets_threads())
 }
 
 /// What each of `ranks`, the number of its program and its processors, gets on this machine. `threads` is what counts
@@ -55,10 +55,10 @@ pub(super) fn exports<'a>(
     options: &Options,
     threads: Option<&str>,
     ranks: impl Iterator<Item = (usize, &'a CpuSet)>,
-) -> Vec<Exports> {
-    let environments: Vec<(Environment<'_>, bool)> = environments(options, threads)
+) -> Vec<OpenmpExports> {
+    let environments: Vec<(RankEnvironment<'_>, bool)> = environments(options, threads)
         .map(|it| {
-            let is_helped = it.asks() && !it.knows_all();
+            let is_helped = it.sets_threads() && !it.has_llvm_runtime();
             (it, is_helped)
         })
         .collect();
@@ -67,7 +67,7 @@ pub(super) fn exports<'a>(
             let (environment, is_helped) = &environments[program];
             let mut exports = match is_helped {
                 true => of_rank(machine, cpus, |name| environment.text(name)),
-                false => Exports::default(),
+                false => OpenmpExports::default(),
             };
             exports.variables.extend(environment.missing());
             exports
@@ -79,9 +79,9 @@ pub(super) fn exports<'a>(
 fn environments<'a>(
     options: &'a Options,
     threads: Option<&'a str>,
-) -> impl Iterator<Item = Environment<'a>> {
+) -> impl Iterator<Item = RankEnvironment<'a>> {
     let programs = options.programs.iter();
-    programs.map(move |program| Environment {
+    programs.map(move |program| RankEnvironment {
         options,
         program,
         threads,
@@ -89,7 +89,11 @@ fn environments<'a>(
 }
 
 /// What a rank on `cpus` gets whose runtime does not know all settings.
-fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<String>) -> Exports {
+fn of_rank(
+    machine: &Machine,
+    cpus: &CpuSet,
+    variable: impl Fn(&str) -> Option<String>,
+) -> OpenmpExports {
     let is_set = |name| variable(name).is_some();
     let values = Request::VARIABLES.map(|name| (name, variable(name)));
     let value = |name: &str| {
@@ -115,13 +119,13 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
             inside
         };
     }
-    let mut exports = Exports::default();
+    let mut exports = OpenmpExports::default();
     let mut export = |name, value: String| exports.variables.push((name, value));
     match (is_set("OMP_PLACES"), is_set("GOMP_CPU_AFFINITY")) {
         (true, false) if !is_set("OMP_PROC_BIND") => export("OMP_PROC_BIND", "spread".into()),
         (false, false) if is_bound(&team, cpus) => {
             let places = team.omp_places();
-            if places.len() > LONGEST {
+            if places.len() > PLACES_MAX {
                 let why = "the places of so many threads are too long for OMP_PLACES: libgomp will not bind them";
                 exports.warnings.push(why.into());
                 return exports;
@@ -154,7 +158,7 @@ fn is_bound(team: &Team, cpus: &CpuSet) -> bool {
     team.threads.iter().any(|place| place != cpus)
 }
 
-impl Environment<'_> {
+impl RankEnvironment<'_> {
     /// The value of a variable. One that is no text is there, and does not read.
     fn text(&self, name: &str) -> Option<String> {
         let value = self.value(name);
@@ -178,13 +182,13 @@ impl Environment<'_> {
     }
 
     /// Whether a setting of threads is given.
-    fn asks(&self) -> bool {
+    fn sets_threads(&self) -> bool {
         let mut names = Request::VARIABLES.iter();
         names.any(|name| self.value(name).is_some())
     }
 
     /// Whether the runtime of the program is LLVM's or Intel's, as far as the program's file tells.
-    fn knows_all(&self) -> bool {
+    fn has_llvm_runtime(&self) -> bool {
         let mut libraries = self.preloaded();
         libraries.extend(
             self.file()

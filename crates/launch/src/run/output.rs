@@ -8,14 +8,14 @@ use std::time::Duration;
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 /// A write of at most this many bytes does not wait when poll says there is room (`PIPE_BUF`).
-const PIECE: usize = 4096;
+const WRITE_MAX: usize = 4096;
 /// Bytes waiting for the reader of our stream, above which ranks are not read any more.
-const CROWDED: usize = 256 << 10;
+const FULL: usize = 256 << 10;
 /// A line longer than this is passed on in pieces.
 const LINE_MAX: usize = 1 << 20;
 
 /// One stream of one rank, as it comes in.
-pub(crate) struct Source<S> {
+pub(crate) struct RankStream<S> {
     stream: S,
     /// What was read and is no whole line yet.
     partial: Vec<u8>,
@@ -25,14 +25,14 @@ pub(crate) struct Source<S> {
 
 /// What reading a source gave.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum StreamState {
     /// Nothing more has come yet.
-    Waiting,
+    Open,
     /// The stream has ended and all of it was passed on.
     Ended,
 }
 
-impl<S: Read + AsFd> Source<S> {
+impl<S: Read + AsFd> RankStream<S> {
     /// The stream of `rank`; with a label if asked.
     pub(crate) fn new(stream: S, rank: u32, labelled: bool) -> io::Result<Self> {
         pipe::set_nonblocking(&stream)?;
@@ -45,34 +45,34 @@ impl<S: Read + AsFd> Source<S> {
         })
     }
 
-    /// Passes on what is there, until the stream has nothing more or `sink` is crowded.
-    pub(crate) fn forward(&mut self, sink: &mut Sink<impl AsFd>) -> Progress {
-        let mut piece = [0; 16 << 10];
-        while !sink.is_crowded() {
-            match self.stream.read(&mut piece) {
+    /// Passes on what is there, until the stream has nothing more or `sink` is full.
+    pub(crate) fn forward(&mut self, sink: &mut OutputStream<impl AsFd>) -> StreamState {
+        let mut chunk = [0; 16 << 10];
+        while !sink.is_full() {
+            match self.stream.read(&mut chunk) {
                 Ok(0) => return self.end(sink),
-                Ok(read) => self.take(&piece[..read], sink),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
+                Ok(read) => self.take(&chunk[..read], sink),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return StreamState::Open,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // A pipe that cannot be read has nothing more to give.
                 Err(_) => return self.end(sink),
             }
         }
-        Progress::Waiting
+        StreamState::Open
     }
 
-    /// Passes on all that is left, however crowded the sink; nobody writes any more.
-    pub(crate) fn finish(&mut self, sink: &mut Sink<impl AsFd>) {
+    /// Passes on all that is left, however full the sink; nobody writes any more.
+    pub(crate) fn finish(&mut self, sink: &mut OutputStream<impl AsFd>) {
         loop {
             sink.flush_all();
-            if self.forward(sink) == Progress::Ended || !sink.is_crowded() {
+            if self.forward(sink) == StreamState::Ended || !sink.is_full() {
                 break;
             }
         }
         self.end(sink);
     }
 
-    fn take(&mut self, bytes: &[u8], sink: &mut Sink<impl AsFd>) {
+    fn take(&mut self, bytes: &[u8], sink: &mut OutputStream<impl AsFd>) {
         let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') else {
             self.partial.extend_from_slice(bytes);
             if self.partial.len() > LINE_MAX {
@@ -88,63 +88,63 @@ impl<S: Read + AsFd> Source<S> {
         self.partial.extend_from_slice(rest);
     }
 
-    fn pass_partial(&mut self, sink: &mut Sink<impl AsFd>) {
+    fn pass_partial(&mut self, sink: &mut OutputStream<impl AsFd>) {
         sink.push(self.rank, self.label.as_deref(), &self.partial);
         self.partial.clear();
     }
 
-    fn end(&mut self, sink: &mut Sink<impl AsFd>) -> Progress {
+    fn end(&mut self, sink: &mut OutputStream<impl AsFd>) -> StreamState {
         if !self.partial.is_empty() {
             self.pass_partial(sink);
         }
-        Progress::Ended
+        StreamState::Ended
     }
 }
 
-impl<S: AsFd> AsFd for Source<S> {
+impl<S: AsFd> AsFd for RankStream<S> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }
 
 /// One of our own streams, as it goes out.
-pub(crate) struct Sink<F> {
+pub(crate) struct OutputStream<F> {
     to: F,
     waiting: Vec<u8>,
     /// Whose line stands there without its newline.
-    open_line: Option<u32>,
+    unfinished_line_of: Option<u32>,
     /// Nobody reads any more.
     broken: bool,
 }
 
 /// Stands for this command among the writers of a sink.
-const OURSELVES: u32 = u32::MAX;
+const LAUNCHER: u32 = u32::MAX;
 
-impl<F: AsFd> Sink<F> {
+impl<F: AsFd> OutputStream<F> {
     pub(crate) fn new(to: F) -> Self {
         Self {
             to,
             waiting: Vec::new(),
-            open_line: None,
+            unfinished_line_of: None,
             broken: false,
         }
     }
 
     /// Says something of our own, under our name, on a line of its own.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn message(&mut self, text: &str) {
         self.line(&format!("oxmpi: {text}"));
     }
 
     /// Writes a line of our own without our name before it.
     pub(crate) fn line(&mut self, text: &str) {
-        self.push(OURSELVES, None, format!("{text}\n").as_bytes());
+        self.push(LAUNCHER, None, format!("{text}\n").as_bytes());
         self.flush();
     }
 
-    /// Takes a line, or a piece of one, that `rank` wrote. Another rank's open line ends first.
+    /// Takes a line, or a chunk of one, that `rank` wrote. Another rank's open line ends first.
     fn push(&mut self, rank: u32, label: Option<&str>, text: &[u8]) {
-        let continues = self.open_line == Some(rank);
-        if self.open_line.is_some() && !continues {
+        let continues = self.unfinished_line_of == Some(rank);
+        if self.unfinished_line_of.is_some() && !continues {
             self.waiting.push(b'\n');
         }
         if !continues {
@@ -152,12 +152,12 @@ impl<F: AsFd> Sink<F> {
                 .extend_from_slice(label.unwrap_or_default().as_bytes());
         }
         self.waiting.extend_from_slice(text);
-        self.open_line = (text.last() != Some(&b'\n')).then_some(rank);
+        self.unfinished_line_of = (text.last() != Some(&b'\n')).then_some(rank);
     }
 
     /// Whether ranks must wait until some of it is read.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.waiting.len() > CROWDED
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.len() > FULL
     }
 
     /// Whether something waits for the reader.
@@ -180,18 +180,18 @@ impl<F: AsFd> Sink<F> {
         self.write_while(None);
     }
 
-    fn write_while(&mut self, patience: Option<Duration>) {
+    fn write_while(&mut self, timeout: Option<Duration>) {
         let mut done = 0;
         while done < self.waiting.len() && !self.broken {
-            let room = pipe::poll(&mut [PollFd::new(&self.to, PollFlags::OUT)], patience);
+            let room = pipe::poll(&mut [PollFd::new(&self.to, PollFlags::OUT)], timeout);
             if matches!(room, Ok(0)) {
                 break;
             }
-            let piece = &self.waiting[done..self.waiting.len().min(done + PIECE)];
-            match pipe::write(&self.to, piece) {
+            let chunk = &self.waiting[done..self.waiting.len().min(done + WRITE_MAX)];
+            match pipe::write(&self.to, chunk) {
                 Ok(written) => done += written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if patience.is_some() {
+                    if timeout.is_some() {
                         break;
                     }
                 }
@@ -206,7 +206,7 @@ impl<F: AsFd> Sink<F> {
     }
 }
 
-impl<F: AsFd> AsFd for Sink<F> {
+impl<F: AsFd> AsFd for OutputStream<F> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.to.as_fd()
     }

@@ -41,8 +41,8 @@ impl Pinning {
             None => values.pinning(),
             Some(mapping) => mapping.clone().into(),
         };
-        let has_caches = wanted.needs_caches() || openmp::is_asked(options);
-        let machine = machine::this(has_caches)?;
+        let has_caches = wanted.needs_caches() || openmp::is_any_set(options);
+        let machine = machine::local(has_caches)?;
         if let Some(mapping) = &options.mapping {
             let checked = mapping.check(&machine);
             checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;

@@ -3,7 +3,7 @@
 use oxmpi::settings::Value;
 use serde_json::json;
 
-use crate::table::aligned;
+use crate::columns::{aligned, wrapped};
 
 const COLUMNS: [&str; 6] = ["name", "value", "from", "default", "type", "meaning"];
 
@@ -85,7 +85,7 @@ pub(super) fn page(value: &Value) -> String {
         "{}: {}\n\n{}\n\n",
         setting.name,
         setting.short,
-        folded(setting.long)
+        wrapped(setting.long, 80)
     );
     let mut line = |name: &str, value: &str| text += &format!("{name:9} {value}\n");
     line("value", &format!("{} (from: {})", value.text, value.origin));
@@ -98,26 +98,4 @@ pub(super) fn page(value: &Value) -> String {
         line("also", &format!("{variable} ({})", alias.product));
     }
     text
-}
-
-/// Lines of at most 80 characters, broken between words.
-fn folded(text: &str) -> String {
-    let mut folded = String::new();
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let len = word.chars().count();
-        let separator = match column {
-            0 => "",
-            _ if column + 1 + len > 80 => "\n",
-            _ => " ",
-        };
-        column = if separator == " " {
-            column + 1 + len
-        } else {
-            len
-        };
-        folded += separator;
-        folded += word;
-    }
-    folded
 }

@@ -2,7 +2,7 @@
 
 use oxmpi_coll::sim::{Workload, write_goal};
 
-use super::experiment::{Contender, What, contenders};
+use super::experiment::{Candidate, Implementation, candidates};
 use super::options::Options;
 
 /// The schedule of the one algorithm that is asked for.
@@ -12,10 +12,10 @@ use super::options::Options;
 pub(super) fn schedule(options: &Options) -> Result<String, String> {
     let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
     let work = Workload::new(options.collective, ranks, bytes);
-    let found = contenders(options, &work)?;
+    let found = candidates(options, &work)?;
     let [
-        Contender {
-            what: What::Catalog(algorithm, chosen),
+        Candidate {
+            what: Implementation::Catalog(algorithm, chosen),
             own,
         },
     ] = found[..]

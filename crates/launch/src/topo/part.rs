@@ -2,7 +2,7 @@
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::options::{Options, Restriction, Subject};
+use super::options::{CpuRestriction, MachineInput, Options};
 use super::source;
 
 /// The machine as the options want it.
@@ -12,8 +12,8 @@ use super::source;
 pub(super) fn of(machine: &Machine, options: &Options) -> Result<Machine, String> {
     let seen = machine.view(&options.view);
     match &options.restrict {
-        Some(Restriction::To(set)) => restricted(&seen, set),
-        Some(Restriction::Binding) => restricted(&seen, &binding(machine, &options.subject)?),
+        Some(CpuRestriction::To(set)) => restricted(&seen, set),
+        Some(CpuRestriction::Binding) => restricted(&seen, &binding(machine, &options.input)?),
         None => Ok(seen),
     }
 }
@@ -29,10 +29,10 @@ fn restricted(machine: &Machine, wanted: &CpuSet) -> Result<Machine, String> {
 }
 
 /// The processors that this process may run on, or the one that recorded another machine.
-fn binding(machine: &Machine, subject: &Subject) -> Result<CpuSet, String> {
-    match subject {
-        Subject::This(_) => source::processors(),
-        Subject::Input(input) => {
+fn binding(machine: &Machine, input: &MachineInput) -> Result<CpuSet, String> {
+    match input {
+        MachineInput::This(_) => source::processors(),
+        MachineInput::Input(input) => {
             let unknown =
                 || format!("--restrict binding: {input} does not say who was bound where");
             machine.bound().cloned().ok_or_else(unknown)

@@ -4,16 +4,15 @@ use std::fs;
 use std::io::ErrorKind;
 
 use oxmpi_os::{affinity, cpuid};
-use oxmpi_text::nearest;
 use oxmpi_topo::cpuid::Dump;
 use oxmpi_topo::probe::{Probe, Probed, Refusal};
 use oxmpi_topo::{CpuSet, Machine};
 
-use crate::complain;
+use crate::diagnostics::{self, choose};
 
 /// A source of `--source`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum MachineSource {
     /// /proc and /sys.
     #[default]
     Linux,
@@ -31,29 +30,23 @@ pub(super) enum Choice {
     Probe,
 }
 
-const NAMES: [(&str, Choice); 7] = [
-    ("linux", Choice::Linux),
-    ("cpuid", Choice::Cpuid),
-    ("cpuid-local", Choice::CpuidLocal),
-    ("cpuinfo", Choice::Cpuinfo),
-    ("flat", Choice::Flat),
-    ("hwloc", Choice::Hwloc),
-    ("probe", Choice::Probe),
+const NAMES: [(&str, MachineSource); 7] = [
+    ("linux", MachineSource::Linux),
+    ("cpuid", MachineSource::Cpuid),
+    ("cpuid-local", MachineSource::CpuidLocal),
+    ("cpuinfo", MachineSource::Cpuinfo),
+    ("flat", MachineSource::Flat),
+    ("hwloc", MachineSource::Hwloc),
+    ("probe", MachineSource::Probe),
 ];
 
-impl Choice {
+impl MachineSource {
     /// The source of this name.
     ///
     /// # Errors
     /// A sentence with all names.
     pub(super) fn named(name: &str) -> Result<Self, String> {
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            let near = nearest(name, names.iter().copied());
-            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            format!("unknown source; {hint}known are {}", names.join(", "))
-        })
+        choose("source", name, &NAMES)
     }
 
     /// This machine as the source tells of it.
@@ -66,7 +59,7 @@ impl Choice {
             Self::Probe => {
                 let probed = probe()?;
                 for (source, refusal) in &probed.refused {
-                    complain::error(format_args!("{source}: {refusal}"));
+                    diagnostics::error(format_args!("{source}: {refusal}"));
                 }
                 Ok(probed.machine)
             }

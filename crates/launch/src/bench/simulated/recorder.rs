@@ -11,27 +11,27 @@ type Result<T> = std::result::Result<T, Infallible>;
 
 /// One repetition of a kernel, as one rank asks for it: messages or a collective.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct RecordedCalls {
     /// The messages.
-    pub(super) messages: Messages,
+    pub(super) messages: MessageSteps,
     /// The collective, and the elements of each rank's block where the rank tells them.
     pub(super) collective: Option<(Call, Vec<u64>)>,
 }
 
 /// Messages in steps, each of which waits for those before it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Messages(Vec<Vec<Message>>);
+pub(super) struct MessageSteps(Vec<Vec<RecordedMessage>>);
 
 /// A message at one of its ends: the rank at the other, and its bytes. Of a rank's message to itself
 /// only the copy is left.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Message {
+enum RecordedMessage {
     Send(u32, u64),
     Recv(u32, u64),
     Copy(u64),
 }
 
-impl Plan for Messages {
+impl Plan for MessageSteps {
     fn steps(&self) -> u32 {
         self.0.len() as u32
     }
@@ -44,12 +44,12 @@ impl Plan for Messages {
         let mut room = 0;
         for message in &self.0[i as usize] {
             match *message {
-                Message::Send(to, bytes) => acts.send(to, 0, Part::new(Buf::In, 0, bytes)),
-                Message::Recv(from, bytes) => {
+                RecordedMessage::Send(to, bytes) => acts.send(to, 0, Part::new(Buf::In, 0, bytes)),
+                RecordedMessage::Recv(from, bytes) => {
                     acts.recv(from, 0, Part::new(Buf::Out, room, bytes));
                     room += bytes;
                 }
-                Message::Copy(bytes) => {
+                RecordedMessage::Copy(bytes) => {
                     acts.copy(
                         Part::new(Buf::In, 0, bytes),
                         Part::new(Buf::Out, room, bytes),
@@ -63,14 +63,14 @@ impl Plan for Messages {
 }
 
 /// The repetitions of a kernel at one message length.
-pub(super) struct Recording {
+pub(super) struct KernelRecording {
     kernel: Kernel,
     ranks: usize,
     room: Room,
     memory: Memory,
 }
 
-impl Recording {
+impl KernelRecording {
     pub(super) fn new(kernel: Kernel, bytes: usize, ranks: usize) -> Self {
         let room = (kernel.info().room)(bytes, ranks);
         let mut memory = Memory::new(room, None);
@@ -81,7 +81,7 @@ impl Recording {
         };
         // For the lengths of blocks, which are the same on all ranks.
         kernel.fill(sample, &mut memory.buffers(room));
-        Recording {
+        KernelRecording {
             kernel,
             ranks,
             room,
@@ -90,11 +90,11 @@ impl Recording {
     }
 
     /// What `rank` asks for in its first repetition.
-    pub(super) fn of(&mut self, rank: usize) -> Asked {
-        let mut recorder = Recorder {
+    pub(super) fn of(&mut self, rank: usize) -> RecordedCalls {
+        let mut recorder = CallRecorder {
             rank,
             size: self.ranks,
-            asked: Asked::default(),
+            asked: RecordedCalls::default(),
         };
         let mut buffers = self.memory.buffers(self.room);
         let Ok(()) = self.kernel.repeat(&mut recorder, 1, &mut buffers);
@@ -103,14 +103,14 @@ impl Recording {
 }
 
 /// A communicator that does nothing.
-struct Recorder {
+struct CallRecorder {
     rank: usize,
     size: usize,
-    asked: Asked,
+    asked: RecordedCalls,
 }
 
-impl Recorder {
-    fn messages(&mut self, step: Vec<Message>) -> Result<()> {
+impl CallRecorder {
+    fn messages(&mut self, step: Vec<RecordedMessage>) -> Result<()> {
         self.asked.messages.0.push(step);
         Ok(())
     }
@@ -123,17 +123,17 @@ impl Recorder {
         Ok(())
     }
 
-    fn outgoing(&self, bytes: &[u8], to: usize) -> Option<Message> {
-        (to != self.rank).then_some(Message::Send(to as u32, bytes.len() as u64))
+    fn outgoing(&self, bytes: &[u8], to: usize) -> Option<RecordedMessage> {
+        (to != self.rank).then_some(RecordedMessage::Send(to as u32, bytes.len() as u64))
     }
 
-    fn incoming(&self, into: &[u8], from: Source) -> Message {
+    fn incoming(&self, into: &[u8], from: Source) -> RecordedMessage {
         let bytes = into.len() as u64;
         match from {
-            Source::Rank(rank) if rank == self.rank => Message::Copy(bytes),
-            Source::Rank(rank) => Message::Recv(rank as u32, bytes),
+            Source::Rank(rank) if rank == self.rank => RecordedMessage::Copy(bytes),
+            Source::Rank(rank) => RecordedMessage::Recv(rank as u32, bytes),
             // Only kernels of two ranks accept any source.
-            Source::Any => Message::Recv(1 - self.rank as u32, bytes),
+            Source::Any => RecordedMessage::Recv(1 - self.rank as u32, bytes),
         }
     }
 }
@@ -141,7 +141,7 @@ impl Recorder {
 /// Bytes of a number of a reduction.
 const NUMBER: u64 = size_of::<f32>() as u64;
 
-impl Comm for Recorder {
+impl Comm for CallRecorder {
     type Error = Infallible;
 
     fn rank(&self) -> usize {

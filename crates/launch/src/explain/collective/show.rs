@@ -5,8 +5,8 @@ use oxmpi_coll::choice::Choice;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
 
-use super::Explained;
-use crate::table::aligned;
+use super::CollectiveExplained;
+use crate::columns::aligned;
 
 /// Picoseconds as microseconds.
 fn micros(picoseconds: u64) -> String {
@@ -62,8 +62,8 @@ fn with_parameters(choice: &Choice) -> String {
     told.chain(stages).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn text(explained: &Explained) -> String {
-    let Explained {
+pub(super) fn text(explained: &CollectiveExplained) -> String {
+    let CollectiveExplained {
         options,
         call,
         chosen: (choice, time),
@@ -152,7 +152,7 @@ fn parameters_json(choice: &Choice) -> Value {
 }
 
 /// The format `oxmpi-explain-collective` of docs/formats.md.
-pub(super) fn json(explained: &Explained) -> String {
+pub(super) fn json(explained: &CollectiveExplained) -> String {
     let one = |choice: &Choice, time: u64| {
         json!({
             "algorithm": choice.algorithm.name(),

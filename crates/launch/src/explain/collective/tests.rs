@@ -14,8 +14,8 @@ fn values(environment: &[(&str, &str)]) -> Values {
 }
 
 fn said(words: &str, environment: &[(&str, &str)]) -> Result<String, String> {
-    let words = words.split_whitespace().map(Into::into).collect();
-    run(words, &values(environment))
+    let words: Vec<_> = words.split_whitespace().map(Into::into).collect();
+    run(&words, &values(environment))
 }
 
 fn json(words: &str, environment: &[(&str, &str)]) -> serde_json::Value {
@@ -122,12 +122,13 @@ fn flags_make_a_barrier_cheaper() {
 
 #[test]
 fn wrong_words_are_refused_with_what_is_right() {
+    super::options::OPTIONS.assert_sound();
     for (words, right) in [
         (
             "allreduce -n 4",
-            "how many bytes? Say oxmpi explain allreduce 64KiB",
+            "the size is missing, such as oxmpi explain allreduce 64KiB",
         ),
-        ("allreduce 8", "Say -n 96"),
+        ("allreduce 8", "add -n 96"),
         ("allreduce 8X -n 4", "8X"),
         ("allreduce 8 9 -n 4", "one size"),
         ("barrier 8 -n 4", "has no size"),
@@ -135,7 +136,7 @@ fn wrong_words_are_refused_with_what_is_right() {
         ("barrier -n 4 --machine gemnii", "did you mean `gemini`?"),
         ("barrier -n 4 --placement round", "block or cyclic"),
         ("neighbor_allgather 8 -n 4", "neighbours"),
-        ("allreduce 8 -n 4 --exact --ordered", "do not go together"),
+        ("allreduce 8 -n 4 --exact --ordered", "exclude each other"),
     ] {
         let why = said(words, &[]).unwrap_err();
         assert!(why.contains(right), "{words}: {why}");

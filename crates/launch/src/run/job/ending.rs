@@ -7,16 +7,16 @@ use oxmpi_os::process;
 use oxmpi_os::signal::{self, Signal};
 
 use super::Job;
-use crate::run::plan::Plan;
-use crate::run::rank::Rank;
-use crate::run::verdict::Failure;
+use crate::run::failure::RankFailure;
+use crate::run::plan::JobPlan;
+use crate::run::rank::RankProcess;
 
 /// How long the exit of one rank waits for another's to explain it, which on a busy machine may have
 /// to wait for its processor before it can. A death is judged at once.
 const SETTLING: Duration = Duration::from_millis(500);
 
 /// What ranks get between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_millis(150);
+const TERM_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Signals that are passed on to the ranks.
 pub(super) const FORWARDED: [Signal; 8] = [
@@ -39,7 +39,7 @@ pub(super) enum Ending {
     /// A rank gave up; until this time others may show why.
     Settling(Instant),
     /// Ranks were asked; they are killed at this time.
-    Asked(Instant),
+    Terminating(Instant),
     /// Ranks were killed.
     Killed,
 }
@@ -59,8 +59,8 @@ impl Ending {
 
 impl Job<'_> {
     /// Ends the job if something went wrong. What ranks do while they are being ended is no failure.
-    pub(super) fn judge(&mut self) {
-        if let Some(Ending::Asked(_) | Ending::Killed) = self.ending {
+    pub(super) fn check_failures(&mut self) {
+        if let Some(Ending::Terminating(_) | Ending::Killed) = self.ending {
             return;
         }
         self.failures
@@ -68,16 +68,16 @@ impl Job<'_> {
         let Some((rank, failure)) = self.failures.first().cloned() else {
             return;
         };
-        if matches!(failure, Failure::Exited(_)) && self.is_running() && self.settles() {
+        if matches!(failure, RankFailure::Exited(_)) && self.is_running() && self.settles() {
             return;
         }
         self.code = failure.code();
-        let text = self.sentence(rank, &failure);
-        self.stderr.say(&text);
+        let text = self.failure_message(rank, &failure);
+        self.stderr.message(&text);
         process::signal_group(self.guard.group(), Signal::TERM);
         // A rank that is stopped does not see the first.
         process::signal_group(self.guard.group(), Signal::CONT);
-        self.ending = Some(Ending::Asked(Instant::now() + GRACE));
+        self.ending = Some(Ending::Terminating(Instant::now() + TERM_TIMEOUT));
     }
 
     fn settles(&mut self) -> bool {
@@ -86,40 +86,41 @@ impl Job<'_> {
     }
 
     /// Kills ranks that did not heed SIGTERM in time.
-    pub(super) fn insist(&mut self) {
-        if let Some(Ending::Asked(until)) = self.ending
+    pub(super) fn kill_overdue(&mut self) {
+        if let Some(Ending::Terminating(until)) = self.ending
             && Instant::now() >= until
         {
             self.kill();
         }
     }
 
-    fn sentence(&self, rank: usize, failure: &Failure) -> String {
-        let seat = &self.plan.seats[rank];
-        if let (Some(asked), Failure::Killed(signal)) = (self.asked_to_end, failure)
+    fn failure_message(&self, rank: usize, failure: &RankFailure) -> String {
+        let rank_plan = &self.plan.ranks[rank];
+        if let (Some(asked), RankFailure::Killed(signal)) = (self.asked_to_end, failure)
             && asked.as_raw() == *signal
         {
             let name = signal::name(*signal).unwrap_or_default();
             return format!("the job was ended by SIG{name}");
         }
-        let running = |(other, state): &(usize, &Rank)| *other != rank && state.end().is_none();
+        let running =
+            |(other, state): &(usize, &RankProcess)| *other != rank && state.end().is_none();
         let others = self.ranks.iter().enumerate().filter(running).count();
         let rest = match others {
             0 => String::new(),
             1 => "; the other rank is being ended".into(),
             more => format!("; the {more} other ranks are being ended"),
         };
-        let place = Place {
+        let place = RankName {
             plan: self.plan,
-            rank: seat.rank,
+            rank: rank_plan.rank,
             pid: self.ranks[rank].pid(),
         };
         format!("{place} {failure}{rest}")
     }
 
-    pub(super) fn pass_on(&mut self, signal: Signal) {
+    pub(super) fn forward_signal(&mut self, signal: Signal) {
         if ENDING.contains(&signal) && self.asked_to_end.replace(signal).is_some() {
-            self.code = Failure::Killed(signal.as_raw()).code();
+            self.code = RankFailure::Killed(signal.as_raw()).code();
             self.kill();
             return;
         }
@@ -136,16 +137,16 @@ impl Job<'_> {
 }
 
 /// Names a rank: number, host, process and program.
-struct Place<'p> {
-    plan: &'p Plan,
+struct RankName<'p> {
+    plan: &'p JobPlan,
     rank: u32,
     pid: i32,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for RankName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plan, rank, pid } = self;
-        let program = plan.program_of(&plan.seats[*rank as usize]);
+        let program = plan.program_of(&plan.ranks[*rank as usize]);
         write!(
             f,
             "rank {rank} on {} (pid {pid}, program `{program}`)",
@@ -164,6 +165,6 @@ mod tests {
         let ending = Ending::begun(now);
         assert!(ending.settles(now) && ending.settles(now + SETTLING / 2));
         assert!(!ending.settles(now + SETTLING));
-        assert!(!Ending::Asked(now + GRACE).settles(now));
+        assert!(!Ending::Terminating(now + TERM_TIMEOUT).settles(now));
     }
 }

@@ -1,14 +1,14 @@
-//! From figures to values. A default stays unless something else is better by more than noise, and in
+//! From measurements to values. A default stays unless something else is better by more than noise, and in
 //! every round: on a machine that does something else meanwhile, nothing is chosen for its sake.
 
-use super::plan::{E0, E1, EAGER, Figure, GROUPS, Group, RENDEZVOUS};
+use super::plan::{E0, E1, EAGER, GROUPS, Measurement, RENDEZVOUS, TrialGroup};
 
 /// What is not faster by this factor is taken for noise.
-const NOISE: f64 = 1.05;
+const NOISE_FACTOR: f64 = 1.05;
 
 /// What became of one setting.
 #[derive(Debug, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct SettingChoice {
     pub(super) setting: &'static str,
     /// The value; nothing: the default stays.
     pub(super) value: Option<String>,
@@ -17,19 +17,19 @@ pub(super) struct Choice {
 }
 
 /// What to set of everything that was measured.
-pub(super) fn all(figures: &[Figure]) -> Vec<Choice> {
-    let choice = |group: &'static Group| {
-        let figures = Figures {
-            all: figures,
+pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
+    let choice = |group: &'static TrialGroup| {
+        let measurements = GroupMeasurements {
+            all: measurements,
             group,
         };
         let (value, why) = match group.setting {
-            "short_limit" => limit(&figures, E0, E1, 48),
-            "eager_limit" => limit(&figures, EAGER, RENDEZVOUS, 112),
-            "shm_road" => road(&figures),
-            _ => best(&figures),
+            "short_limit" => limit(&measurements, E0, E1, 48),
+            "eager_limit" => limit(&measurements, EAGER, RENDEZVOUS, 112),
+            "shm_road" => road(&measurements),
+            _ => best(&measurements),
         };
-        Choice {
+        SettingChoice {
             setting: group.setting,
             value,
             why,
@@ -40,46 +40,51 @@ pub(super) fn all(figures: &[Figure]) -> Vec<Choice> {
     tried.map(choice).collect()
 }
 
-/// The figures of one group.
-struct Figures<'a> {
-    all: &'a [Figure],
-    group: &'static Group,
+/// The measurements of one group.
+struct GroupMeasurements<'a> {
+    all: &'a [Measurement],
+    group: &'static TrialGroup,
 }
 
-impl Figures<'_> {
-    fn of<'b>(&'b self, value: &'b str) -> impl Iterator<Item = &'b Figure> {
-        let is_it = |figure: &&Figure| figure.setting == self.group.setting;
+impl GroupMeasurements<'_> {
+    fn of<'b>(&'b self, value: &'b str) -> impl Iterator<Item = &'b Measurement> {
+        let is_it = |measurement: &&Measurement| measurement.setting == self.group.setting;
         self.all
             .iter()
             .filter(is_it)
-            .filter(move |figure| figure.value == value)
+            .filter(move |measurement| measurement.value == value)
     }
 
     /// By what factor `value` takes longer than `other`: the geometric mean over pairs of processors
     /// and all lengths that `which` lets through.
-    fn factor(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
-        self.factor_by(value, other, which, |figure| Some(figure.nanoseconds()))
-    }
-
-    /// Whether `value` takes longer than `other` in each round.
-    fn always_longer(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
-        let rounds = self.of(value).map(|figure| figure.rounds.len()).min();
-        (0..rounds.unwrap_or(0)).all(|round| {
-            let time = |figure: &Figure| figure.rounds.get(round).copied();
-            self.factor_by(value, other, &which, time) > 1.0
+    fn ratio(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
+        self.ratio_by(value, other, which, |measurement| {
+            Some(measurement.nanoseconds())
         })
     }
 
-    fn factor_by(
+    /// Whether `value` takes longer than `other` in each round.
+    fn slower_in_every_round(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
+        let rounds = self
+            .of(value)
+            .map(|measurement| measurement.rounds.len())
+            .min();
+        (0..rounds.unwrap_or(0)).all(|round| {
+            let time = |measurement: &Measurement| measurement.rounds.get(round).copied();
+            self.ratio_by(value, other, &which, time) > 1.0
+        })
+    }
+
+    fn ratio_by(
         &self,
         value: &str,
         other: &str,
         which: impl Fn(u64) -> bool,
-        time: impl Fn(&Figure) -> Option<f64>,
+        time: impl Fn(&Measurement) -> Option<f64>,
     ) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for one in self.of(value).filter(|one| which(one.bytes)) {
-            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
+            let same = |two: &&Measurement| (two.pair, two.bytes) == (one.pair, one.bytes);
             let two = self.of(other).find(same);
             if let Some((one, two)) = time(one).zip(two.and_then(&time)) {
                 sum += f64::ln(one / two);
@@ -96,12 +101,19 @@ impl Figures<'_> {
 
 /// The longest message of the path that `first` stands for, before the one that `then` stands for is
 /// faster from some length on. `floor` is the longest message that only the first path is for.
-fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<String>, String) {
-    let lengths = figures.group.lengths;
+fn limit(
+    measurements: &GroupMeasurements<'_>,
+    first: &str,
+    then: &str,
+    floor: u64,
+) -> (Option<String>, String) {
+    let lengths = measurements.group.lengths;
     let longest = lengths[lengths.len() - 1];
-    let slower = |length: u64| figures.factor(first, then, |bytes| bytes == length);
+    let slower = |length: u64| measurements.ratio(first, then, |bytes| bytes == length);
     // From the end on: one length at which the second path happens to win does not end the first.
-    let from = lengths.iter().rposition(|&length| slower(length) <= NOISE);
+    let from = lengths
+        .iter()
+        .rposition(|&length| slower(length) <= NOISE_FACTOR);
     match from {
         Some(at) if at + 1 == lengths.len() => (
             None,
@@ -113,8 +125,8 @@ fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<
         ),
         _ => {
             let limit = from.map_or(floor, |at| lengths[at]);
-            let lost = figures.factor(first, then, |bytes| bytes > limit);
-            if !figures.always_longer(first, then, |bytes| bytes > limit) {
+            let lost = measurements.ratio(first, then, |bytes| bytes > limit);
+            if !measurements.slower_in_every_round(first, then, |bytes| bytes > limit) {
                 return (None, undecided(&limit.to_string()));
             }
             (
@@ -129,20 +141,20 @@ fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<
 
 /// A road is set only if it is the best one, or within noise of it, for every pair and length: else
 /// trials in the job do better.
-fn road(figures: &Figures<'_>) -> (Option<String>, String) {
+fn road(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
     let roads = || {
-        figures
+        measurements
             .group
             .values
             .iter()
             .filter(|value| **value != "auto")
     };
     let worst = |road: &str| {
-        let behind = figures.of(road).map(|one| {
-            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
+        let behind = measurements.of(road).map(|one| {
+            let same = |two: &&Measurement| (two.pair, two.bytes) == (one.pair, one.bytes);
             let least = roads()
-                .filter_map(|other| figures.of(other).find(same))
-                .map(Figure::nanoseconds)
+                .filter_map(|other| measurements.of(other).find(same))
+                .map(Measurement::nanoseconds)
                 .fold(f64::INFINITY, f64::min);
             one.nanoseconds() / least
         });
@@ -154,12 +166,15 @@ fn road(figures: &Figures<'_>) -> (Option<String>, String) {
     let Some((road, behind)) = best else {
         return (None, "nothing was measured".into());
     };
-    let gain = figures.factor("auto", road, |_| true);
-    if behind <= NOISE && gain > NOISE && figures.always_longer("auto", road, |_| true) {
+    let gain = measurements.ratio("auto", road, |_| true);
+    if behind <= NOISE_FACTOR
+        && gain > NOISE_FACTOR
+        && measurements.slower_in_every_round("auto", road, |_| true)
+    {
         let why = format!("the best road at every length, and {gain:.2} times as fast as trials");
         return (Some(road.into()), why);
     }
-    let why = if behind <= NOISE {
+    let why = if behind <= NOISE_FACTOR {
         format!(
             "`{road}` is the best road at every length, and trials in the job find it: {gain:.2}"
         )
@@ -173,18 +188,21 @@ fn road(figures: &Figures<'_>) -> (Option<String>, String) {
 }
 
 /// The value that is fastest over all lengths.
-fn best(figures: &Figures<'_>) -> (Option<String>, String) {
-    let others = figures
+fn best(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
+    let others = measurements
         .group
         .values
         .iter()
         .filter(|value| **value != "auto");
-    let gains = others.map(|&value| (value, figures.factor("auto", value, |_| true)));
+    let gains = others.map(|&value| (value, measurements.ratio("auto", value, |_| true)));
     match gains.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        Some((value, gain)) if gain > NOISE && !figures.always_longer("auto", value, |_| true) => {
+        Some((value, gain))
+            if gain > NOISE_FACTOR
+                && !measurements.slower_in_every_round("auto", value, |_| true) =>
+        {
             (None, undecided(value))
         }
-        Some((value, gain)) if gain > NOISE => (
+        Some((value, gain)) if gain > NOISE_FACTOR => (
             Some(value.into()),
             format!("over all lengths {gain:.2} times as fast as `auto`"),
         ),
@@ -207,17 +225,17 @@ fn undecided(value: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Figures of one group on two pairs of processors, as `time(value, pair, bytes)` says.
-    fn figures(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Figure> {
+    /// GroupMeasurements of one group on two pairs of processors, as `time(value, pair, bytes)` says.
+    fn measurements(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Measurement> {
         let group = GROUPS
             .iter()
             .find(|group| group.setting == setting)
             .expect("a group");
-        let mut figures = Vec::new();
+        let mut measurements = Vec::new();
         for &value in group.values {
             for pair in 0..2 {
                 for &bytes in group.lengths {
-                    figures.push(Figure {
+                    measurements.push(Measurement {
                         setting: group.setting,
                         value,
                         pair,
@@ -227,11 +245,11 @@ mod tests {
                 }
             }
         }
-        figures
+        measurements
     }
 
     fn chosen(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Option<String> {
-        let choices = all(&figures(setting, time));
+        let choices = all(&measurements(setting, time));
         let choice = choices.into_iter().find(|choice| choice.setting == setting);
         choice.expect("a choice").value
     }
@@ -323,20 +341,20 @@ mod tests {
         };
         assert_eq!(chosen("shm_chunk", time).as_deref(), Some("32KiB"));
         // Once it was not.
-        let mut figures = figures("shm_chunk", time);
-        for figure in &mut figures {
-            let time = figure.rounds[0];
-            figure.rounds = vec![
+        let mut measurements = measurements("shm_chunk", time);
+        for measurement in &mut measurements {
+            let time = measurement.rounds[0];
+            measurement.rounds = vec![
                 time,
                 time,
-                if figure.value == "auto" {
+                if measurement.value == "auto" {
                     time / 2.0
                 } else {
                     time
                 },
             ];
         }
-        let choice = &all(&figures)[3];
+        let choice = &all(&measurements)[3];
         assert_eq!((choice.setting, &choice.value), ("shm_chunk", &None));
         assert!(choice.why.contains("not in every round"), "{}", choice.why);
     }

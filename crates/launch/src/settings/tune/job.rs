@@ -4,13 +4,13 @@ use std::process::{Command, Stdio};
 
 use oxmpi_text::EnvName;
 
-use super::plan::{Job, Timed};
+use super::plan::{Timing, TrialJob};
 
 /// Runs `job` on two processors, and gives nanoseconds one way for each length of its group.
 ///
 /// # Errors
 /// A sentence with what the job said.
-pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String> {
+pub(super) fn run(job: &TrialJob, processors: &[usize; 2]) -> Result<Vec<f64>, String> {
     let program = std::env::current_exe()
         .map_err(|why| format!("cannot find this program's own file: {why}"))?;
     let lengths = listed(job.group.lengths);
@@ -20,7 +20,7 @@ pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String
         .arg(&program)
         .args(["settings", "--measure", &lengths, "--on"])
         .arg(listed(processors))
-        .args((job.group.timed == Timed::InARow).then_some("--in-a-row"))
+        .args((job.group.timing == Timing::BackToBack).then_some("--back-to-back"))
         .envs(
             job.settings()
                 .map(|(name, value)| (EnvName(name).to_string(), value)),

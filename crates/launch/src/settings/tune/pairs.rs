@@ -20,19 +20,19 @@ const TURNS: u64 = 100;
 
 /// Two processors.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair {
+pub(super) struct CpuPair {
     /// `near` or `far`.
     pub(super) name: &'static str,
     pub(super) processors: [usize; 2],
     /// What a line takes that both write in turn, one way.
-    pub(super) line_ns: f64,
+    pub(super) line_transfer_ns: f64,
 }
 
 /// The nearest processor to the first one, on a core of its own, and the farthest if that differs.
 ///
 /// # Errors
 /// A sentence, where there are no two processors, or they cannot be used.
-pub(super) fn find() -> Result<Vec<Pair>, String> {
+pub(super) fn find() -> Result<Vec<CpuPair>, String> {
     let cores = cores()?;
     let [first, others @ ..] = cores.as_slice() else {
         return Err("this process may use no processor".into());
@@ -44,19 +44,19 @@ pub(super) fn find() -> Result<Vec<Pair>, String> {
     }
     let mut looks = Vec::new();
     for &other in others {
-        let line_ns = line(*first, other)
+        let line_transfer_ns = line(*first, other)
             .map_err(|why| format!("processors {first} and {other} cannot be used: {why}"))?;
-        looks.push(([*first, other], line_ns));
+        looks.push(([*first, other], line_transfer_ns));
     }
     Ok(near_and_far(&looks))
 }
 
 /// The ends of `looks`, which are not empty.
-fn near_and_far(looks: &[([usize; 2], f64)]) -> Vec<Pair> {
-    let pair = |name, &(processors, line_ns): &([usize; 2], f64)| Pair {
+fn near_and_far(looks: &[([usize; 2], f64)]) -> Vec<CpuPair> {
+    let pair = |name, &(processors, line_transfer_ns): &([usize; 2], f64)| CpuPair {
         name,
         processors,
-        line_ns,
+        line_transfer_ns,
     };
     let by_time = |a: &&([usize; 2], f64), b: &&([usize; 2], f64)| a.1.total_cmp(&b.1);
     let ends = looks
@@ -77,7 +77,7 @@ fn near_and_far(looks: &[([usize; 2], f64)]) -> Vec<Pair> {
 fn cores() -> Result<Vec<usize>, String> {
     let mask = affinity::current().map_err(|why| format!("no processors are told: {why}"))?;
     let allowed: Vec<usize> = affinity::cpus(&mask).collect();
-    let machine = machine::this(false)?;
+    let machine = machine::local(false)?;
     let first_of_core = |&cpu: &usize| {
         let core = machine.pu(cpu).and_then(|pu| pu.ancestor(Kind::Core));
         core.is_none_or(|core| {
@@ -92,14 +92,14 @@ fn cores() -> Result<Vec<usize>, String> {
 
 /// A line of its own, and the neighbour that is fetched with it.
 #[repr(align(128))]
-struct Line(AtomicU64);
+struct CacheLine(AtomicU64);
 
 /// Set when the look is over.
 const STOP: u64 = u64::MAX;
 
 /// Nanoseconds one way of a line that two processors write in turn: the fastest of some blocks.
 fn line(first: usize, second: usize) -> std::io::Result<f64> {
-    let line = Line(AtomicU64::new(0));
+    let line = CacheLine(AtomicU64::new(0));
     std::thread::scope(|threads| {
         let there = threads.spawn(|| {
             let bound = affinity::set_current(&affinity::mask([second]));

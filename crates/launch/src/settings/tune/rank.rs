@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use oxmpi::{Comm, Result, World};
 use oxmpi_os::affinity;
 
-use super::plan::Timed;
+use super::plan::Timing;
 
 /// Blocks for each length.
 const BLOCKS: usize = 7;
@@ -17,15 +17,15 @@ const WARM_UP: u64 = 40;
 const TAG: u32 = 1;
 
 /// Messages of a row: many, and few enough that all fit where they wait for their receiver.
-const IN_A_ROW: u64 = 32;
+const BURST: u64 = 32;
 
 /// What a rank is to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::settings) struct Measure {
+pub(in crate::settings) struct MeasureOptions {
     /// Bytes of the messages, one measurement each.
     pub(in crate::settings) lengths: Vec<u64>,
     /// What is timed of each.
-    pub(in crate::settings) timed: Timed,
+    pub(in crate::settings) timing: Timing,
     /// Processors of the ranks; where there are none, each stays where it was put.
     pub(in crate::settings) processors: Vec<usize>,
 }
@@ -34,7 +34,7 @@ pub(in crate::settings) struct Measure {
 ///
 /// # Errors
 /// A sentence that says what failed.
-pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<String, String> {
+pub(in crate::settings) fn measure(wanted: &MeasureOptions) -> std::result::Result<String, String> {
     bind(&wanted.processors)?;
     let world = World::init().map_err(|why| why.to_string())?;
     let comm = world.comm();
@@ -47,7 +47,7 @@ pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<Stri
     }
     let mut text = String::new();
     for &bytes in &wanted.lengths {
-        let time = message(comm, bytes as usize, wanted.timed);
+        let time = message(comm, bytes as usize, wanted.timing);
         let time = time.map_err(|why| why.to_string())?;
         if comm.rank() == 0 {
             text += &format!("{bytes} {time:.1}\n");
@@ -74,13 +74,13 @@ fn bind(processors: &[usize]) -> std::result::Result<(), String> {
 }
 
 /// Nanoseconds of one message of `bytes` bytes, in the fastest block, which nothing else disturbed.
-fn message(comm: &Comm, bytes: usize, timed: Timed) -> Result<f64> {
-    Ok(match timed {
-        Timed::OneWay => exchange(comm, bytes, 1)? / 2.0,
-        Timed::InARow => {
-            let (row, one) = (exchange(comm, bytes, IN_A_ROW)?, exchange(comm, bytes, 1)?);
+fn message(comm: &Comm, bytes: usize, timing: Timing) -> Result<f64> {
+    Ok(match timing {
+        Timing::OneWay => exchange(comm, bytes, 1)? / 2.0,
+        Timing::BackToBack => {
+            let (row, one) = (exchange(comm, bytes, BURST)?, exchange(comm, bytes, 1)?);
             // Of a row that takes no longer than one message nothing is known but that it is short.
-            ((row - one) / (IN_A_ROW - 1) as f64).max(1.0)
+            ((row - one) / (BURST - 1) as f64).max(1.0)
         }
     })
 }
@@ -88,11 +88,11 @@ fn message(comm: &Comm, bytes: usize, timed: Timed) -> Result<f64> {
 /// Nanoseconds of `row` messages there and one back.
 fn exchange(comm: &Comm, bytes: usize, row: u64) -> Result<f64> {
     let (out, mut into) = (vec![1; bytes], vec![0; bytes]);
-    to_and_fro(comm, &out, &mut into, row, WARM_UP)?;
+    ping_pong(comm, &out, &mut into, row, WARM_UP)?;
     let mut times = 1;
     loop {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, row, times)?;
+        ping_pong(comm, &out, &mut into, row, times)?;
         let mut enough = [u8::from(start.elapsed() >= BLOCK)];
         comm.bcast(&mut enough, 0)?;
         if enough[0] != 0 {
@@ -103,14 +103,14 @@ fn exchange(comm: &Comm, bytes: usize, row: u64) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     for _ in 0..BLOCKS {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, row, times)?;
+        ping_pong(comm, &out, &mut into, row, times)?;
         fastest = fastest.min(start.elapsed().as_nanos() as f64 / times as f64);
     }
     Ok(fastest)
 }
 
 /// `times` rows of messages to the other rank, each answered by one.
-fn to_and_fro(comm: &Comm, out: &[u8], into: &mut [u8], row: u64, times: u64) -> Result<()> {
+fn ping_pong(comm: &Comm, out: &[u8], into: &mut [u8], row: u64, times: u64) -> Result<()> {
     let other = 1 - comm.rank();
     for _ in 0..times {
         if comm.rank() == 0 {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::recorder::{Seen, join};
+use super::recorder::{FilesRead, join};
 
 /// One entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum RecordEntry {
     Directory,
     File(Vec<u8>),
     /// A symbolic link with what is written in it.
@@ -15,13 +15,13 @@ pub(super) enum Entry {
 
 /// The entries of the recording, by absolute paths. What was only listed is an empty directory: nothing of it
 /// matters but its name.
-pub(super) fn entries(seen: &Seen) -> BTreeMap<String, Entry> {
+pub(super) fn entries(seen: &FilesRead) -> BTreeMap<String, RecordEntry> {
     let mut entries = BTreeMap::new();
     for (path, content) in &seen.files {
-        entries.insert(path.clone(), Entry::File(kept(path, content)));
+        entries.insert(path.clone(), RecordEntry::File(kept(path, content)));
     }
     for (path, target) in &seen.links {
-        entries.insert(path.clone(), Entry::Link(target.clone()));
+        entries.insert(path.clone(), RecordEntry::Link(target.clone()));
     }
     for (path, names) in &seen.lists {
         for path in names
@@ -29,7 +29,7 @@ pub(super) fn entries(seen: &Seen) -> BTreeMap<String, Entry> {
             .map(|name| join(path, name))
             .chain([path.clone()])
         {
-            entries.entry(path).or_insert(Entry::Directory);
+            entries.entry(path).or_insert(RecordEntry::Directory);
         }
     }
     entries

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use oxmpi_topo::linux::Files;
 
 /// Files that note what is read of them.
-pub(super) struct Recorder<'a, F> {
+pub(super) struct FileRecorder<'a, F> {
     files: &'a F,
-    seen: RefCell<Seen>,
+    seen: RefCell<FilesRead>,
 }
 
 /// What was read, by absolute paths without links in them.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FilesRead {
     /// Contents, of each file the longest that was asked for.
     pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Directories that were listed, and the names in them.
@@ -28,7 +28,7 @@ pub(super) struct Seen {
 /// The most links on the way to a file, as in Linux.
 const MOST_LINKS: usize = 40;
 
-impl<'a, F: Files> Recorder<'a, F> {
+impl<'a, F: Files> FileRecorder<'a, F> {
     pub(super) fn new(files: &'a F) -> Self {
         Self {
             files,
@@ -37,12 +37,12 @@ impl<'a, F: Files> Recorder<'a, F> {
     }
 
     /// What was read so far.
-    pub(super) fn seen(self) -> Seen {
+    pub(super) fn seen(self) -> FilesRead {
         self.seen.into_inner()
     }
 }
 
-impl Seen {
+impl FilesRead {
     /// The path without links in it, each link noted; `None` if they go round in a circle or out of the root.
     pub(super) fn follow(&mut self, files: &impl Files, path: &str) -> Option<String> {
         let mut real = String::new();
@@ -99,7 +99,7 @@ pub(super) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
 }
 
-impl<F: Files> Files for Recorder<'_, F> {
+impl<F: Files> Files for FileRecorder<'_, F> {
     fn read(&self, path: &str) -> Option<String> {
         let content = self.files.read(path)?;
         let mut seen = self.seen.borrow_mut();

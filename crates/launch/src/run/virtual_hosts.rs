@@ -1,4 +1,4 @@
-//! Hosts within this machine: a command around each rank that puts it where its host is.
+//! Hosts within this machine: a command around per_host rank that puts it where its host is.
 //!
 //! With `-ppn 2 --wrap 'ip netns exec ns{node}'` ranks 0 and 1 start in the network namespace `ns0`, 2
 //! and 3 in `ns1`. The command has to become the rank (`exec`), so that the descriptor on which the rank
@@ -8,24 +8,29 @@ use std::ffi::OsString;
 
 /// Where ranks are, when there are several hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wrap {
+pub(crate) struct VirtualHosts {
     /// The words of the command before the program.
     words: Vec<String>,
     /// The names of the hosts; without any they have numbers only, as many as are needed.
     hosts: Vec<String>,
     /// Ranks of one host side by side.
-    each: u32,
+    per_host: u32,
     /// Ranks of the job.
     ranks: u32,
 }
 
-impl Wrap {
-    /// Starts `ranks` ranks by the command `text`, `each` on the first of `hosts`, as many on the next
+impl VirtualHosts {
+    /// Starts `ranks` ranks by the command `text`, `per_host` on the first of `hosts`, as many on the next
     /// one, and so on in turn.
     ///
     /// # Errors
     /// A sentence, when the command names a host and there are no names.
-    pub(crate) fn new(text: &str, hosts: &[String], each: u32, ranks: u32) -> Result<Self, String> {
+    pub(crate) fn new(
+        text: &str,
+        hosts: &[String],
+        per_host: u32,
+        ranks: u32,
+    ) -> Result<Self, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         if hosts.is_empty() && words.iter().any(|word| word.contains("{host}")) {
             return Err(
@@ -36,25 +41,25 @@ impl Wrap {
         Ok(Self {
             words,
             hosts: hosts.to_vec(),
-            each: each.max(1),
+            per_host: per_host.max(1),
             ranks,
         })
     }
 
     /// The number of hosts.
     fn nodes(&self) -> u32 {
-        let needed = self.ranks.div_ceil(self.each).max(1);
+        let needed = self.ranks.div_ceil(self.per_host).max(1);
         let named = self.hosts.len() as u32;
         if named == 0 { needed } else { named }
     }
 
     /// The number of the host of `rank`.
     pub(crate) fn node(&self, rank: u32) -> u32 {
-        rank / self.each % self.nodes()
+        rank / self.per_host % self.nodes()
     }
 
     /// The number of `rank` among those of its host, and how many these are.
-    pub(crate) fn place(&self, rank: u32) -> (u32, u32) {
+    pub(crate) fn local_rank(&self, rank: u32) -> (u32, u32) {
         let here = (0..self.ranks).filter(|&other| self.node(other) == self.node(rank));
         let before = here.clone().take_while(|&other| other < rank).count();
         (before as u32, here.count() as u32)
@@ -74,7 +79,7 @@ impl Wrap {
 
     /// The value of `PMI_process_mapping`.
     pub(crate) fn mapping(&self) -> String {
-        format!("(vector,(0,{},{}))", self.nodes(), self.each)
+        format!("(vector,(0,{},{}))", self.nodes(), self.per_host)
     }
 }
 
@@ -84,26 +89,28 @@ mod tests {
 
     #[test]
     fn ranks_fill_one_host_after_the_other() {
-        let wrap = Wrap::new("ip netns exec ns{node}", &[], 2, 5).expect("numbers will do");
-        let nodes: Vec<u32> = (0..5).map(|rank| wrap.node(rank)).collect();
+        let hosts =
+            VirtualHosts::new("ip netns exec ns{node}", &[], 2, 5).expect("numbers will do");
+        let nodes: Vec<u32> = (0..5).map(|rank| hosts.node(rank)).collect();
         assert_eq!(nodes, [0, 0, 1, 1, 2]);
-        assert_eq!(wrap.command(3), ["ip", "netns", "exec", "ns1"]);
-        assert_eq!((wrap.place(3), wrap.place(4)), ((1, 2), (0, 1)));
-        assert_eq!(wrap.mapping(), "(vector,(0,3,2))");
+        assert_eq!(hosts.command(3), ["ip", "netns", "exec", "ns1"]);
+        assert_eq!((hosts.local_rank(3), hosts.local_rank(4)), ((1, 2), (0, 1)));
+        assert_eq!(hosts.mapping(), "(vector,(0,3,2))");
     }
 
     #[test]
     fn named_hosts_take_turns() {
         let hosts = ["a".to_owned(), "b".to_owned()];
-        let wrap = Wrap::new("ssh-like {host} {rank}", &hosts, 1, 3).expect("both have names");
-        assert_eq!(wrap.command(2), ["ssh-like", "a", "2"]);
-        assert_eq!((wrap.place(0), wrap.place(2)), ((0, 2), (1, 2)));
-        assert_eq!(wrap.mapping(), "(vector,(0,2,1))");
+        let hosts =
+            VirtualHosts::new("ssh-like {host} {rank}", &hosts, 1, 3).expect("both have names");
+        assert_eq!(hosts.command(2), ["ssh-like", "a", "2"]);
+        assert_eq!((hosts.local_rank(0), hosts.local_rank(2)), ((0, 2), (1, 2)));
+        assert_eq!(hosts.mapping(), "(vector,(0,2,1))");
     }
 
     #[test]
     fn a_name_is_needed_where_it_is_named() {
-        let why = Wrap::new("on {host}", &[], 1, 2).expect_err("no names");
+        let why = VirtualHosts::new("on {host}", &[], 1, 2).expect_err("no names");
         assert!(why.contains("-hosts"), "{why}");
     }
 }

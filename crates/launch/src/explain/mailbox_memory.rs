@@ -3,20 +3,20 @@
 use oxmpi::settings::Values;
 use oxmpi_wire::paths::network::{Connect, Memory, Plan, SLOTS, Sharing, Wanted};
 
-/// Mailboxes of a job.
-pub(super) struct Mailboxes {
+/// MailboxMemory of a job.
+pub(super) struct MailboxMemory {
     pub(super) ranks: u64,
     /// Bytes of a slot, and slots of a peer.
     pub(super) slot: u64,
     pub(super) slots: u32,
-    /// Mailboxes of a block, and its bytes.
+    /// MailboxMemory of a block, and its bytes.
     pub(super) block: u32,
     pub(super) block_bytes: u64,
-    pub(super) rows: Vec<MemoryRow>,
+    pub(super) rows: Vec<RankMemory>,
 }
 
 /// Memory of one rank in one mode.
-pub(super) struct MemoryRow {
+pub(super) struct RankMemory {
     pub(super) sharing: Sharing,
     pub(super) connect: Connect,
     /// Peers that have sent to the rank.
@@ -27,7 +27,7 @@ pub(super) struct MemoryRow {
 }
 
 /// The figures for a job of `ranks` ranks: every mode, with few and with all peers in use.
-pub(super) fn mailboxes(values: &Values, ranks: u64) -> Mailboxes {
+pub(super) fn mailboxes(values: &Values, ranks: u64) -> MailboxMemory {
     let wanted = values.network();
     let plan = Plan::new(ranks, wanted);
     let peers = ranks - 1;
@@ -45,7 +45,7 @@ pub(super) fn mailboxes(values: &Values, ranks: u64) -> Mailboxes {
                 ..wanted
             },
         );
-        MemoryRow {
+        RankMemory {
             sharing,
             connect,
             used,
@@ -63,7 +63,7 @@ pub(super) fn mailboxes(values: &Values, ranks: u64) -> Mailboxes {
         used.into_iter()
             .map(move |used| row(sharing, connect, used))
     });
-    Mailboxes {
+    MailboxMemory {
         ranks,
         slot: plan.slot(),
         slots: SLOTS,

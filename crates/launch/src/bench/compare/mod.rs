@@ -12,37 +12,37 @@ use std::process::ExitCode;
 
 use oxmpi_bench::compare::{Report, read};
 
-use crate::complain::{self, Failure};
-use crate::target;
-use options::{Options, Wish};
+use crate::destination;
+use crate::diagnostics::{self, CommandError};
+use options::Options;
 
 /// The most bytes of a file: results of the largest machines have less.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Runs `oxmpi bench report` with these arguments.
 pub(super) fn main(arguments: Vec<OsString>) -> ExitCode {
-    complain::finish(match options::parse(arguments) {
-        Ok(Wish::Help) => return complain::answer(options::HELP),
-        Ok(Wish::Run(options)) => run(&options),
-        Err(why) => Err(Failure::Usage(why)),
+    diagnostics::exit_code(match options::parse(&arguments) {
+        Ok(None) => return diagnostics::print(options::OPTIONS.help()),
+        Ok(Some(options)) => run(&options),
+        Err(why) => Err(CommandError::Usage(why)),
     })
 }
 
-fn run(options: &Options) -> Result<(), Failure> {
+fn run(options: &Options) -> Result<(), CommandError> {
     let mut runs = Vec::new();
     for path in &options.files {
-        let text = content(path).map_err(Failure::Data)?;
+        let text = content(path).map_err(CommandError::Io)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let wrong = |why| Failure::Data(format!("{}: {why}", path.display()));
+        let wrong = |why| CommandError::Io(format!("{}: {why}", path.display()));
         runs.extend(read(&stem, &text).map_err(wrong)?);
     }
-    let report = Report::new(runs).map_err(|why| Failure::Usage(why.to_string()))?;
+    let report = Report::new(runs).map_err(|why| CommandError::Usage(why.to_string()))?;
     let text = if options.text {
         report.text()
     } else {
         report.page()
     };
-    target::put(&text, &options.target).map_err(Failure::Data)
+    destination::write(&text, &options.target).map_err(CommandError::Io)
 }
 
 /// The text of a file.

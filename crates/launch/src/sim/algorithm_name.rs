@@ -6,14 +6,14 @@ const FLAGS: &str = "+flags";
 
 /// An algorithm as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct AlgorithmName {
     pub(super) name: String,
-    pub(super) own: Own,
+    pub(super) own: AlgorithmOptions,
 }
 
 /// What one algorithm has of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Own {
+pub(super) struct AlgorithmOptions {
     /// The radix; 0: none of its own.
     pub(super) radix: u32,
     /// Whether its signals are flags also where those of others are not.
@@ -24,7 +24,7 @@ pub(super) struct Own {
 ///
 /// # Errors
 /// A sentence about a radix that is none.
-pub(super) fn named(text: &str) -> Result<Named, String> {
+pub(super) fn parse_name(text: &str) -> Result<AlgorithmName, String> {
     let (text, flags) = match text.strip_suffix(FLAGS) {
         Some(before) => (before, true),
         None => (text, false),
@@ -33,11 +33,11 @@ pub(super) fn named(text: &str) -> Result<Named, String> {
         Some((name, number)) => (name, radix(number)?),
         None => (text, 0),
     };
-    let own = Own {
+    let own = AlgorithmOptions {
         radix: number,
         flags,
     };
-    Ok(Named {
+    Ok(AlgorithmName {
         name: name.to_owned(),
         own,
     })
@@ -52,8 +52,8 @@ pub(super) fn radix(text: &str) -> Result<u32, &'static str> {
     number.ok_or("a radix is from 2 to 64")
 }
 
-impl Own {
-    /// The name of an algorithm with what it has of its own, as [`named`] reads it.
+impl AlgorithmOptions {
+    /// The name of an algorithm with what it has of its own, as [`parse_name`] reads it.
     pub(super) fn behind(self, name: &str) -> String {
         let radix = match self.radix {
             0 => String::new(),
@@ -65,19 +65,19 @@ impl Own {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::parse_name;
 
     #[test]
     fn what_is_read_is_written_again() {
         for text in ["ring", "node-aware:6", "node-aware+flags", "a:64+flags"] {
-            let read = named(text).expect("a name");
+            let read = parse_name(text).expect("a name");
             assert_eq!(read.own.behind(&read.name), text);
         }
-        let read = named("node-aware:6+flags").expect("a name");
+        let read = parse_name("node-aware:6+flags").expect("a name");
         assert_eq!((&*read.name, read.own.radix), ("node-aware", 6));
         assert!(read.own.flags);
         for text in ["ring:", "ring:1", "ring:6+flag", "ring:x"] {
-            assert!(named(text).is_err(), "{text}");
+            assert!(parse_name(text).is_err(), "{text}");
         }
     }
 }

@@ -6,21 +6,21 @@ use oxmpi::{Op, Result, collective};
 use oxmpi_bench::{Blocks, Comm, Source};
 
 /// A communicator of the runtime with a clock.
-pub(crate) struct Bound {
+pub(crate) struct TimedComm {
     comm: oxmpi::Comm,
     start: Instant,
 }
 
-impl Bound {
+impl TimedComm {
     pub(crate) fn new(comm: oxmpi::Comm) -> Self {
-        Bound {
+        TimedComm {
             comm,
             start: Instant::now(),
         }
     }
 }
 
-impl Comm for Bound {
+impl Comm for TimedComm {
     type Error = oxmpi::Error;
 
     #[inline]
@@ -73,7 +73,7 @@ impl Comm for Bound {
     fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>> {
         // Keys are ranks of a job, of which there are fewer than 2^31.
         let part = self.comm.split(group, key as i32)?;
-        Ok(part.map(|comm| Bound {
+        Ok(part.map(|comm| TimedComm {
             comm,
             start: self.start,
         }))

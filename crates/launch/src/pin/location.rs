@@ -6,7 +6,7 @@ use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 
 /// Where these processors are: `package 0`, `package 1 core 4-5`, `core 0 thread 1`. Cores and packages have their logical
 /// numbers.
-pub(super) fn place(machine: &Machine, cpus: &CpuSet) -> String {
+pub(super) fn describe(machine: &Machine, cpus: &CpuSet) -> String {
     if machine.online().is_subset(cpus) {
         return "the whole machine".into();
     }
@@ -43,7 +43,7 @@ fn inside(object: Object<'_>, cpus: &CpuSet) -> String {
         // No threads stand for all of them.
         let threads = match here == *core.cpus() {
             true => CpuSet::new(),
-            false => threads(core, &here),
+            false => core_threads(core, &here),
         };
         cores
             .entry(threads)
@@ -62,7 +62,7 @@ fn inside(object: Object<'_>, cpus: &CpuSet) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn threads(core: Object<'_>, cpus: &CpuSet) -> CpuSet {
+fn core_threads(core: Object<'_>, cpus: &CpuSet) -> CpuSet {
     let here = core
         .inside(Kind::Pu)
         .filter(|pu| pu.cpus().intersects(cpus));
@@ -72,7 +72,7 @@ fn threads(core: Object<'_>, cpus: &CpuSet) -> CpuSet {
 }
 
 /// The NUMA nodes that have some of these processors, by the operating system's numbers; `-` where there are none.
-pub(super) fn nodes(machine: &Machine, cpus: &CpuSet) -> String {
+pub(super) fn numa_nodes(machine: &Machine, cpus: &CpuSet) -> String {
     let nodes = machine.objects(Kind::Numa);
     let near = nodes.filter(|node| node.cpus().intersects(cpus));
     let numbers: CpuSet = near
@@ -85,7 +85,7 @@ pub(super) fn nodes(machine: &Machine, cpus: &CpuSet) -> String {
 }
 
 /// The processors of each thread in turn; threads in a row with the same set are counted: `4 x 0-3`.
-pub(super) fn team(threads: &[CpuSet]) -> String {
+pub(super) fn threads(threads: &[CpuSet]) -> String {
     let runs = threads.chunk_by(|one, next| one == next);
     let run = |run: &[CpuSet]| match run {
         [one] => one.to_string(),

@@ -6,16 +6,17 @@ use std::path::Path;
 
 use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi_coll::sim::{self, Machine};
-use oxmpi_text::nearest;
 use serde::Deserialize;
+
+use crate::diagnostics::did_you_mean;
 
 /// A machine as a file tells it; `docs/formats.md`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MachineFile {
     name: String,
-    network: Costs,
-    node: Costs,
+    network: PathCosts,
+    node: PathCosts,
     per_node: u32,
     eager_bytes: u64,
 }
@@ -23,7 +24,7 @@ struct File {
 /// The costs of one path: nanoseconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Costs {
+struct PathCosts {
     latency_ns: f64,
     send_ns: f64,
     recv_ns: f64,
@@ -48,10 +49,10 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     }
     if !Path::new(named).exists() {
         let names = Machine::NAMED.map(|row| row.0);
-        let near = nearest(named, names.into_iter().chain([THIS]))
-            .map_or(String::new(), |near| format!(" did you mean `{near}`?"));
+        let hint = did_you_mean(named, names.into_iter().chain([THIS]));
+        let hint = hint.map_or(String::new(), |hint| format!(" {hint}"));
         return Err(format!(
-            "`{named}` is neither a file nor one of {}, {THIS};{near}",
+            "`{named}` is neither a file nor a machine ({}, {THIS});{hint}",
             names.join(", ")
         ));
     }
@@ -68,7 +69,7 @@ fn this() -> Result<Machine, String> {
 }
 
 fn read(text: &str) -> Result<(String, Machine), String> {
-    let file: File = serde_json::from_str(text).map_err(|why| why.to_string())?;
+    let file: MachineFile = serde_json::from_str(text).map_err(|why| why.to_string())?;
     if !(1..=65_536).contains(&file.per_node) {
         return Err(format!(
             "per_node is {}: a node has from 1 to 65536 ranks",
@@ -84,7 +85,7 @@ fn read(text: &str) -> Result<(String, Machine), String> {
     Ok((file.name, machine))
 }
 
-fn path(name: &str, costs: &Costs) -> Result<sim::Path, String> {
+fn path(name: &str, costs: &PathCosts) -> Result<sim::Path, String> {
     let cost = |field: &str, ns: f64, most: f64| {
         if (0.0..=most).contains(&ns) {
             Ok((ns * 1000.0).round() as u64)

@@ -12,8 +12,8 @@ use super::ending::Ending;
 /// What may have something to say, in the order in which it is heard: requests and output of a
 /// rank before its end.
 #[derive(Clone, Copy)]
-pub(super) enum Speaker {
-    Typed,
+pub(super) enum EventSource {
+    Terminal,
     Stdout,
     Stderr,
     Pmi(usize),
@@ -25,21 +25,21 @@ pub(super) enum Speaker {
 
 impl Job<'_> {
     /// Waits until somebody has something to say.
-    pub(super) fn wait(&self) -> io::Result<Vec<Speaker>> {
-        let listened = self.listened();
-        let mut fds: Vec<PollFd<'_>> = listened
+    pub(super) fn wait(&self) -> io::Result<Vec<EventSource>> {
+        let sources = self.sources();
+        let mut fds: Vec<PollFd<'_>> = sources
             .iter()
             .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
             .collect();
-        let patience = match self.ending {
-            Some(Ending::Settling(until) | Ending::Asked(until)) => {
+        let timeout = match self.ending {
+            Some(Ending::Settling(until) | Ending::Terminating(until)) => {
                 Some(until.saturating_duration_since(Instant::now()))
             }
             Some(Ending::Killed) | None => None,
         };
-        pipe::poll(&mut fds, patience)?;
+        pipe::poll(&mut fds, timeout)?;
         let spoke = fds.iter().map(|fd| !fd.revents().is_empty());
-        Ok(listened
+        Ok(sources
             .iter()
             .zip(spoke)
             .filter(|(_, spoke)| *spoke)
@@ -48,41 +48,41 @@ impl Job<'_> {
     }
 
     /// Everybody who may have something to say now.
-    fn listened(&self) -> Vec<(Speaker, BorrowedFd<'_>, PollFlags)> {
+    fn sources(&self) -> Vec<(EventSource, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
-        if let Some(typed) = &self.typed {
-            all.push(if typed.is_waiting() {
-                (Speaker::Typed, typed.to.as_fd(), PollFlags::OUT)
+        if let Some(terminal) = &self.terminal {
+            all.push(if terminal.is_waiting() {
+                (EventSource::Terminal, terminal.to.as_fd(), PollFlags::OUT)
             } else {
-                (Speaker::Typed, typed.from.as_fd(), PollFlags::IN)
+                (EventSource::Terminal, terminal.from.as_fd(), PollFlags::IN)
             });
         }
         if self.stdout.is_waiting() {
-            all.push((Speaker::Stdout, self.stdout.as_fd(), PollFlags::OUT));
+            all.push((EventSource::Stdout, self.stdout.as_fd(), PollFlags::OUT));
         }
         if self.stderr.is_waiting() {
-            all.push((Speaker::Stderr, self.stderr.as_fd(), PollFlags::OUT));
+            all.push((EventSource::Stderr, self.stderr.as_fd(), PollFlags::OUT));
         }
         for (i, rank) in self.ranks.iter().enumerate() {
             if let Some(pmi) = rank.pmi() {
-                let flags = if rank.is_behind() {
+                let flags = if rank.has_pending_replies() {
                     PollFlags::OUT
                 } else {
                     PollFlags::IN
                 };
-                all.push((Speaker::Pmi(i), pmi.as_fd(), flags));
+                all.push((EventSource::Pmi(i), pmi.as_fd(), flags));
             }
-            if let Some(source) = rank.stdout.as_ref().filter(|_| !self.stdout.is_crowded()) {
-                all.push((Speaker::RankStdout(i), source.as_fd(), PollFlags::IN));
+            if let Some(source) = rank.stdout.as_ref().filter(|_| !self.stdout.is_full()) {
+                all.push((EventSource::RankStdout(i), source.as_fd(), PollFlags::IN));
             }
-            if let Some(source) = rank.stderr.as_ref().filter(|_| !self.stderr.is_crowded()) {
-                all.push((Speaker::RankStderr(i), source.as_fd(), PollFlags::IN));
+            if let Some(source) = rank.stderr.as_ref().filter(|_| !self.stderr.is_full()) {
+                all.push((EventSource::RankStderr(i), source.as_fd(), PollFlags::IN));
             }
             if rank.end().is_none() {
-                all.push((Speaker::RankEnd(i), rank.as_fd(), PollFlags::IN));
+                all.push((EventSource::RankEnd(i), rank.as_fd(), PollFlags::IN));
             }
         }
-        all.push((Speaker::Signals, self.signals.as_fd(), PollFlags::IN));
+        all.push((EventSource::Signals, self.signals.as_fd(), PollFlags::IN));
         all
     }
 }

@@ -27,7 +27,7 @@ const LONGEST_VALUE: usize = 128 << 10;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Case {
+pub(super) struct PinQuery {
     /// Settings; variables that do not count are left alone.
     pub(super) variables: Variables,
     /// The options of Open MPI, which go before variables; `None`: none is given.
@@ -42,7 +42,7 @@ pub(super) struct Case {
     pub(super) dialect: Dialect,
 }
 
-impl Default for Case {
+impl Default for PinQuery {
     fn default() -> Self {
         Self {
             variables: Variables::new(),
@@ -58,7 +58,7 @@ impl Default for Case {
 
 /// What is answered.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct PinAnswer {
     pub(super) placement: Placement,
     /// A team for each rank, if threads were asked for; only that of the first rank tells of settings.
     pub(super) teams: Option<Vec<Team>>,
@@ -68,12 +68,12 @@ pub(super) struct Answer {
     pub(super) warnings: Vec<Warning>,
 }
 
-impl Case {
+impl PinQuery {
     /// Where ranks and threads would run on this machine.
     ///
     /// # Errors
     /// A setting that does not read, with a caret, if the rules are the documented ones; numbers that are too large.
-    pub(super) fn answer(&self, machine: &Machine) -> Result<Answer, String> {
+    pub(super) fn answer(&self, machine: &Machine) -> Result<PinAnswer, String> {
         if !(1..=MOST_RANKS).contains(&self.ranks) {
             return Err(format!("{} ranks: expected 1 to {MOST_RANKS}", self.ranks));
         }
@@ -125,7 +125,7 @@ impl Case {
             .transpose()?;
         let first = teams.iter().flatten().next();
         warnings.extend(first.iter().flat_map(|team| team.warnings.iter().cloned()));
-        Ok(Answer {
+        Ok(PinAnswer {
             placement,
             teams,
             omp_threads,

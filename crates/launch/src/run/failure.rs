@@ -8,26 +8,26 @@ use oxmpi_wire::pmi::Standing;
 
 /// Why a job is ended before all its ranks have ended well.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum RankFailure {
     /// A signal killed the rank.
     Killed(i32),
     /// The rank ended with an exit code other than 0.
     Exited(i32),
     /// The rank joined the job and ended without leaving it.
-    NotLeft,
+    NotFinalized,
     /// The rank asked for the end of the job.
     Aborted(i32),
     /// The rank spoke to us in a way that cannot be answered.
-    Unserved(String),
+    ProtocolError(String),
 }
 
-impl Failure {
+impl RankFailure {
     /// Judges a rank that ended while the job ran; `None`: it ended well.
     pub(crate) fn of(end: End, standing: Standing) -> Option<Self> {
         match end {
             End::Killed(signal) => Some(Self::Killed(signal)),
             End::Exited(0) if standing == Standing::Outside => None,
-            End::Exited(0) => Some(Self::NotLeft),
+            End::Exited(0) => Some(Self::NotFinalized),
             End::Exited(code) => Some(Self::Exited(code)),
         }
     }
@@ -37,7 +37,7 @@ impl Failure {
         match self {
             Self::Killed(signal) => 128_u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
             Self::Exited(code) | Self::Aborted(code) => low_byte(*code),
-            Self::NotLeft | Self::Unserved(_) => 1,
+            Self::NotFinalized | Self::ProtocolError(_) => 1,
         }
     }
 
@@ -46,8 +46,8 @@ impl Failure {
         match self {
             Self::Aborted(_) => 0,
             Self::Killed(_) => 1,
-            Self::Unserved(_) => 2,
-            Self::NotLeft => 3,
+            Self::ProtocolError(_) => 2,
+            Self::NotFinalized => 3,
             Self::Exited(_) => 4,
         }
     }
@@ -61,7 +61,7 @@ fn low_byte(code: i32) -> u8 {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for RankFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Killed(number) => match signal::name(*number) {
@@ -69,11 +69,11 @@ impl fmt::Display for Failure {
                 None => write!(f, "was killed by signal {number}"),
             },
             Self::Exited(code) => write!(f, "exited with code {code}"),
-            Self::NotLeft => f.write_str(
+            Self::NotFinalized => f.write_str(
                 "exited with code 0 and had joined the job without leaving it (no finalize)",
             ),
             Self::Aborted(code) => write!(f, "called abort with code {code}"),
-            Self::Unserved(why) => write!(f, "cannot be served: {why}"),
+            Self::ProtocolError(why) => write!(f, "cannot be served: {why}"),
         }
     }
 }
@@ -113,9 +113,9 @@ mod tests {
             ),
         ];
         for (end, standing, expected) in cases {
-            let failure = Failure::of(end, standing);
+            let failure = RankFailure::of(end, standing);
             assert_eq!(
-                failure.as_ref().map(Failure::code),
+                failure.as_ref().map(RankFailure::code),
                 expected.map(|(code, _)| code)
             );
             if let (Some(failure), Some((_, says))) = (failure, expected) {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn an_abort_never_looks_like_success() {
-        let code = |code| Failure::Aborted(code).code();
+        let code = |code| RankFailure::Aborted(code).code();
         assert_eq!((code(7), code(0), code(256), code(-1)), (7, 1, 1, 255));
     }
 }

@@ -2,7 +2,7 @@
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::{nodes, place, team};
+use super::{describe, numa_nodes};
 
 fn set(list: &str) -> CpuSet {
     list.parse().unwrap()
@@ -26,21 +26,21 @@ fn sets_are_named_by_the_largest_parts_they_fill() {
             "package 0 core 0 thread 1; package 1 core 2 thread 0",
         ),
     ] {
-        assert_eq!(place(&machine, &set(list)), words, "{list}");
+        assert_eq!(describe(&machine, &set(list)), words, "{list}");
     }
-    assert_eq!(nodes(&machine, &set("3-4")), "0-1");
+    assert_eq!(numa_nodes(&machine, &set("3-4")), "0-1");
 }
 
 #[test]
 fn machines_without_packages_or_cores_have_words_too() {
     let cores = Machine::from_synthetic("core:4 pu:2").unwrap();
-    assert_eq!(place(&cores, &set("0-3,6")), "core 0-1, core 3 thread 0");
+    assert_eq!(describe(&cores, &set("0-3,6")), "core 0-1, core 3 thread 0");
     let flat = Machine::from_synthetic("pu:4").unwrap();
-    assert_eq!(place(&flat, &set("1,3")), "processor 1,3");
+    assert_eq!(describe(&flat, &set("1,3")), "processor 1,3");
 }
 
 #[test]
 fn threads_in_a_row_that_may_run_alike_are_counted() {
-    let threads = ["0", "1", "2-3", "2-3", "0"].map(set);
-    assert_eq!(team(&threads), "0 1 2 x 2-3 0");
+    let list = ["0", "1", "2-3", "2-3", "0"].map(set);
+    assert_eq!(super::threads(&list), "0 1 2 x 2-3 0");
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use oxmpi_bench::OffCache;
-use oxmpi_bench::options::Surroundings;
+use oxmpi_bench::options::System;
 
 use crate::machine;
 
@@ -15,9 +15,9 @@ const FILE_MAX: u64 = 1 << 20;
 const LINE: usize = 64;
 
 /// This machine and its files.
-pub(super) struct Here;
+pub(super) struct LocalSystem;
 
-impl Surroundings for Here {
+impl System for LocalSystem {
     fn read(&self, path: &str) -> Result<String, String> {
         let file = File::open(path).map_err(|why| why.to_string())?;
         let mut text = String::new();
@@ -30,7 +30,7 @@ impl Surroundings for Here {
 
     /// The largest data cache; a machine that cannot be read has none.
     fn cache(&self) -> Option<OffCache> {
-        let machine = machine::this(true).ok()?;
+        let machine = machine::local(true).ok()?;
         let largest = machine
             .iter()
             .filter_map(|object| object.cache())
@@ -45,13 +45,13 @@ impl Surroundings for Here {
 
 #[cfg(test)]
 mod tests {
-    use super::Here;
-    use oxmpi_bench::options::Surroundings;
+    use super::LocalSystem;
+    use oxmpi_bench::options::System;
 
     #[test]
     fn what_never_ends_is_no_file() {
-        let why = Here.read("/dev/zero").unwrap_err();
+        let why = LocalSystem.read("/dev/zero").unwrap_err();
         assert!(why.contains("longer than 1048576 bytes"), "{why}");
-        assert!(Here.read("/nowhere/file").is_err());
+        assert!(LocalSystem.read("/nowhere/file").is_err());
     }
 }

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 /// Where the answer goes.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) enum Target {
+pub(crate) enum Destination {
     /// Standard output.
     #[default]
-    Output,
+    Stdout,
     /// A file, which may be overwritten only if it may.
     File { path: PathBuf, overwrite: bool },
 }
 
-impl Target {
+impl Destination {
     /// The file, if one is named.
     pub(crate) fn new(file: Option<PathBuf>, overwrite: bool) -> Self {
         match file {
             Some(path) => Self::File { path, overwrite },
-            None => Self::Output,
+            None => Self::Stdout,
         }
     }
 }
@@ -29,13 +29,13 @@ impl Target {
 ///
 /// # Errors
 /// A sentence with the file's name. The file is then as it was before.
-pub(crate) fn put(text: &str, target: &Target) -> Result<(), String> {
+pub(crate) fn write(text: &str, target: &Destination) -> Result<(), String> {
     match target {
-        Target::Output => {
+        Destination::Stdout => {
             print(text).map_err(|why| format!("standard output: cannot be written: {why}"))?
         }
-        Target::File { path, overwrite } => {
-            write(text, path, *overwrite).map_err(|why| match why.kind() {
+        Destination::File { path, overwrite } => {
+            write_file(text, path, *overwrite).map_err(|why| match why.kind() {
                 ErrorKind::AlreadyExists => {
                     format!("{}: exists; --force overwrites it", path.display())
                 }
@@ -57,7 +57,7 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 /// Writes beside the file first, so that a full disk or an end halfway leaves no half of it.
-fn write(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
+fn write_file(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
     let exists = fs::symlink_metadata(path).ok();
     if exists.is_some() && !overwrite {
         return Err(ErrorKind::AlreadyExists.into());
