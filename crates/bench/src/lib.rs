@@ -22,6 +22,8 @@ pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
 mod plain;
+#[cfg(feature = "compare")]
+pub mod plot;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "alloc")]

@@ -56,10 +56,7 @@ pub(super) fn names(
 }
 
 /// The lengths of `-msglen`.
-pub(super) fn lengths(
-    value: &Value<'_>,
-    system: &dyn System,
-) -> Result<Lengths, OptionError> {
+pub(super) fn lengths(value: &Value<'_>, system: &dyn System) -> Result<Lengths, OptionError> {
     let rule = "a whole number of bytes from 0 to 1073741824";
     let length = |text: &str| text.parse().ok().filter(|bytes| *bytes <= LONGEST);
     Ok(Lengths::Listed(entries(value, system, rule, length)?))

@@ -2,14 +2,13 @@
 //! each other (`wireup`).
 //!
 //! Data goes one way: what was typed (`named`, `machine`, `options`), the simulations (`experiment`), and how their
-//! results are shown (`show`, `plot`), or the schedule instead of a result (`goal`).
+//! results are shown (`show`), or the schedule instead of a result (`goal`).
 
 mod algorithm_name;
 mod experiment;
 mod goal;
 pub(crate) mod machine_model;
 mod options;
-mod plot;
 mod show;
 mod wireup;
 

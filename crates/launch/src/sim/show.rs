@@ -1,10 +1,10 @@
 //! Results as a table, as JSON and as a picture.
 
+use oxmpi_bench::plot::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, document};
 use serde::Serialize;
 
 use super::experiment::SimResult;
 use super::options::{Options, SweptParameter};
-use super::plot::{self, Plot, Series};
 use crate::columns;
 
 /// The version of the JSON.
@@ -178,42 +178,46 @@ pub(super) fn json(options: &Options, rows: &[SimResult]) -> Result<String, Stri
     Ok(json + "\n")
 }
 
-/// The results as a picture of what was varied.
+/// The results as a picture: time over the swept parameter, one line for each algorithm.
 pub(super) fn svg(options: &Options, rows: &[SimResult], sweep: SweptParameter) -> String {
-    let mut lines: Vec<Series> = Vec::new();
+    let mut series: Vec<PlotSeries> = Vec::new();
     for row in rows {
-        let at = match sweep {
-            SweptParameter::Ranks => u64::from(row.ranks),
-            SweptParameter::Sizes => row.bytes,
+        let point = PlotPoint {
+            x: match sweep {
+                SweptParameter::Ranks => f64::from(row.ranks),
+                SweptParameter::Sizes => row.bytes as f64,
+            },
+            y: row.report.last() as f64 / 1e6,
+            range: None,
         };
-        let point = (at, row.report.last());
-        match lines.iter_mut().find(|line| line.name == row.algorithm) {
+        match series.iter_mut().find(|line| line.name == row.algorithm) {
             Some(line) => line.points.push(point),
-            None => lines.push(Series {
+            None => series.push(PlotSeries {
                 name: row.algorithm.clone(),
+                style: LineStyle::Numbered(series.len()),
                 points: vec![point],
             }),
         }
     }
     let (ranks, sizes) = (&options.ranks, &options.sizes);
-    let title = match sweep {
-        SweptParameter::Ranks if sizes[0] == 0 => options.collective.to_string(),
-        SweptParameter::Ranks => format!("{} of {}", options.collective, bytes(sizes[0])),
-        SweptParameter::Sizes => format!("{} of {} ranks", options.collective, ranks[0]),
+    let (title, across) = match sweep {
+        SweptParameter::Ranks if sizes[0] == 0 => (options.collective.to_string(), Quantity::Ranks),
+        SweptParameter::Ranks => {
+            let title = format!("{} of {}", options.collective, bytes(sizes[0]));
+            (title, Quantity::Ranks)
+        }
+        SweptParameter::Sizes => {
+            let title = format!("{} of {} ranks", options.collective, ranks[0]);
+            (title, Quantity::Bytes)
+        }
     };
-    plot::svg(&Plot {
-        title: &title,
-        note: &model(options),
-        axis: match sweep {
-            SweptParameter::Ranks => "ranks",
-            SweptParameter::Sizes => "bytes",
-        },
-        number: match sweep {
-            SweptParameter::Ranks => |ranks| ranks.to_string(),
-            SweptParameter::Sizes => bytes,
-        },
-        lines: &lines,
-    })
+    let plot = Plot {
+        title,
+        across,
+        up: Quantity::Time,
+        series,
+    };
+    document(&plot, &model(options))
 }
 
 /// A size as people write it, where it is a round one.

@@ -1,30 +1,30 @@
-//! Numbers to places, and the numbers worth writing at an axis.
+//! A logarithmic axis: numbers to positions, and the numbers that are written at the axis.
 
 use super::Quantity;
 use std::vec::Vec;
 
 /// A logarithmic axis.
-pub(super) struct Axis {
+pub(super) struct LogAxis {
     quantity: Quantity,
     /// Logarithms of the numbers at its ends.
     low: f64,
     high: f64,
-    /// Where its ends are drawn.
+    /// Positions of its ends.
     from: f64,
     to: f64,
-    /// Where 0 is drawn, which has no logarithm: before the beginning, if it occurs.
+    /// The position of 0, which has no logarithm: before the beginning, if 0 occurs.
     zero: Option<f64>,
 }
 
-/// What 0 takes of the room.
+/// Room for 0.
 const ZERO: f64 = 28.0;
 
 /// The most numbers at an axis.
 const TICKS_MAX: usize = 8;
 
-impl Axis {
-    /// An axis for these numbers, drawn from here to there, which begins `margin` (a factor) before the
-    /// least of them and ends as much behind the largest.
+impl LogAxis {
+    /// An axis for `numbers` between two positions. It begins a factor of `margin` below the least number and
+    /// ends as much above the largest.
     pub(super) fn new(
         quantity: Quantity,
         numbers: impl Iterator<Item = f64> + Clone,
@@ -37,7 +37,7 @@ impl Axis {
         let low = positive.clone().reduce(f64::min).unwrap_or(1.0) / margin;
         let high = positive.reduce(f64::max).unwrap_or(1.0) * margin;
         let zero = numbers.clone().any(|number| number == 0.0);
-        Axis {
+        LogAxis {
             quantity,
             low: low.ln(),
             high: high.max(low * 1.01).ln(),
@@ -47,7 +47,7 @@ impl Axis {
         }
     }
 
-    /// Where a number is drawn, to a tenth: 0 in its own place, what is below at the beginning.
+    /// The position of a number, to a tenth. Numbers outside the axis are at its ends.
     pub(super) fn at(&self, number: f64) -> f64 {
         if let (Some(zero), true) = (self.zero, number <= 0.0) {
             return zero;
@@ -57,12 +57,12 @@ impl Axis {
         (10.0 * (self.from + share * (self.to - self.from))).round() / 10.0
     }
 
-    /// Whether the number has no place among the others.
+    /// Whether the number is drawn apart from the others: 0, or below.
     pub(super) fn apart(&self, number: f64) -> bool {
         self.zero.is_some() && number <= 0.0
     }
 
-    /// Numbers worth writing, with their places.
+    /// The numbers that are written at the axis, with their positions.
     pub(super) fn ticks(&self) -> Vec<(f64, f64)> {
         let numbers = match self.quantity {
             Quantity::Bytes | Quantity::Rate => self.powers(2.0, &[1, 2, 5, 10]),
@@ -81,7 +81,7 @@ impl Axis {
         (self.high - self.low) / 10_f64.ln()
     }
 
-    /// Powers whose exponents are multiples of the first of `steps` that does not give too many.
+    /// Powers of `base` whose exponents are multiples of the first of `steps` that gives few enough.
     fn powers(&self, base: f64, steps: &[i32]) -> Vec<f64> {
         let exponent = |logarithm: f64| logarithm / base.ln();
         let first = (exponent(self.low) - 1e-9).ceil() as i32;
@@ -96,7 +96,7 @@ impl Axis {
         multiples(step).map(|power| base.powi(power)).collect()
     }
 
-    /// Numbers of few digits: the finest of these grids that does not give too many.
+    /// Numbers of few digits: the finest of these grids that gives few enough.
     fn round(&self) -> Vec<f64> {
         const GRIDS: [&[f64]; 4] = [
             &[
@@ -123,17 +123,17 @@ impl Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Quantity};
+    use super::{LogAxis, Quantity};
     use std::vec::Vec;
 
     fn ticks(quantity: Quantity, numbers: &[f64]) -> Vec<f64> {
-        let axis = Axis::new(quantity, numbers.iter().copied(), (0.0, 400.0), 1.0);
+        let axis = LogAxis::new(quantity, numbers.iter().copied(), (0.0, 400.0), 1.0);
         axis.ticks().iter().map(|tick| tick.0).collect()
     }
 
     #[test]
     fn zero_stands_before_the_others() {
-        let axis = Axis::new(
+        let axis = LogAxis::new(
             Quantity::Bytes,
             [0.0, 1.0, 1024.0].into_iter(),
             (50.0, 450.0),
@@ -144,7 +144,7 @@ mod tests {
             [50.0, 78.0, 264.0, 450.0]
         );
         assert!(axis.apart(0.0) && !axis.apart(1.0));
-        let without = Axis::new(Quantity::Bytes, [1.0, 4.0].into_iter(), (50.0, 450.0), 1.0);
+        let without = LogAxis::new(Quantity::Bytes, [1.0, 4.0].into_iter(), (50.0, 450.0), 1.0);
         assert_eq!((without.at(1.0), without.at(2.0)), (50.0, 250.0));
     }
 
@@ -168,7 +168,7 @@ mod tests {
             &[f64::INFINITY, 3.0],
             &[1e-300, 1e300],
         ] {
-            let axis = Axis::new(Quantity::Time, numbers.iter().copied(), (0.0, 400.0), 1.2);
+            let axis = LogAxis::new(Quantity::Time, numbers.iter().copied(), (0.0, 400.0), 1.2);
             let places = numbers.iter().map(|&number| axis.at(number));
             assert!(
                 places

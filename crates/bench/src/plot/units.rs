@@ -1,25 +1,25 @@
-//! Numbers for people, with their units.
+//! Numbers with units, for people.
 
 use std::format;
 use std::string::String;
 
-/// Bytes, exact up to KiB and else to three digits.
-pub(super) fn bytes(number: f64) -> String {
+/// Bytes with a binary unit, to three digits.
+pub(crate) fn bytes(number: f64) -> String {
     scaled(number, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
 /// Bytes per second.
-pub(super) fn rate(number: f64) -> String {
+pub(crate) fn rate(number: f64) -> String {
     bytes(number) + "/s"
 }
 
 /// A time, from microseconds.
-pub(super) fn time(microseconds: f64) -> String {
+pub(crate) fn time(microseconds: f64) -> String {
     scaled(1000.0 * microseconds, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A ratio: two digits behind the point, fewer where it is large, more where it is small.
-pub(super) fn ratio(number: f64) -> String {
+/// A ratio with two decimals; fewer if it is large, more if it is small.
+pub(crate) fn ratio(number: f64) -> String {
     let decimals = match number {
         10.0.. => 0,
         0.1.. => 2,
@@ -28,13 +28,13 @@ pub(super) fn ratio(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// A number in a column: four digits, as far as they follow the point at most three of them.
-pub(super) fn digits(number: f64) -> String {
+/// A number with four digits, at most three of them decimals.
+pub(crate) fn digits(number: f64) -> String {
     let whole = number.abs().max(1.0).log10() as usize;
     format!("{number:.*}", 3_usize.saturating_sub(whole))
 }
 
-/// A number with the largest unit of which there is at least one.
+/// A number in the largest unit in which it is at least 1.
 fn scaled(mut number: f64, step: f64, units: &[&str]) -> String {
     let mut left = units;
     while let [_, rest @ ..] = left

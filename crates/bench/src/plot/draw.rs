@@ -1,32 +1,65 @@
-//! The picture.
+//! The drawing of a plot as SVG.
 
-use super::axis::Axis;
-use super::{Look, Plot, Point, Quantity, Series};
-use maud::{Markup, html};
+use super::axis::LogAxis;
+use super::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, STYLE};
+use maud::{Markup, PreEscaped, html};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-/// The field's edges.
+/// The edges of the field.
 const LEFT: f64 = 72.0;
 const TOP: f64 = 36.0;
 const RIGHT: f64 = 420.0;
 const BOTTOM: f64 = 250.0;
-/// Between two labels, from one line of text to the next.
+/// Distance of two labels.
 const LABEL: f64 = 16.0;
-/// The most letters of a label.
-const LETTERS: usize = 17;
-/// Least room between two numbers at the lower axis.
+/// The most letters of a label on a page, and in a document of its own, which is wider.
+const PAGE_LETTERS: usize = 17;
+const DOCUMENT_LETTERS: usize = 34;
+/// Width of a document of its own.
+const DOCUMENT_WIDTH: f64 = 680.0;
+/// Height of a line of its note.
+const NOTE: f64 = 14.0;
+/// Least distance of two numbers at the horizontal axis.
 const APART: f64 = 46.0;
-/// How far spreads widen the numbers upwards at most, as a factor; they are cut there.
+/// Factor by which spreads may widen the vertical axis; they are cut there.
 const BEYOND: f64 = 2.0;
-/// How far the numbers upwards go beyond the least and the largest, as a factor.
+/// Factor by which the vertical axis goes beyond the least and the largest number.
 const MARGIN: f64 = 1.15;
 
-/// The plot as an SVG element, coloured by the classes `s0` to `s7` and `floor`.
-pub(in super::super) fn svg(plot: &Plot) -> Markup {
+/// The plot as an SVG element of a page, coloured by the classes of [`STYLE`].
+pub(crate) fn svg(plot: &Plot) -> Markup {
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(plot.title) {
+            (content(plot, PAGE_LETTERS))
+        }
+    }
+}
+
+/// The plot as an SVG 1.1 document, with a note below: a line for each of its first clause and its rest.
+pub fn document(plot: &Plot, note: &str) -> String {
+    let (first, rest) = note.split_once("; ").unwrap_or((note, ""));
+    let (width, height) = (DOCUMENT_WIDTH, HEIGHT + 2.0 * NOTE + 4.0);
+    let markup = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            role="img" font-family="sans-serif" {
+            title { (plot.title) }
+            desc { (note) }
+            style { (PreEscaped(STYLE)) }
+            rect.page width=(width) height=(height) {}
+            (content(plot, DOCUMENT_LETTERS))
+            text.note x="16" y=(HEIGHT + NOTE - 4.0) { (first) }
+            text.note x="16" y=(HEIGHT + 2.0 * NOTE - 4.0) { (rest) }
+        }
+    };
+    markup.into_string() + "\n"
+}
+
+/// Everything inside the SVG element.
+fn content(plot: &Plot, letters: usize) -> Markup {
     let points = || plot.series.iter().flat_map(|series| &series.points);
     let least = points().map(|point| point.y).fold(f64::INFINITY, f64::min);
     let largest = points().map(|point| point.y).fold(0.0, f64::max);
@@ -36,25 +69,23 @@ pub(in super::super) fn svg(plot: &Plot) -> Markup {
             [low.max(least / BEYOND), point.y, high.min(largest * BEYOND)]
         })
         .chain((plot.up == Quantity::Ratio).then_some(1.0));
-    let across = Axis::new(
+    let across = LogAxis::new(
         plot.across,
         points().map(|point| point.x),
         (LEFT + 12.0, RIGHT - 8.0),
         1.0,
     );
-    let up = Axis::new(plot.up, heights, (BOTTOM, TOP), MARGIN);
+    let up = LogAxis::new(plot.up, heights, (BOTTOM, TOP), MARGIN);
     html! {
-        svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(plot.title) {
-            text.title x=(LEFT) y="20" { (plot.title) }
-            (grid(plot, &across, &up))
-            @for series in &plot.series { (line(series, &across, &up)) }
-            (labels(plot, &across, &up))
-        }
+        text.title x=(LEFT) y="20" { (plot.title) }
+        (grid(plot, &across, &up))
+        @for series in &plot.series { (line(series, &across, &up)) }
+        (labels(plot, &across, &up, letters))
     }
 }
 
-/// The lines behind, their numbers, and what the axes count.
-fn grid(plot: &Plot, across: &Axis, up: &Axis) -> Markup {
+/// The grid lines with their numbers, and the name of the horizontal quantity.
+fn grid(plot: &Plot, across: &LogAxis, up: &LogAxis) -> Markup {
     let mut reached = f64::NEG_INFINITY;
     let apart = across.ticks().into_iter().filter(|&(_, x)| {
         let fits = x - reached >= APART || reached <= LEFT + 12.0 && x - reached >= 20.0;
@@ -80,20 +111,20 @@ fn grid(plot: &Plot, across: &Axis, up: &Axis) -> Markup {
     }
 }
 
-/// A line with its points; what has no place on the axis is not joined to the rest.
-fn line(series: &Series, across: &Axis, up: &Axis) -> Markup {
-    let place = |point: &Point| (across.at(point.x), up.at(point.y));
+/// A line with its points. A point at 0, which a logarithmic axis shows apart, is not joined to the rest.
+fn line(series: &PlotSeries, across: &LogAxis, up: &LogAxis) -> Markup {
+    let place = |point: &PlotPoint| (across.at(point.x), up.at(point.y));
     let joined = series.points.iter().filter(|point| !across.apart(point.x));
     let path: Vec<String> = joined.map(place).map(|(x, y)| format!("{x},{y}")).collect();
     html! {
-        g class=(class(series.look)) {
+        g class=(class(series.style)) {
             polyline points=(path.join(" ")) {}
             @for point in &series.points {
                 @let (x, y) = place(point);
                 @if let Some((low, high)) = point.range {
                     line.range x1=(x) x2=(x) y1=(up.at(low)) y2=(up.at(high)) {}
                 }
-                @if let Some(mark) = mark(series.look, x, y, 3.0) {
+                @if let Some(mark) = mark(series.style, x, y, 3.0) {
                     path d=(mark) {}
                 } @else if across.apart(point.x) || path.len() == 1 {
                     line x1=(x - 7.0) x2=(x + 7.0) y1=(y) y2=(y) {}
@@ -103,9 +134,9 @@ fn line(series: &Series, across: &Axis, up: &Axis) -> Markup {
     }
 }
 
-/// Names beside the ends of their lines, moved apart where lines end close to each other.
-fn labels(plot: &Plot, across: &Axis, up: &Axis) -> Markup {
-    let mut ends: Vec<(&Series, f64, f64)> = plot
+/// The name of each line beside its end; names of lines that end close to each other are moved apart.
+fn labels(plot: &Plot, across: &LogAxis, up: &LogAxis, letters: usize) -> Markup {
+    let mut ends: Vec<(&PlotSeries, f64, f64)> = plot
         .series
         .iter()
         .filter_map(|series| {
@@ -117,23 +148,22 @@ fn labels(plot: &Plot, across: &Axis, up: &Axis) -> Markup {
     let heights = spread(&ends.iter().map(|end| end.2).collect::<Vec<_>>());
     html! {
         @for ((series, x, y), height) in ends.into_iter().zip(heights) {
-            g class=(class(series.look)) {
+            g class=(class(series.style)) {
                 @if x >= RIGHT - 12.0 {
                     line.lead x1=(x + 5.0) x2=(RIGHT + 8.0) y1=(y) y2=(height) {}
                 }
-                @if let Some(mark) = mark(series.look, RIGHT + 14.0, height, 4.0) {
+                @if let Some(mark) = mark(series.style, RIGHT + 14.0, height, 4.0) {
                     path d=(mark) {}
                 } @else {
                     line x1=(RIGHT + 9.0) x2=(RIGHT + 19.0) y1=(height) y2=(height) {}
                 }
-                text.label x=(RIGHT + 23.0) y=(height + 4.0) { (short(&series.name)) }
+                text.label x=(RIGHT + 23.0) y=(height + 4.0) { (short(&series.name, letters)) }
             }
         }
     }
 }
 
-/// Heights, ascending, so that labels there do not overlap: down where needed, then back up into the
-/// picture.
+/// Ascending heights at which labels do not overlap: moved down where needed, then back up into the picture.
 fn spread(wanted: &[f64]) -> Vec<f64> {
     let mut heights = wanted.to_vec();
     for number in 1..heights.len() {
@@ -147,16 +177,17 @@ fn spread(wanted: &[f64]) -> Vec<f64> {
     heights
 }
 
-fn class(look: Look) -> String {
-    match look {
-        Look::Number(number) => format!("s{number}"),
-        Look::Floor => "floor".into(),
+fn class(style: LineStyle) -> String {
+    match style {
+        LineStyle::Numbered(number @ 0..8) => format!("s{number}"),
+        LineStyle::Numbered(number) => format!("s{} more", number % 8),
+        LineStyle::Reference => "floor".into(),
     }
 }
 
-/// A shape around a point, another one for each number; so lines are told apart without colours.
-fn mark(look: Look, x: f64, y: f64, r: f64) -> Option<String> {
-    let Look::Number(number) = look else {
+/// The mark of a point; its shape depends on the number, so that lines differ without colours.
+fn mark(style: LineStyle, x: f64, y: f64, r: f64) -> Option<String> {
+    let LineStyle::Numbered(number) = style else {
         return None;
     };
     let (d, h) = (2.0 * r, 1.3 * r);
@@ -172,9 +203,9 @@ fn mark(look: Look, x: f64, y: f64, r: f64) -> Option<String> {
     })
 }
 
-/// The name, cut where it is too long.
-fn short(name: &str) -> String {
-    match name.char_indices().nth(LETTERS) {
+/// The name, cut after `letters` letters.
+fn short(name: &str, letters: usize) -> String {
+    match name.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.into(),
     }
