@@ -1,22 +1,22 @@
-//! Where the answer goes: to standard output, or whole into a file.
+//! The destination of an answer: standard output, or a file that is replaced as a whole.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Where the answer goes.
+/// Where an answer is written.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) enum Destination {
     /// Standard output.
     #[default]
     Stdout,
-    /// A file, which may be overwritten only if it may.
+    /// A file. An existing file is an error unless `overwrite` is set.
     File { path: PathBuf, overwrite: bool },
 }
 
 impl Destination {
-    /// The file, if one is named.
+    /// The file if there is one, else standard output.
     pub(crate) fn new(file: Option<PathBuf>, overwrite: bool) -> Self {
         match file {
             Some(path) => Self::File { path, overwrite },
@@ -25,10 +25,10 @@ impl Destination {
     }
 }
 
-/// Puts the text there.
+/// Writes the text to the destination.
 ///
 /// # Errors
-/// A sentence with the file's name. The file is then as it was before.
+/// A sentence with the file's name; the file is then unchanged.
 pub(crate) fn write(text: &str, target: &Destination) -> Result<(), String> {
     match target {
         Destination::Stdout => {
@@ -46,7 +46,7 @@ pub(crate) fn write(text: &str, target: &Destination) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints to the end. A reader that has seen enough (`| head`) is no mistake.
+/// Prints all of the text. A reader that stops early (`| head`) is not an error.
 fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     let printed = output.write_all(text.as_bytes());
@@ -56,14 +56,14 @@ fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes beside the file first, so that a full disk or an end halfway leaves no half of it.
+/// Writes a temporary file beside the target and renames it, so that no half-written file remains.
 fn write_file(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
     let exists = fs::symlink_metadata(path).ok();
     if exists.is_some() && !overwrite {
         return Err(ErrorKind::AlreadyExists.into());
     }
     if exists.is_some_and(|facts| !facts.is_file()) {
-        // A pipe, a device or a link stays what it is.
+        // A pipe, a device or a link is written, not replaced.
         return OpenOptions::new()
             .write(true)
             .truncate(true)
@@ -80,10 +80,10 @@ fn write_file(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
     written
 }
 
-/// A name in the same directory that is this process's own.
+/// A temporary name in the same directory, with this process's id.
 ///
 /// # Errors
-/// If the path ends in no name: `/`, or `..`.
+/// If the path does not end in a name: `/` or `..`.
 pub(crate) fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?;
     let mut hidden = OsString::from(".");

@@ -1,4 +1,4 @@
-//! `oxmpi info`: this machine, the transports found, and why each is used or not.
+//! `oxmpi info`: prints this machine and its transports, and why each transport is used or not.
 
 mod show;
 
@@ -34,25 +34,24 @@ transport whether it is used, why, and the system facilities that it needs.
     operands: Operands::None,
 };
 
-/// What is printed.
+/// Everything that the command prints.
 struct SystemInfo {
     version: &'static str,
     host: String,
-    /// How many there are of each kind of object, outermost first; a sentence where the machine
-    /// could not be read.
+    /// The number of objects of each kind, outermost first; an error if the machine cannot be read.
     machine: Result<Vec<(Kind, usize)>, String>,
-    /// The processors that this process may use.
+    /// Processors in the mask of this process.
     allowed: CpuSet,
-    /// Processors that may run at once, by mask and control groups.
+    /// Processors that may run at once, by the mask and the control groups.
     granted: usize,
-    /// Bytes of memory left, and who says so.
+    /// Available bytes of memory, and the limit that says so.
     memory: Option<limit::Available>,
-    /// Who started this process, and how that was found out; or what is wrong with it.
+    /// The process manager that started this process, or what is wrong with its variables.
     manager: String,
     transports: Vec<TransportInfo>,
 }
 
-/// One way to send messages.
+/// A transport, and whether jobs on this host use it.
 struct TransportInfo {
     name: &'static str,
     used: bool,
@@ -60,12 +59,12 @@ struct TransportInfo {
     parts: Vec<Facility>,
 }
 
-/// Something that a transport is made of.
+/// A facility of the system that a transport needs.
 struct Facility {
     name: &'static str,
     purpose: &'static str,
     found: bool,
-    /// What follows from that.
+    /// The consequence.
     note: String,
 }
 
@@ -80,7 +79,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     })
 }
 
-/// Asks the system.
+/// Collects the information from the system.
 fn collect() -> SystemInfo {
     let mask = affinity::current().unwrap_or_default();
     let selection = selection();
@@ -101,7 +100,7 @@ fn collect() -> SystemInfo {
     }
 }
 
-/// Kinds that say something about where messages go.
+/// The numbers of objects that determine the paths of messages.
 fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
     let kinds = [Kind::Package, Kind::Numa, Kind::L3, Kind::Core, Kind::Pu];
     let count = |kind| (kind, machine.objects(kind).len());
@@ -112,14 +111,14 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
         .collect()
 }
 
-/// What the settings take of what this host has; a sentence where a setting is wrong.
+/// The transports that the settings select on this host; an error if a setting is wrong.
 fn selection() -> Result<Selection, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
     Ok(opened(&values))
 }
 
-/// Whether `transport` is taken, and why.
+/// Whether `transport` is used, and why.
 fn transport_choice(
     selection: &Result<Selection, String>,
     transport: transports::Transport,
@@ -147,29 +146,29 @@ fn shm(selection: &Result<Selection, String>) -> TransportInfo {
         "memfd",
         "memory shared without a file",
         probe::memfd(),
-        "ranks of a node talk by tcp instead",
+        "ranks of a node use tcp instead",
     );
     let pidfd = part(
         "pidfd",
-        "noticing that a rank has died",
+        "detecting the death of a rank",
         probe::pidfd(),
         "ranks cannot join a job",
     );
     let futex = part(
         "futex",
-        "sleeping until a message comes",
+        "sleeping until a message arrives",
         probe::futex(),
-        "waiting ranks sleep briefly instead",
+        "waiting ranks sleep for short times instead",
     );
     let membarrier = part(
         "membarrier",
-        "waking sleepers at no cost for senders",
+        "waking sleeping receivers without cost for senders",
         probe::membarrier(),
-        "sleeps are cut short instead",
+        "sleeps are short instead",
     );
     let single_copy = part(
         "process_vm_readv",
-        "long messages in a single copy, where that is fastest",
+        "long messages with a single copy, where that is fastest",
         probe::process_vm_readv(),
         "copies through shared memory instead",
     );
@@ -181,13 +180,13 @@ fn shm(selection: &Result<Selection, String>) -> TransportInfo {
         why: if works {
             why
         } else {
-            "the system refuses what it stands on".into()
+            "the system does not provide pidfd, which it needs".into()
         },
         parts: vec![memfd, pidfd, futex, membarrier, single_copy],
     }
 }
 
-/// Between machines.
+/// TCP between machines.
 fn tcp(selection: &Result<Selection, String>) -> TransportInfo {
     let (used, why) = transport_choice(selection, transports::Transport::Tcp);
     let interfaces = selection.iter().flat_map(|selection| &selection.interfaces);

@@ -1,4 +1,4 @@
-//! The `oxmpi` command: one file or folder per subcommand, each with `main(arguments) -> ExitCode`.
+//! The command `oxmpi`: finds the subcommand and runs its `main(arguments) -> ExitCode`.
 //!
 //! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`; under the
 //! name `IMB-MPI1`, `oxmpi bench`.
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use diagnostics::{EXIT_USAGE, VERSION};
 
-/// A subcommand: its name, one line about it, and where it begins.
+/// A subcommand: its name, one line of help, and its entry point.
 struct Subcommand {
     name: &'static str,
     about: &'static str,
@@ -41,37 +41,37 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "bench",
-        about: "the Intel MPI Benchmarks: latency and bandwidth, with proof of the data",
+        about: "run the Intel MPI Benchmarks: latency and bandwidth, with checked data",
         main: bench::main,
     },
     Subcommand {
         name: "topo",
-        about: "this machine, or any that is described: as text, picture or data",
+        about: "show this or another machine: as text, picture or data",
         main: topo::main,
     },
     Subcommand {
         name: "pin",
-        about: "where ranks and threads would run, here or on another machine, and why",
+        about: "show where ranks and threads would run, here or on another machine, and why",
         main: pin::main,
     },
     Subcommand {
         name: "sim",
-        about: "how long a collective takes on a million ranks that are not here",
+        about: "simulate collectives on up to a million ranks",
         main: sim::main,
     },
     Subcommand {
         name: "explain",
-        about: "which path a message takes and which algorithm serves a collective, and why",
+        about: "explain the path of a message and the algorithm of a collective",
         main: explain::main,
     },
     Subcommand {
         name: "settings",
-        about: "every setting, its value, and where the value came from",
+        about: "print every setting, its value and where the value comes from; tune this machine",
         main: settings::main,
     },
     Subcommand {
         name: "info",
-        about: "this machine, the transports found, and why each is used or not",
+        about: "print this machine and its transports, and why each is used or not",
         main: info::main,
     },
 ];
@@ -127,7 +127,7 @@ fn help() -> String {
     for Subcommand { name, about, .. } in COMMANDS {
         text += &format!("  {name:<10} {about}\n");
     }
-    text += "  help       this text; `oxmpi help COMMAND` for one command\n\n\
+    text += "  help       print this text; `oxmpi help COMMAND` describes one command\n\n\
              A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
              Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, `oxmpi bench`.\n";
     text

@@ -223,16 +223,16 @@ fn mistakes_are_answered_by_what_would_be_right() {
     for (arguments, right) in [
         ("", "name a collective"),
         ("bcasst 8 -n 4", "did you mean `bcast`?"),
-        ("bcast 8", "Say -n 1000, or --ranks 16..4096"),
-        ("bcast -n 4", "Say `oxmpi sim bcast 64KiB`"),
-        ("bcast 8 9 -n 4", "`9` is too much"),
+        ("bcast 8", "add -n 1000 or --ranks 16..4096"),
+        ("bcast -n 4", "such as `oxmpi sim bcast 64KiB`"),
+        ("bcast 8 9 -n 4", "unexpected argument `9`"),
         ("bcast 8 -n 0", "from 1 to"),
         ("bcast 8 -n 4 --ranks 2..8", "leave one out"),
         ("bcast 8 --ranks 8..2", "write 2..8"),
         ("bcast 8 --ranks 8", "a range is written A..B"),
         ("bcast 8 -n 4 --algorithm ring2", "it has binomial"),
         ("bcast 8 -n 4 --machine gemimi", "did you mean `gemini`?"),
-        ("bcast 8 -n 4 --placement random", "`block` or `cyclic`"),
+        ("bcast 8 -n 4 --placement random", "block or cyclic"),
         ("bcast 8 -n 4 --match-ns -1", "from 0 to 1000000"),
         ("bcast 8 -n 4 --radix 1", "from 2 to 64"),
         (
@@ -259,7 +259,7 @@ fn mistakes_are_answered_by_what_would_be_right() {
             "name it with --algorithm",
         ),
         ("bcast 8 -n 4 --jsn", "did you mean `--json`?"),
-        ("bcast 1TiB -n 100000", "are too much"),
+        ("bcast 1TiB -n 100000", "are too many"),
         ("neighbor_allgather 8 -n 4", "is not simulated"),
     ] {
         let complaint = complaint(arguments);
@@ -291,7 +291,7 @@ fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
     assert!(both * 1000.0 < seconds(&server), "{table}");
 
     for (wrong, says) in [
-        ("wireup", "how many ranks?"),
+        ("wireup", "the number of ranks is missing"),
         ("wireup -n 0", "from 1 to 16777216"),
         ("wireup -n 4 --latency 20", "20"),
         ("wireup -n 4 --pnp 2", "--pnp"),

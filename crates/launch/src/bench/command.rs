@@ -1,4 +1,4 @@
-//! The command line: ours, and around it that of the benchmarks.
+//! The command line of `oxmpi bench`: the options of the launcher, between those of the Intel MPI Benchmarks.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,39 +10,39 @@ use super::progress::ProgressStream;
 use super::simulated::SimulatedJob;
 use crate::options::{Operands, OptionGroup, OptionTable, SingleDash, value};
 
-/// Ranks of a job when none are asked for.
+/// Default number of ranks.
 const RANKS: usize = 2;
 
-/// The most ranks that may be asked for.
+/// The largest number of ranks.
 const RANKS_MAX: usize = 1 << 20;
 
-/// What the user asked for.
+/// What the command line asks for.
 #[derive(Debug, PartialEq)]
 pub(crate) enum BenchRequest {
-    /// Run this.
+    /// Run the benchmarks.
     Run(Box<BenchCommand>),
     /// Print [`help`].
     Help,
-    /// Print the benchmarks.
+    /// Print the list of benchmarks.
     List,
 }
 
-/// A run.
+/// A run of the benchmarks.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BenchCommand {
-    /// Number of ranks, when it was given.
+    /// Number of ranks, if given.
     ranks: Option<usize>,
-    /// Where the JSON goes.
+    /// File for the results as JSON.
     pub(crate) json: Option<PathBuf>,
-    /// Where the comma-separated values go.
+    /// File for the results as comma-separated values.
     pub(crate) csv: Option<PathBuf>,
-    /// Where to show how far the run is.
+    /// Stream for the progress line.
     pub(crate) progress: Option<ProgressStream>,
-    /// The kernels, lengths and method, and how they are shown.
+    /// The kernels, message lengths, method and units.
     pub(crate) order: Order,
-    /// The machine that is simulated, if one is.
+    /// The simulated job, with `--sim`.
     pub(crate) simulated: Option<SimulatedJob>,
-    /// The command as typed.
+    /// The command as typed, for the report.
     pub(crate) typed: String,
 }
 
@@ -136,24 +136,24 @@ impl BenchCommand {
         self.ranks.unwrap_or(RANKS)
     }
 
-    /// Checks that a job of `size` ranks is what was asked for, and has enough of them.
+    /// Checks that a job of `size` ranks fits `-n` and has enough ranks for the benchmarks.
     ///
     /// # Errors
     /// A sentence with the numbers.
     pub(crate) fn check_size(&self, size: usize) -> Result<(), String> {
         if let Some(ranks) = self.ranks.filter(|ranks| *ranks != size) {
             return Err(format!(
-                "-n {ranks}, but the job this process was started in has {size} ranks; leave -n out"
+                "-n {ranks} conflicts with the job in which this process was started: it has {size} ranks; leave -n out"
             ));
         }
         let plan = &self.order.plan;
         match plan.layout.map {
             Some(Map { rows, columns }) if !(Map { rows, columns }).fits(size) => Err(format!(
-                "-map {rows}x{columns} has more places than the job has ranks, {size}"
+                "-map {rows}x{columns} has more places than the job has ranks: {size}"
             )),
             _ if !plan.benchmarks.is_empty() && tables(plan, size).next().is_none() => {
                 Err(format!(
-                    "no benchmark to run: each of those asked for takes 2 ranks, and the job has {size}"
+                    "no benchmark can run: all that were named need 2 ranks, and the job has {size}"
                 ))
             }
             _ => Ok(()),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn our_words_may_stand_anywhere() {
+    fn launcher_options_may_stand_anywhere() {
         let line = "MPI1 pingpong -n 4 --json out.json --csv out.csv -msglog 3";
         let command = run(&format!("{line} --progress none"));
         assert_eq!(command.ranks(), 4);
@@ -230,24 +230,24 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_another_size_is_named() {
+    fn a_job_of_another_size_is_an_error() {
         assert_eq!(run("").check_size(7), Ok(()));
         assert_eq!(run("-n 7").check_size(7), Ok(()));
         let why = run("-n 2").check_size(7).unwrap_err();
         assert!(why.contains("-n 2") && why.contains("7 ranks"), "{why}");
         assert_eq!(run("PingPong Bcast").check_size(1), Ok(()));
         let why = run("PingPong -multi 0").check_size(1).unwrap_err();
-        assert!(why.ends_with("takes 2 ranks, and the job has 1"), "{why}");
+        assert!(why.ends_with("need 2 ranks, and the job has 1"), "{why}");
         assert_eq!(run("-map 3x2").check_size(6), Ok(()));
         let why = run("-map 3x2").check_size(5).unwrap_err();
         assert!(
-            why.contains("-map 3x2") && why.ends_with("ranks, 5"),
+            why.contains("-map 3x2") && why.ends_with("ranks: 5"),
             "{why}"
         );
     }
 
     #[test]
-    fn errors_say_what_would_be_right() {
+    fn errors_say_what_was_expected() {
         super::OPTIONS.assert_sound();
         for (line, part) in [
             ("-n", "-n needs RANKS"),

@@ -1,4 +1,4 @@
-//! What a run is made with: system, library, transports and settings.
+//! The environment of a run, for its report: system, library, transports and settings.
 
 use std::fs;
 
@@ -8,11 +8,10 @@ use time::OffsetDateTime;
 
 use super::command::BenchCommand;
 
-/// The thread support that the library gives whatever is asked for: its communicators can be shared by
-/// threads, and a lane that one thread has to itself takes no lock.
+/// The thread level of the library, whatever level the user asks for.
 const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
 
-/// What this run is made with.
+/// The environment of this run.
 pub(super) fn of(command: &BenchCommand) -> Environment {
     let kernel = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
@@ -36,7 +35,7 @@ pub(super) fn of(command: &BenchCommand) -> Environment {
     }
 }
 
-/// The settings that somebody has made. The runtime has refused wrong ones before.
+/// The settings that differ from their defaults. Wrong settings have ended the run before.
 fn settings() -> Vec<Setting> {
     let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
     let all = values.map(|values| values.all).unwrap_or_default();
@@ -49,7 +48,7 @@ fn settings() -> Vec<Setting> {
     .collect()
 }
 
-/// As C's `asctime` prints it, in universal time.
+/// A time in UTC, in the format of C's `asctime`.
 fn date(at: OffsetDateTime) -> String {
     let (weekday, month) = (at.weekday().to_string(), at.month().to_string());
     let (hour, minute, second) = at.time().as_hms();

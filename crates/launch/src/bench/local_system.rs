@@ -1,4 +1,4 @@
-//! The files and the cache that the options of the benchmarks ask for.
+//! Files and the cache of this machine, for options of the benchmarks that name them.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,13 +8,13 @@ use oxmpi_bench::options::System;
 
 use crate::machine;
 
-/// More than this is no list of names or lengths.
+/// The largest file with a list of names or lengths, in bytes.
 const FILE_MAX: u64 = 1 << 20;
 
-/// Bytes of a cache line where the machine does not say.
+/// Bytes of a cache line if the machine does not say.
 const LINE: usize = 64;
 
-/// This machine and its files.
+/// This machine.
 pub(super) struct LocalSystem;
 
 impl System for LocalSystem {
@@ -24,11 +24,11 @@ impl System for LocalSystem {
         let length = file.take(FILE_MAX + 1).read_to_string(&mut text);
         match length.map_err(|why| why.to_string())? as u64 {
             0..=FILE_MAX => Ok(text),
-            _ => Err(format!("it is longer than {FILE_MAX} bytes")),
+            _ => Err(format!("the file is longer than {FILE_MAX} bytes")),
         }
     }
 
-    /// The largest data cache; a machine that cannot be read has none.
+    /// The largest data cache; `None` if the machine cannot be read.
     fn cache(&self) -> Option<OffCache> {
         let machine = machine::local(true).ok()?;
         let largest = machine
@@ -49,7 +49,7 @@ mod tests {
     use oxmpi_bench::options::System;
 
     #[test]
-    fn what_never_ends_is_no_file() {
+    fn an_endless_file_is_refused() {
         let why = LocalSystem.read("/dev/zero").unwrap_err();
         assert!(why.contains("longer than 1048576 bytes"), "{why}");
         assert!(LocalSystem.read("/nowhere/file").is_err());

@@ -1,16 +1,16 @@
-//! `oxmpi bench`: the Intel MPI Benchmarks on this machine, or in the job it is started in.
+//! `oxmpi bench`: runs the Intel MPI Benchmarks in a job that it starts, or in the job in which it is started.
 //!
 //! ```text
-//! command  what the user typed
-//!   surroundings  the files and the cache that the options ask for
-//! start    by hand: starts itself as the ranks of a job, as `oxmpi run` would
-//! rank     in a job: one rank, which runs the kernels of oxmpi-bench over the runtime
-//!   timed_comm    the runtime as the kernels see it
-//!   environment  what the run is made with
-//!   report       rank 0: pinning, tables, JSON and comma-separated values
-//!     progress   how far the run is
-//! page     `oxmpi bench report`: results of several runs held against each other
-//! simulated  no job: the kernels' messages and collectives on a machine that is simulated
+//! command  the command line
+//!   local_system  files and the cache, for the options
+//! start    outside a job: starts this program again as the ranks of a job, as `oxmpi run` does
+//! rank     inside a job: one rank, which runs the kernels of oxmpi-bench on the runtime
+//!   timed_comm   the communicator as the kernels use it
+//!   environment  system, library and settings, for the report
+//!   report       the output of rank 0: pinning, tables, JSON and CSV
+//!     progress   the progress line
+//! compare  `oxmpi bench report`: compares the results of runs
+//! simulated  with --sim: the kernels' messages and collectives on a simulated machine
 //! ```
 
 mod command;
@@ -38,11 +38,11 @@ use progress::ProgressStream;
 use report::BenchReport;
 use simulated::SimulatedJob;
 
-/// The name of the original program: called by it, this command is `oxmpi bench`.
+/// The name of the original program; a link with this name is `oxmpi bench`.
 pub(crate) const ORIGINAL: &str = "IMB-MPI1";
 
-/// Runs `oxmpi bench` with these arguments. With the original's name as the first, it is as if called by
-/// that: so ranks know what the user typed.
+/// Runs `oxmpi bench` with these arguments. The launcher puts the original's name first if the user called the
+/// command by it, so that ranks report the command as typed.
 pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
     match arguments.first().and_then(|word| word.to_str()) {
         Some("report") => compare::main(arguments.split_off(1)),
@@ -94,7 +94,7 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
     start(name, &command, arguments)
 }
 
-/// Whether another rank of the job answers for this one.
+/// Whether this is a rank other than 0, whose errors rank 0 prints.
 fn is_silent() -> bool {
     with_start(|found| match found {
         Ok(Start::Descriptor { rank, .. } | Start::Pmix { rank, .. }) => rank > 0,
@@ -103,7 +103,7 @@ fn is_silent() -> bool {
     })
 }
 
-/// Runs the benchmarks on a machine that is simulated.
+/// Runs the benchmarks on a simulated machine.
 ///
 /// # Errors
 /// A sentence that says what failed.
@@ -132,7 +132,7 @@ fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCo
     if name == ORIGINAL {
         words.push(name.into());
     }
-    // The ranks write into pipes, and cannot see where those end.
+    // Ranks write into pipes and cannot see the terminal.
     if command.progress.is_none() {
         let place = ProgressStream::on_terminal().name();
         words.extend(["--progress".into(), place.into()]);
@@ -141,7 +141,7 @@ fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCo
     crate::run::main(words)
 }
 
-/// Whether the user has settings of his own for where ranks run. What is wrong with them is for the launcher to say.
+/// Whether the user has set the placement of ranks. The launcher reports wrong settings.
 fn is_placed() -> bool {
     let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
     values.is_ok_and(|values| pinning::given(&values).next().is_some())

@@ -1,7 +1,6 @@
-//! How far a run is, as one line that is written anew after each sample.
+//! The progress line of a benchmark run, rewritten after each sample.
 //!
-//! Ranks write into pipes that pass on whole lines: so each state is a line of its own, which first
-//! takes the place of the one before it.
+//! The launcher forwards whole lines, so each state is a line of its own that first erases the line before it.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -9,20 +8,20 @@ use std::time::{Duration, Instant};
 
 use oxmpi_bench::suite::{Plan, tables};
 
-/// Characters between the ends of the bar.
+/// Characters of the bar.
 const WIDTH: usize = 30;
 
-/// Up one line, and clear it: ECMA-48, CUU and EL.
+/// Moves up one line and clears it: CUU and EL of ECMA-48.
 const OVER: &str = "\x1b[1A\x1b[2K";
 
-/// Where the progress is shown.
+/// The stream that shows progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgressStream {
-    /// Below the listing, on the terminal that shows it.
+    /// Standard output, below the listing.
     Stdout,
-    /// On a terminal that shows errors, while the listing goes elsewhere.
+    /// Standard error, when the listing goes elsewhere.
     Stderr,
-    /// Nowhere.
+    /// No progress is shown.
     Off,
 }
 
@@ -33,7 +32,7 @@ const NAMES: [(&str, ProgressStream); 3] = [
 ];
 
 impl ProgressStream {
-    /// The place of that name.
+    /// The stream of that name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
     }
@@ -44,7 +43,7 @@ impl ProgressStream {
         row.map_or("none", |row| row.0)
     }
 
-    /// Where a terminal is: with the listing, else with the errors.
+    /// The stream that is a terminal: standard output, else standard error.
     pub(crate) fn on_terminal() -> Self {
         if io::stdout().is_terminal() {
             ProgressStream::Stdout
@@ -56,18 +55,18 @@ impl ProgressStream {
     }
 }
 
-/// How far a run is.
+/// The progress line and its state.
 pub(super) struct ProgressLine {
     show: ProgressStream,
     done: usize,
     samples: usize,
     start: Instant,
-    /// Whether a line of ours is the last one written.
+    /// Whether the progress line is the last line written.
     is_shown: bool,
 }
 
 impl ProgressLine {
-    /// Nothing is done yet of a plan on so many ranks.
+    /// The progress of `plan` on `ranks` ranks, before the first sample.
     pub(super) fn new(show: ProgressStream, plan: &Plan, ranks: usize) -> Self {
         let samples = match show {
             ProgressStream::Off => 0,
@@ -84,12 +83,12 @@ impl ProgressLine {
         }
     }
 
-    /// One sample more is done, or left out.
+    /// Counts a sample that is measured or skipped.
     pub(super) fn step(&mut self) {
         self.done += 1;
     }
 
-    /// Puts the line's removal before what is written to standard output next.
+    /// Appends the removal of the line to `out`, which goes to standard output next.
     pub(super) fn clear(&mut self, out: &mut String) {
         if self.show == ProgressStream::Stdout && self.is_shown {
             out.push_str(OVER);
@@ -97,7 +96,7 @@ impl ProgressLine {
         }
     }
 
-    /// Shows the line, below `out` where that goes to the same terminal.
+    /// Shows the line: appends it to `out` if both go to standard output.
     pub(super) fn show(&mut self, out: &mut String) {
         if self.show == ProgressStream::Off || self.done == 0 || self.done >= self.samples {
             return;
@@ -127,7 +126,7 @@ impl ProgressLine {
     }
 }
 
-/// A bar, and the time that the rest takes if its samples take as long as those done.
+/// The line: a bar, and the remaining time if the other samples take as long as those measured.
 fn line(done: usize, samples: usize, elapsed: Duration) -> String {
     let full = WIDTH * done / samples;
     let left = elapsed.as_secs_f64() / done as f64 * (samples - done) as f64;
@@ -138,7 +137,7 @@ fn line(done: usize, samples: usize, elapsed: Duration) -> String {
         "",
         WIDTH - full
     );
-    // A string takes all text.
+    // Writing to a string cannot fail.
     let _ = match left {
         0..60 => write!(line, "{left} s left"),
         60..3600 => write!(line, "{} min {} s left", left / 60, left % 60),
@@ -155,7 +154,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_line_tells_what_is_done_and_what_is_left() {
+    fn the_line_shows_what_is_done_and_left() {
         let at = |done, seconds| line(done, 90, Duration::from_secs(seconds));
         assert_eq!(
             at(30, 30),
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stands_below_the_listing() {
+    fn the_line_is_below_the_listing() {
         let plan = Plan {
             benchmarks: [Kernel::PingPong.into()].into(),
             ..Plan::default()

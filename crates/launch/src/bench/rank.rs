@@ -1,4 +1,4 @@
-//! One rank of the job.
+//! One rank of a benchmark job.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,10 @@ use super::command::BenchCommand;
 use super::report::BenchReport;
 use super::timed_comm::TimedComm;
 
-/// Tag of what each rank tells rank 0 about itself.
+/// Tag of the message with the host, process id and processors of a rank.
 const TAG_BINDING: u32 = 1;
 
-/// Runs the benchmarks as one rank; rank 0 reports, and fails when any data was wrong.
+/// Runs the benchmarks as one rank. Rank 0 prints the results. Any rank fails if its received data was wrong.
 ///
 /// # Errors
 /// A sentence that says what failed.
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<ExitCode, String> {
     let rank = world.comm().rank();
     let failed = |why: oxmpi::Error| format!("rank {rank}: {why}");
     if let Err(why) = command.check_size(world.comm().size()) {
-        // One rank speaks for all.
+        // Rank 0 prints the error for all ranks.
         return if rank == 0 {
             Err(why)
         } else {
@@ -44,11 +44,11 @@ pub(crate) fn run(command: &BenchCommand) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(format!(
-        "rank {rank}: received data was wrong, off by up to {defect}"
+        "rank {rank}: received wrong data: the largest difference is {defect}"
     ))
 }
 
-/// Where every rank runs, on rank 0; nothing on the others.
+/// Host, process id and processors of every rank, on rank 0; empty on the other ranks.
 fn rank_bindings(world: &World) -> oxmpi::Result<Vec<Rank>> {
     let comm = world.comm();
     let cpus = affinity::current().map_or_else(

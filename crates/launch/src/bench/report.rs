@@ -1,4 +1,4 @@
-//! What rank 0 says: the pinning, the listing, the JSON and the comma-separated values.
+//! The output of rank 0: the pinning, the listing, and the files with JSON and comma-separated values.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,27 +15,26 @@ use super::environment;
 use super::progress::{ProgressLine, ProgressStream};
 use crate::machine;
 
-/// The results of a run, printed as they come.
+/// Prints the results of a run as they are measured, and collects them for the files.
 pub(crate) struct BenchReport {
     run: Run,
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
     megabyte: Megabyte,
     progress: ProgressLine,
-    /// Whether no data travels.
+    /// Whether the job is simulated and moves no data.
     is_simulated: bool,
-    /// Samples so far, and how many of them had wrong data.
+    /// The number of samples, and of samples with wrong data.
     samples: (u32, u32),
     /// The first error of standard output; nothing more is printed after it.
     broken: Option<io::Error>,
 }
 
 impl BenchReport {
-    /// Prints where the ranks run, and the header; on ranks other than 0 of a job, where `ranks` is
-    /// empty, nothing.
+    /// Prints the pinning and the header. Ranks other than 0, for which `ranks` is empty, print nothing.
     ///
     /// # Errors
-    /// When a file cannot be written: better now than after the run.
+    /// If a file cannot be written; this is checked before the run.
     pub(crate) fn begin(command: &BenchCommand, ranks: Vec<Rank>) -> Result<Self, String> {
         let plan = &command.order.plan;
         let environment = environment::of(command);
@@ -77,11 +76,11 @@ impl BenchReport {
     /// Prints the last line and writes the files.
     ///
     /// # Errors
-    /// When a file or standard output could not be written.
+    /// If a file or standard output cannot be written.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         let ((samples, wrong), is_simulated) = (self.samples, self.is_simulated);
         self.progress.end();
-        // Above the last line, which is the original's to the letter.
+        // Above the last line, which must be the original's.
         self.print(|out| {
             if !is_simulated {
                 *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
@@ -145,7 +144,7 @@ impl Observer for BenchReport {
     }
 }
 
-/// Where the ranks of a job run, as comments.
+/// The pinning of the ranks, as comment lines.
 fn bindings(plan: &Plan, ranks: &[Rank]) -> String {
     let mut out = String::new();
     for Rank {
@@ -179,7 +178,7 @@ fn write_error(path: &Path, why: &dyn std::fmt::Display) -> String {
     format!("cannot write {}: {why}", path.display())
 }
 
-/// A sentence about the ranks on the host of the first one that run away from its active RDMA port, if there are such.
+/// A warning about ranks on the first host that run on another NUMA node than the active RDMA port.
 fn far_ranks_warning(machine: &Machine, ranks: &[Rank]) -> Option<String> {
     let here = &ranks.first()?.host;
     let places = ranks.iter().filter(|rank| rank.host == *here);

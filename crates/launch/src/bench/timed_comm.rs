@@ -1,4 +1,4 @@
-//! The runtime as the kernels see it.
+//! The communicator of the runtime as the interface that the benchmark kernels use.
 
 use std::time::Instant;
 

@@ -1,10 +1,10 @@
-//! The forms in which information is printed.
+//! Prints the information about this system as text and as JSON.
 
 use serde_json::json;
 
 use super::{SystemInfo, TransportInfo};
 
-/// For people.
+/// The text.
 pub(super) fn text(info: &SystemInfo) -> String {
     let machine = match &info.machine {
         Ok(counts) => {

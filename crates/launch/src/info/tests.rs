@@ -1,4 +1,4 @@
-//! What is said of a transport that works, and of one that does not.
+//! Tests of `oxmpi info`: a transport that works, and one that does not.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn json_has_format_and_version() {
 }
 
 #[test]
-fn this_system_carries_jobs() {
+fn this_system_has_a_usable_transport() {
     let info = collect();
     assert!(info.transports[0].used, "{}", show::text(&info));
     let why = &info.transports[1].why;

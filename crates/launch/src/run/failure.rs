@@ -1,4 +1,4 @@
-//! How a rank ended, what that means for the job, and the sentence that says so.
+//! The failure of a rank: its exit code and its message.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use oxmpi_os::process::End;
 use oxmpi_os::signal;
 use oxmpi_wire::pmi::Standing;
 
-/// Why a job is ended before all its ranks have ended well.
+/// Why a rank failed, so that the job is ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RankFailure {
     /// A signal killed the rank.
     Killed(i32),
     /// The rank ended with an exit code other than 0.
     Exited(i32),
-    /// The rank joined the job and ended without leaving it.
+    /// The rank exited with code 0 after init, without finalize.
     NotFinalized,
-    /// The rank asked for the end of the job.
+    /// The rank called abort.
     Aborted(i32),
-    /// The rank spoke to us in a way that cannot be answered.
+    /// The rank broke the PMI protocol.
     ProtocolError(String),
 }
 
 impl RankFailure {
-    /// Judges a rank that ended while the job ran; `None`: it ended well.
+    /// The failure of a rank that has ended; `None`: it ended without failure.
     pub(crate) fn of(end: End, standing: Standing) -> Option<Self> {
         match end {
             End::Killed(signal) => Some(Self::Killed(signal)),
@@ -41,7 +41,7 @@ impl RankFailure {
         }
     }
 
-    /// Of several that end in one moment, the cause stands first: a crash before a reaction to it.
+    /// Order of failures at the same time: the cause, such as a crash, before its consequences.
     pub(crate) fn precedence(&self) -> u8 {
         match self {
             Self::Aborted(_) => 0,
@@ -53,7 +53,7 @@ impl RankFailure {
     }
 }
 
-/// What the system keeps of an exit code; a failure never becomes 0.
+/// The low byte of an exit code, as the system keeps it; 1 instead of 0.
 fn low_byte(code: i32) -> u8 {
     match code.to_le_bytes()[0] {
         0 => 1,
@@ -69,11 +69,9 @@ impl fmt::Display for RankFailure {
                 None => write!(f, "was killed by signal {number}"),
             },
             Self::Exited(code) => write!(f, "exited with code {code}"),
-            Self::NotFinalized => f.write_str(
-                "exited with code 0 and had joined the job without leaving it (no finalize)",
-            ),
+            Self::NotFinalized => f.write_str("exited with code 0 without finalize"),
             Self::Aborted(code) => write!(f, "called abort with code {code}"),
-            Self::ProtocolError(why) => write!(f, "cannot be served: {why}"),
+            Self::ProtocolError(why) => write!(f, "broke the PMI protocol: {why}"),
         }
     }
 }
@@ -83,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_end_has_its_code_and_words() {
+    fn each_end_has_a_code_and_a_message() {
         let cases = [
             (End::Exited(0), Standing::Outside, None),
             (
@@ -94,12 +92,12 @@ mod tests {
             (
                 End::Exited(0),
                 Standing::Joined,
-                Some((1, "exited with code 0 and had joined")),
+                Some((1, "exited with code 0 without finalize")),
             ),
             (
                 End::Exited(0),
                 Standing::Waiting,
-                Some((1, "exited with code 0 and had joined")),
+                Some((1, "exited with code 0 without finalize")),
             ),
             (
                 End::Killed(9),
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abort_never_looks_like_success() {
+    fn an_abort_never_has_exit_code_0() {
         let code = |code| RankFailure::Aborted(code).code();
         assert_eq!((code(7), code(0), code(256), code(-1)), (7, 1, 1, 255));
     }

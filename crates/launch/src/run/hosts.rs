@@ -1,9 +1,9 @@
-//! Hosts named on the command line: this machine is served, others are for a process manager.
+//! Hosts on the command line: ranks start on this machine only; other hosts need a process manager.
 
 use std::ffi::OsStr;
 use std::fs;
 
-/// The hosts of a comma-separated list, each without its `:slots`.
+/// The hosts of a comma-separated list, without `:slots`.
 pub(crate) fn in_list(list: &str) -> Vec<String> {
     list.split(',')
         .map(str::trim)
@@ -12,10 +12,10 @@ pub(crate) fn in_list(list: &str) -> Vec<String> {
         .collect()
 }
 
-/// The hosts of a file: the first word of each line, `#` begins a comment.
+/// The hosts of a file: the first word of each line; `#` begins a comment.
 ///
 /// # Errors
-/// When the file cannot be read, with its name.
+/// If the file cannot be read, with its name.
 pub(crate) fn in_file(path: &OsStr) -> Result<Vec<String>, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.to_string_lossy()))?;
@@ -32,10 +32,10 @@ fn without_slots(entry: &str) -> String {
     entry.split(':').next().unwrap_or(entry).to_owned()
 }
 
-/// Accepts hosts that are all this machine, which is called `here`.
+/// Checks that all hosts are this machine, whose name is `here`.
 ///
 /// # Errors
-/// A text that names the process managers for other hosts, with a command for each.
+/// A sentence with the first other host, and a command for each process manager that reaches it.
 pub(crate) fn require_local(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
     let short = |host: &str| host.split('.').next().unwrap_or(host).to_owned();
     let is_here = |host: &String| {
@@ -46,8 +46,8 @@ pub(crate) fn require_local(hosts: &[String], here: &str, command: &str) -> Resu
     };
     let list = hosts.join(",");
     Err(format!(
-        "host `{other}` is another machine than this one ({here}), where `oxmpi run` starts its \
-         ranks.\nOn other machines, the process manager of your site starts oxmpi programs:\n\
+        "host `{other}` is another machine than this one ({here}); `oxmpi run` starts ranks on this machine \
+         only.\nOn other machines the process manager of the site starts oxmpi programs:\n\
          \x20 Slurm:    srun --mpi=pmi2 -w {list} {command}\n\
          \x20 Hydra:    mpiexec.hydra -hosts {list} {command}"
     ))

@@ -1,14 +1,14 @@
-//! A running job: one thread, one loop over everything that can happen.
+//! The event loop of a running job, in one thread: PMI requests, output, signals and the ends of ranks.
 //!
 //! ```text
-//!            a rank fails, aborts, breaks the protocol; a second signal to end
+//!            a rank fails, aborts or breaks the protocol; a second SIGINT or SIGTERM
 //!   Running ------------------------------------------------------------> Ending
 //!      |                      (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```
 //!
-//! The thread that calls [`run`] starts the ranks: they are killed when it ends.
+//! The ranks are killed when the thread that calls [`run`] ends.
 
 mod ending;
 mod events;
@@ -32,10 +32,10 @@ use ending::{Ending, FORWARDED};
 use events::EventSource;
 pub(crate) use start::StartError;
 
-/// Starts all ranks of `plan`, serves them, and gives the exit code when all have ended.
+/// Starts all ranks of `plan` and serves them until all have ended. Returns the exit code.
 ///
 /// # Errors
-/// When a rank cannot be started; those that were are ended again.
+/// If a rank cannot be started; the ranks before it are ended.
 pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
     process::become_subreaper()?;
     let heeded = FORWARDED
@@ -85,20 +85,20 @@ struct Job<'p> {
     signals: Signals,
     guard: Guard,
     server: Server,
-    /// In the order of ranks.
+    /// By rank.
     ranks: Vec<RankProcess>,
     terminal: Option<TerminalInput>,
     stdout: OutputStream<Stdout>,
     stderr: OutputStream<Stderr>,
     asked_to_end: Option<Signal>,
     ending: Option<Ending>,
-    /// What went wrong and was not judged yet.
+    /// Failures since the last check, with their ranks.
     failures: Vec<(usize, RankFailure)>,
     code: u8,
 }
 
 impl Job<'_> {
-    /// Serves until every rank has ended.
+    /// Handles events until every rank has ended.
     fn serve(&mut self) -> io::Result<()> {
         while self.is_running() {
             for source in self.wait()? {
@@ -139,7 +139,7 @@ impl Job<'_> {
             EventSource::RankStdout(rank) => self.forward_stdout(rank),
             EventSource::RankStderr(rank) => self.forward_stderr(rank),
             EventSource::RankEnd(rank) => {
-                // It may have written between the poll and its end.
+                // The rank may have written between the poll and its end.
                 self.serve_pmi(rank);
                 self.forward_stdout(rank);
                 self.forward_stderr(rank);
@@ -161,7 +161,7 @@ impl Job<'_> {
         }
         self.stdout.flush();
         if self.stdout.is_broken() {
-            // Nobody reads: a rank that writes on gets SIGPIPE, as it would without us.
+            // The reader has gone: a rank that writes gets SIGPIPE, as without the launcher.
             self.ranks.iter_mut().for_each(|rank| rank.stdout = None);
         }
     }
@@ -180,7 +180,7 @@ impl Job<'_> {
         }
     }
 
-    /// Serves the requests that a rank has made.
+    /// Serves the PMI requests of a rank.
     fn serve_pmi(&mut self, rank: usize) {
         let number = self.plan.ranks[rank].rank;
         let mut buffer = [0; 4096];
@@ -194,7 +194,7 @@ impl Job<'_> {
         }
     }
 
-    /// Does what the PMI server asks for.
+    /// Executes the events of the PMI server.
     fn handle_pmi_events(&mut self) {
         while let Some(event) = self.server.poll() {
             match event {
@@ -224,14 +224,14 @@ impl Job<'_> {
         }
     }
 
-    /// Forgets orphans of ranks that have ended: as their parent, nobody else can.
+    /// Reaps orphans of ended ranks, which this process has adopted.
     fn reap_orphans(&self) {
         let ours =
             |pid| pid == self.guard.group() || self.ranks.iter().any(|rank| rank.pid() == pid);
         process::forget_ended(|pid| !ours(pid));
     }
 
-    /// Ends what ranks have left behind, and passes on the last output.
+    /// Ends processes that ranks have left behind, and forwards the last output.
     fn clean_up(self) -> io::Result<u8> {
         let Self {
             guard,
@@ -244,7 +244,7 @@ impl Job<'_> {
         } = self;
         drop(guard);
         process::end_children()?;
-        // From here on a signal ends this process at once: the reader of our output may be slow.
+        // From here on a signal ends this process, because the reader of the output may be slow.
         drop(signals);
         for rank in ranks {
             rank.stdout

@@ -1,16 +1,16 @@
-//! `oxmpi run`: starts the ranks of a job on this machine and stays until all have ended.
+//! `oxmpi run`: starts the ranks of a job on this machine and serves them until all have ended.
 //!
 //! ```text
-//! options  what the user typed
-//! hosts    other machines: which process manager to use
+//! options  the command line
+//! hosts    other machines: which process manager starts ranks there
 //! plan     which rank runs which program where
 //!   pinning  settings and this machine, for `oxmpi-pin`
-//!   openmp   what the OpenMP runtime of a rank needs besides
-//! job      the event loop: ranks, PMI, output, signals, the end
+//!   openmp   variables for the OpenMP runtime of a rank
+//! job      the event loop: ranks, PMI, output, signals, the end of the job
 //!   rank     one rank: its process, its PMI stream, its output
-//!   input    standard input, when it is a terminal
-//!   output   whole lines to our own streams
-//!   failure  how a rank ended, and the sentence for it
+//!   input    standard input, if it is a terminal
+//!   output   forwarding of output in whole lines
+//!   failure  how a rank failed, and the message
 //! ```
 
 mod failure;
@@ -78,7 +78,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// The programs as another process manager takes them.
+/// The programs as a command line for another process manager.
 fn command_line(options: &options::Options) -> String {
     let part = |program: &options::Program| {
         let mut words: Vec<String> = Vec::new();

@@ -13,10 +13,10 @@ use crate::options::{
     version,
 };
 
-/// The most ranks that a command line may ask for.
+/// The largest number of ranks.
 const RANKS_MAX: u64 = 1 << 20;
 
-/// What the user asked for.
+/// The command line of a job.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     /// The programs of the job in order; at least one unless `help` or `version`.
@@ -25,32 +25,32 @@ pub(crate) struct Options {
     pub(crate) env: Vec<(OsString, OsString)>,
     /// Settings by their Open MPI names.
     pub(crate) settings: Vec<(String, String)>,
-    /// Hosts named, on the command line and in host files.
+    /// Hosts from the command line and from host files.
     pub(crate) hosts: Vec<String>,
-    /// Ranks of one host side by side.
+    /// Ranks per host.
     pub(crate) ranks_per_host: Option<u32>,
-    /// A command around each rank, which puts it on its host.
+    /// The command of `--wrap`, which moves a rank to its virtual host.
     pub(crate) wrap: Option<String>,
     /// How ranks are mapped and bound, as Open MPI's options say; `None` without any.
     pub(crate) mapping: Option<Mapping>,
-    /// Whether two ranks on one processor are what the user wants.
+    /// Whether several ranks on one processor are intended.
     pub(crate) oversubscribe: bool,
-    /// Whether every line of output says which rank wrote it.
+    /// Whether each line of output begins with its rank.
     pub(crate) label: bool,
     /// Whether the map of the job is printed.
     pub(crate) display_map: bool,
     /// Whether each rank's binding is printed.
     pub(crate) report_bindings: bool,
-    /// Whether only the help is wanted.
+    /// Whether to print the help.
     pub(crate) help: bool,
-    /// Whether only the version is wanted.
+    /// Whether to print the version.
     pub(crate) version: bool,
 }
 
 /// One program of a job with its share of the ranks.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// How many ranks run it; `None`: one for each processor.
+    /// Number of ranks; `None`: one for each processor.
     pub(crate) ranks: Option<u32>,
     /// The program, searched in `PATH` when it has no slash.
     pub(crate) command: OsString,
@@ -58,7 +58,7 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<OsString>,
     /// Variables for its ranks.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// Where it starts; `None`: here.
+    /// Working directory; `None`: that of this process.
     pub(crate) directory: Option<PathBuf>,
 }
 

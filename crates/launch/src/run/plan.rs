@@ -1,4 +1,4 @@
-//! Which rank runs which program, with which variables, on which processors.
+//! The plan of a job: the program, variables and processors of each rank.
 
 use std::ffi::OsString;
 
@@ -10,17 +10,17 @@ use super::options::{Options, Program};
 use super::pinning::Pinning;
 use super::virtual_hosts::VirtualHosts;
 
-/// What a process costs at the very least, in bytes: page tables, stacks, its program's own data.
+/// Least memory of a process in bytes: page tables, stacks and data of the program.
 const RANK_LEAST: u64 = 256 << 10;
 /// Descriptors that we hold for per_host rank: PMI, output, errors, process.
 const DESCRIPTORS: u64 = 4;
-/// Descriptors that we hold besides.
+/// Other descriptors of the launcher.
 const DESCRIPTORS_OWN: u64 = 32;
 
-/// A job, complete before its first rank starts.
+/// A job as planned before its first rank starts.
 #[derive(Debug)]
 pub(crate) struct JobPlan {
-    /// A random number that only this job's processes know, 32 hexadecimal digits.
+    /// The job's key: a random number of 32 hexadecimal digits that only its processes know.
     pub(crate) key: String,
     /// The name of this machine.
     pub(crate) host: String,
@@ -30,7 +30,7 @@ pub(crate) struct JobPlan {
     pub(crate) env: Vec<(OsString, OsString)>,
     /// One for per_host rank, in order.
     pub(crate) ranks: Vec<RankPlan>,
-    /// Where the ranks are, when there are several hosts.
+    /// The virtual hosts of `--wrap`.
     pub(crate) virtual_hosts: Option<VirtualHosts>,
     /// Whether output is labelled.
     pub(crate) label: bool,
@@ -39,24 +39,24 @@ pub(crate) struct JobPlan {
     pinning: Pinning,
 }
 
-/// One rank's place.
+/// The plan of one rank.
 #[derive(Debug)]
 pub(crate) struct RankPlan {
     /// Its number.
     pub(crate) rank: u32,
     /// The number of its program.
     pub(crate) program: usize,
-    /// The mask of its processors; `None`: all that we have.
+    /// The CPU mask; `None`: that of the launcher.
     pub(crate) mask: Option<Vec<u64>>,
-    /// Variables for the OpenMP runtime of its program.
+    /// Variables for the OpenMP runtime.
     pub(crate) openmp: Vec<(&'static str, String)>,
 }
 
 impl JobPlan {
-    /// Plans the job that `options` ask for on this machine, which is called `host`.
+    /// Plans the job of `options` on this machine, whose name is `host`.
     ///
     /// # Errors
-    /// A sentence, when this machine cannot hold so many ranks.
+    /// A sentence, if this machine cannot hold that many ranks.
     pub(crate) fn new(options: &Options, host: String) -> Result<Self, String> {
         let allowed = affinity::current()
             .map_err(|error| format!("cannot read the processors granted: {error}"))?;
@@ -143,13 +143,13 @@ impl JobPlan {
         text + "  " + self.pinning.explanation() + "\n"
     }
 
-    /// The line of `--report-bindings` for a rank, if asked.
+    /// The line of `--report-bindings` for a rank, if that option is set.
     pub(crate) fn binding(&self, rank_plan: &RankPlan, pid: i32) -> Option<String> {
         self.report_bindings
             .then(|| self.pinning.report(rank_plan.rank, &self.host, pid))
     }
 
-    /// The name of a rank's program, for people.
+    /// The program of a rank, for messages.
     pub(crate) fn program_of(&self, rank_plan: &RankPlan) -> String {
         self.programs[rank_plan.program]
             .command
@@ -158,18 +158,18 @@ impl JobPlan {
     }
 }
 
-/// Refuses more ranks than descriptors or memory can hold.
+/// Checks that descriptors and memory suffice for the ranks.
 fn check_room(ranks: u64) -> Result<(), String> {
     let descriptors = ranks * DESCRIPTORS + DESCRIPTORS_OWN;
     oxmpi_os::process::raise_open_files(descriptors).map_err(|limit| {
         format!(
-            "{ranks} ranks need {descriptors} open descriptors here, the limit is {limit} (`ulimit -Hn`)"
+            "{ranks} ranks need {descriptors} open descriptors, but the limit is {limit} (`ulimit -Hn`)"
         )
     })?;
     let needed = ranks * RANK_LEAST;
     match limit::available().filter(|available| available.bytes < needed) {
         Some(available) => Err(format!(
-            "{ranks} ranks need at least {} MiB of memory, {} MiB {}",
+            "{ranks} ranks need at least {} MiB of memory, but only {} MiB {}",
             needed >> 20,
             available.bytes >> 20,
             available.source

@@ -1,4 +1,4 @@
-//! One rank: how it is started, its process, its PMI stream, its output.
+//! One rank of a running job: its process, its PMI stream and its output.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use oxmpi_os::process::{self, End, Process, Setup};
 use super::output::RankStream;
 use super::plan::{JobPlan, RankPlan};
 
-/// Variables of other process managers, which would mislead a rank of ours.
+/// Variables of other process managers, which ranks must not inherit.
 const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE", "PMIX_RANK"];
 
 /// A rank that was started.
@@ -20,7 +20,7 @@ pub(crate) struct RankProcess {
     process: Process,
     end: Option<End>,
     pmi: Option<UnixStream>,
-    /// Replies that its stream had no room for.
+    /// PMI replies that wait for room in the stream.
     replies: Vec<u8>,
     /// Its output, until it ends.
     pub(crate) stdout: Option<RankStream<ChildStdout>>,
@@ -28,22 +28,22 @@ pub(crate) struct RankProcess {
     pub(crate) stderr: Option<RankStream<ChildStderr>>,
 }
 
-/// Where a rank reads its standard input.
+/// Standard input of a rank.
 pub(crate) enum Stdin {
-    /// Nowhere.
+    /// /dev/null.
     Nothing,
-    /// Where we read ours.
+    /// That of the launcher.
     Ours,
-    /// From a pipe that we write.
+    /// A pipe that the launcher writes.
     Pipe,
 }
 
 impl RankProcess {
-    /// Starts the program of `rank_plan` in the process group `group`. With [`Stdin::Pipe`] the other end
-    /// comes back.
+    /// Starts the program of `rank_plan` in the process group `group`. Returns the other end
+    /// of [`Stdin::Pipe`].
     ///
     /// # Errors
-    /// `NotFound` when there is no such program; else what the system says.
+    /// `NotFound` if there is no such program; other errors of the system.
     pub(crate) fn start(
         plan: &JobPlan,
         rank_plan: &RankPlan,
@@ -112,12 +112,12 @@ impl RankProcess {
         self.process.pid()
     }
 
-    /// Its end, when it has come.
+    /// How the process ended, if it has.
     pub(crate) fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// Looks whether it has ended; gives its end the first time.
+    /// Checks whether the process has ended; returns its end the first time.
     pub(crate) fn poll_end(&mut self) -> Option<End> {
         if self.end.is_none() {
             self.end = self.process.try_wait().unwrap_or(None);
@@ -126,19 +126,19 @@ impl RankProcess {
         None
     }
 
-    /// Its PMI stream, while it is open.
+    /// The PMI stream, while it is open.
     pub(crate) fn pmi(&self) -> Option<&UnixStream> {
         self.pmi.as_ref()
     }
 
-    /// Whether a reply waits for room; until it is gone, requests are not read.
+    /// Whether replies wait for room; until then no requests are read.
     pub(crate) fn has_pending_replies(&self) -> bool {
         !self.replies.is_empty()
     }
 
-    /// Reads what it has written on its PMI stream; `None` when there is nothing (more).
+    /// Reads the PMI stream; `None` if there is nothing to read.
     pub(crate) fn read_pmi<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-        let heard = match self.pmi.as_mut()?.read(buffer) {
+        let read = match self.pmi.as_mut()?.read(buffer) {
             Ok(0) => None,
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
@@ -148,7 +148,7 @@ impl RankProcess {
             Ok(read) => Some(read),
             Err(_) => None,
         };
-        match heard {
+        match read {
             Some(read) => Some(&buffer[..read]),
             None => {
                 self.pmi = None;
@@ -157,20 +157,20 @@ impl RankProcess {
         }
     }
 
-    /// Writes a reply on its PMI stream, as far as there is room.
+    /// Writes a reply to the PMI stream, as far as there is room.
     pub(crate) fn write_pmi(&mut self, line: &str) {
         self.replies.extend_from_slice(line.as_bytes());
         self.flush_pmi();
     }
 
-    /// Writes more of what had no room.
+    /// Writes replies that wait for room.
     pub(crate) fn flush_pmi(&mut self) {
         while let (Some(pmi), false) = (&mut self.pmi, self.replies.is_empty()) {
             match pmi.write(&self.replies) {
                 Ok(written) => drop(self.replies.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // It has closed its end; its process tells the rest.
+                // The rank has closed its end; the end of its process follows.
                 Err(_) => self.pmi = None,
             }
         }
@@ -179,13 +179,13 @@ impl RankProcess {
 }
 
 impl AsFd for RankProcess {
-    /// Readable when the process has ended.
+    /// The pidfd: readable when the process has ended.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.process.as_fd()
     }
 }
 
-/// The variables by which a rank knows its place.
+/// The PMI variables of a rank.
 fn variables(plan: &JobPlan, rank_plan: &RankPlan, fd: i32) -> [(&'static str, OsString); 6] {
     let size = plan.ranks.len();
     let alone = (rank_plan.rank, size as u32);

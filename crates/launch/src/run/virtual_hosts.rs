@@ -1,19 +1,19 @@
 //! Hosts within this machine: a command around per_host rank that puts it where its host is.
 //!
 //! With `-ppn 2 --wrap 'ip netns exec ns{node}'` ranks 0 and 1 start in the network namespace `ns0`, 2
-//! and 3 in `ns1`. The command has to become the rank (`exec`), so that the descriptor on which the rank
-//! talks to us and its process stay the same.
+//! and 3 in `ns1`. The command must become the rank by `exec`, so that the process and its PMI descriptor stay the
+//! same.
 
 use std::ffi::OsString;
 
-/// Where ranks are, when there are several hosts.
+/// The virtual hosts of a job, and the command that moves ranks to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VirtualHosts {
     /// The words of the command before the program.
     words: Vec<String>,
-    /// The names of the hosts; without any they have numbers only, as many as are needed.
+    /// The names of the hosts. Without names there are as many hosts as needed, with numbers.
     hosts: Vec<String>,
-    /// Ranks of one host side by side.
+    /// Ranks per host.
     per_host: u32,
     /// Ranks of the job.
     ranks: u32,
@@ -24,7 +24,7 @@ impl VirtualHosts {
     /// one, and so on in turn.
     ///
     /// # Errors
-    /// A sentence, when the command names a host and there are no names.
+    /// If the command contains `{host}` and no host has a name.
     pub(crate) fn new(
         text: &str,
         hosts: &[String],
@@ -33,10 +33,7 @@ impl VirtualHosts {
     ) -> Result<Self, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         if hosts.is_empty() && words.iter().any(|word| word.contains("{host}")) {
-            return Err(
-                "--wrap: {host} is the name of a host: give names with -hosts, or take {node}"
-                    .into(),
-            );
+            return Err("--wrap: {host} needs host names: add -hosts, or use {node}".into());
         }
         Ok(Self {
             words,
@@ -58,14 +55,14 @@ impl VirtualHosts {
         rank / self.per_host % self.nodes()
     }
 
-    /// The number of `rank` among those of its host, and how many these are.
+    /// The local rank of `rank`, and the number of ranks of its host.
     pub(crate) fn local_rank(&self, rank: u32) -> (u32, u32) {
         let here = (0..self.ranks).filter(|&other| self.node(other) == self.node(rank));
         let before = here.clone().take_while(|&other| other < rank).count();
         (before as u32, here.count() as u32)
     }
 
-    /// What comes before the program of `rank`.
+    /// The words before the program of `rank`.
     pub(crate) fn command(&self, rank: u32) -> Vec<OsString> {
         let node = self.node(rank);
         let host = self.hosts.get(node as usize).map_or("", String::as_str);

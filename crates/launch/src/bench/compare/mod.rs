@@ -1,6 +1,6 @@
-//! `oxmpi bench report`: results held against each other, as a page for browsers or as text.
+//! `oxmpi bench report`: compares benchmark results, as a page for browsers or as text.
 //!
-//! What they say and how it is drawn is decided in `oxmpi_bench::compare`; here files are read and written.
+//! This module reads and writes the files; `oxmpi_bench::compare` compares and draws.
 
 mod options;
 
@@ -16,7 +16,7 @@ use crate::destination;
 use crate::diagnostics::{self, CommandError};
 use options::Options;
 
-/// The most bytes of a file: results of the largest machines have less.
+/// The largest file in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Runs `oxmpi bench report` with these arguments.
@@ -51,7 +51,7 @@ fn content(path: &Path) -> Result<String, String> {
     let read = File::open(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text));
     match read {
         Ok(bytes) if bytes as u64 > BYTES_MAX => Err(format!(
-            "{}: longer than {} MiB, the most that results may have",
+            "{}: longer than {} MiB, the limit for a file with results",
             path.display(),
             BYTES_MAX >> 20
         )),

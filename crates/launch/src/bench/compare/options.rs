@@ -40,11 +40,11 @@ pub(super) struct Typed {
     force: bool,
 }
 
-/// Which files, and where the report goes.
+/// The files with results, and the destination of the report.
 #[derive(Debug, PartialEq)]
 pub(super) struct Options {
     pub(super) files: Vec<PathBuf>,
-    /// Whether it is text instead of a page.
+    /// Whether the report is text instead of a page.
     pub(super) text: bool,
     pub(super) target: Destination,
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_to_read_on() {
+    fn errors_name_the_help_command() {
         super::OPTIONS.assert_sound();
         for (line, part) in [
             ("", "a file with results"),

@@ -1,4 +1,4 @@
-//! What a kernel asks its communicator for, written down instead of done.
+//! A communicator that records the calls of a kernel instead of executing them.
 
 use std::convert::Infallible;
 
@@ -9,21 +9,20 @@ use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
 
 type Result<T> = std::result::Result<T, Infallible>;
 
-/// One repetition of a kernel, as one rank asks for it: messages or a collective.
+/// The calls of one rank in one repetition of a kernel: messages or one collective.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RecordedCalls {
     /// The messages.
     pub(super) messages: MessageSteps,
-    /// The collective, and the elements of each rank's block where the rank tells them.
+    /// The collective, and the elements of each rank's block if the call lists them.
     pub(super) collective: Option<(Call, Vec<u64>)>,
 }
 
-/// Messages in steps, each of which waits for those before it.
+/// Messages in steps; each step waits for the step before it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MessageSteps(Vec<Vec<RecordedMessage>>);
 
-/// A message at one of its ends: the rank at the other, and its bytes. Of a rank's message to itself
-/// only the copy is left.
+/// One end of a message: the peer and the bytes. A message of a rank to itself is a copy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum RecordedMessage {
     Send(u32, u64),
@@ -62,7 +61,7 @@ impl Plan for MessageSteps {
     }
 }
 
-/// The repetitions of a kernel at one message length.
+/// A kernel at one message length, with the buffers of its repetitions.
 pub(super) struct KernelRecording {
     kernel: Kernel,
     ranks: usize,
@@ -79,7 +78,7 @@ impl KernelRecording {
             ranks,
             seed: 0,
         };
-        // For the lengths of blocks, which are the same on all ranks.
+        // Fills in the lengths of blocks, which are the same on all ranks.
         kernel.fill(sample, &mut memory.buffers(room));
         KernelRecording {
             kernel,
@@ -89,7 +88,7 @@ impl KernelRecording {
         }
     }
 
-    /// What `rank` asks for in its first repetition.
+    /// The calls of `rank` in its first repetition.
     pub(super) fn of(&mut self, rank: usize) -> RecordedCalls {
         let mut recorder = CallRecorder {
             rank,
@@ -102,7 +101,7 @@ impl KernelRecording {
     }
 }
 
-/// A communicator that does nothing.
+/// A communicator that only records.
 struct CallRecorder {
     rank: usize,
     size: usize,
@@ -115,7 +114,7 @@ impl CallRecorder {
         Ok(())
     }
 
-    /// Writes a collective down: `call` makes it of this rank and the number of ranks.
+    /// Records a collective; `call` makes it from this rank and the number of ranks.
     fn collective(&mut self, call: impl FnOnce(u32, u32) -> Call, blocks: &[usize]) -> Result<()> {
         let blocks = blocks.iter().map(|&block| block as u64).collect();
         let call = call(self.rank as u32, self.size as u32);
@@ -132,13 +131,13 @@ impl CallRecorder {
         match from {
             Source::Rank(rank) if rank == self.rank => RecordedMessage::Copy(bytes),
             Source::Rank(rank) => RecordedMessage::Recv(rank as u32, bytes),
-            // Only kernels of two ranks accept any source.
+            // Only kernels of two ranks receive from any source.
             Source::Any => RecordedMessage::Recv(1 - self.rank as u32, bytes),
         }
     }
 }
 
-/// Bytes of a number of a reduction.
+/// Bytes of an element of a reduction.
 const NUMBER: u64 = size_of::<f32>() as u64;
 
 impl Comm for CallRecorder {

@@ -1,4 +1,4 @@
-//! How a job is ended: by a failure, or by signals from outside.
+//! The end of a job: by the failure of a rank, or by a signal to the launcher.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use crate::run::failure::RankFailure;
 use crate::run::plan::JobPlan;
 use crate::run::rank::RankProcess;
 
-/// How long the exit of one rank waits for another's to explain it, which on a busy machine may have
-/// to wait for its processor before it can. A death is judged at once.
+/// How long an exit with an error waits for the failure of another rank that caused it. A rank that dies by a signal is
+/// reported at once.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// What ranks get between SIGTERM and SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const TERM_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// Signals that are passed on to the ranks.
+/// Signals that are forwarded to the ranks.
 pub(super) const FORWARDED: [Signal; 8] = [
     Signal::HUP,
     Signal::INT,
@@ -30,35 +30,34 @@ pub(super) const FORWARDED: [Signal; 8] = [
     Signal::CONT,
 ];
 
-/// Those of them that mean the end; the second one is not left to the ranks.
+/// The forwarded signals that end a job. At the second one the launcher kills the ranks.
 const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
 
-/// The job is being ended.
+/// How far the end of the job is.
 #[derive(Clone, Copy)]
 pub(super) enum Ending {
-    /// A rank gave up; until this time others may show why.
+    /// A rank exited with an error. Until this time the failure of another rank may show the cause.
     Settling(Instant),
-    /// Ranks were asked; they are killed at this time.
+    /// SIGTERM was sent; SIGKILL follows at this time.
     Terminating(Instant),
-    /// Ranks were killed.
+    /// SIGKILL was sent.
     Killed,
 }
 
 impl Ending {
-    /// A rank has given up.
+    /// The state after the first exit with an error.
     fn begun(now: Instant) -> Self {
         Self::Settling(now + SETTLING)
     }
 
-    /// Whether it is too early to judge: a rank that gives up because it lost another may be faster
-    /// than that other, which still has to say what happened.
+    /// Whether it is too early to report: a rank that exits because a peer failed may exit before the peer.
     fn settles(&self, now: Instant) -> bool {
         matches!(self, Self::Settling(until) if now < *until)
     }
 }
 
 impl Job<'_> {
-    /// Ends the job if something went wrong. What ranks do while they are being ended is no failure.
+    /// Reports the first failure and ends the job. Ranks that are being ended cannot fail.
     pub(super) fn check_failures(&mut self) {
         if let Some(Ending::Terminating(_) | Ending::Killed) = self.ending {
             return;
@@ -75,7 +74,7 @@ impl Job<'_> {
         let text = self.failure_message(rank, &failure);
         self.stderr.message(&text);
         process::signal_group(self.guard.group(), Signal::TERM);
-        // A rank that is stopped does not see the first.
+        // A stopped rank handles SIGTERM after SIGCONT.
         process::signal_group(self.guard.group(), Signal::CONT);
         self.ending = Some(Ending::Terminating(Instant::now() + TERM_TIMEOUT));
     }
@@ -85,7 +84,7 @@ impl Job<'_> {
         (self.ending.get_or_insert(Ending::begun(now))).settles(now)
     }
 
-    /// Kills ranks that did not heed SIGTERM in time.
+    /// Kills ranks that did not end in time after SIGTERM.
     pub(super) fn kill_overdue(&mut self) {
         if let Some(Ending::Terminating(until)) = self.ending
             && Instant::now() >= until
@@ -136,7 +135,7 @@ impl Job<'_> {
     }
 }
 
-/// Names a rank: number, host, process and program.
+/// A rank in an error: number, host, process id and program.
 struct RankName<'p> {
     plan: &'p JobPlan,
     rank: u32,
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_have_time_to_explain_an_exit() {
+    fn an_exit_waits_for_its_cause() {
         let now = Instant::now();
         let ending = Ending::begun(now);
         assert!(ending.settles(now) && ending.settles(now + SETTLING / 2));

@@ -1,4 +1,4 @@
-//! Waiting for everything that can happen to a job, at once.
+//! The descriptors of a job that the event loop polls.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,8 +9,7 @@ use oxmpi_os::pipe::{self, PollFd, PollFlags};
 use super::Job;
 use super::ending::Ending;
 
-/// What may have something to say, in the order in which it is heard: requests and output of a
-/// rank before its end.
+/// A source of events, in the order of handling: requests and output of a rank before its end.
 #[derive(Clone, Copy)]
 pub(super) enum EventSource {
     Terminal,
@@ -24,7 +23,7 @@ pub(super) enum EventSource {
 }
 
 impl Job<'_> {
-    /// Waits until somebody has something to say.
+    /// Waits until a source is ready.
     pub(super) fn wait(&self) -> io::Result<Vec<EventSource>> {
         let sources = self.sources();
         let mut fds: Vec<PollFd<'_>> = sources
@@ -38,16 +37,16 @@ impl Job<'_> {
             Some(Ending::Killed) | None => None,
         };
         pipe::poll(&mut fds, timeout)?;
-        let spoke = fds.iter().map(|fd| !fd.revents().is_empty());
+        let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
         Ok(sources
             .iter()
-            .zip(spoke)
-            .filter(|(_, spoke)| *spoke)
-            .map(|((who, ..), _)| *who)
+            .zip(is_ready)
+            .filter(|(_, is_ready)| *is_ready)
+            .map(|((source, ..), _)| *source)
             .collect())
     }
 
-    /// Everybody who may have something to say now.
+    /// The sources to poll, with their descriptors.
     fn sources(&self) -> Vec<(EventSource, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(terminal) = &self.terminal {

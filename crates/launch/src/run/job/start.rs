@@ -1,4 +1,4 @@
-//! Starting the ranks, and why that may fail.
+//! The start of the ranks, and the errors of the start.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::run::rank::{RankProcess, Stdin};
 /// Why a job did not start.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    /// Something that every job needs.
+    /// A facility that every job needs.
     #[error("cannot start a job: {0}")]
     Setup(#[from] io::Error),
     /// A rank's program.
@@ -19,7 +19,7 @@ pub(crate) enum StartError {
         rank: u32,
         /// Its program.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -33,7 +33,7 @@ fn explained(error: &io::Error) -> String {
 }
 
 impl StartError {
-    /// The exit code: as a shell gives it for a program that is missing or cannot be executed.
+    /// The exit code, as of a shell: 127 for a missing program, 126 for one that cannot be executed.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,

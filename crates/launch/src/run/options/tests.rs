@@ -63,7 +63,7 @@ fn variables_are_for_one_program_or_all() {
 }
 
 #[test]
-fn mistakes_are_answered_by_what_would_have_been_right() {
+fn errors_say_what_was_expected() {
     let cases = [
         (
             "-oversubscribed a",
