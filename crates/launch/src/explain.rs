@@ -1,8 +1,8 @@
-//! `oxmpi explain`: which path a message takes, by its size and its peer, and why; which algorithm
-//! serves a collective (`collective`); which transports are taken (`transports`).
+//! `oxmpi explain`: explains the path of a message by size and peer, the algorithm of a collective (`collective`), and
+//! the choice of transports (`transports`).
 //!
-//! Nothing is started and nothing measured: what is printed is the table that a lane makes from
-//! costs and settings when it is set up, made here from the same functions.
+//! No job is started and nothing is measured: the tables come from the functions that a job calls, with the costs and
+//! settings of this process.
 
 mod collective;
 mod mailbox_memory;
@@ -64,7 +64,7 @@ struct PathOptions {
     json: bool,
 }
 
-/// Everything that is printed.
+/// Everything that the first form prints.
 struct PathsExplained {
     peers: Vec<peers::PeerPaths>,
     mailboxes: Option<mailbox_memory::MailboxMemory>,
@@ -109,7 +109,7 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
     })
 }
 
-/// The settings of this process, after their warnings.
+/// The settings of this process; prints their warnings.
 fn values() -> Result<Values, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;

@@ -1,5 +1,5 @@
-//! `oxmpi settings`: every setting, its value, and where the value came from; and `--tune`, which
-//! measures what some of them should be.
+//! `oxmpi settings`: prints every setting, its value and the origin of the value; `--tune` measures this machine and
+//! writes the settings that suit it.
 
 mod show;
 mod tune;
@@ -141,7 +141,7 @@ fn run(arguments: &[OsString]) -> Result<String, CommandError> {
     }
 }
 
-/// The machine that the settings name, without what they say of single costs.
+/// The machine of the setting `coll_machine`, without the settings for single costs.
 fn usual_machine() -> Result<Machine, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
@@ -149,7 +149,7 @@ fn usual_machine() -> Result<Machine, String> {
     machine(named).map_err(|bad| bad.to_string())
 }
 
-/// The values that the user has, in the form that the options ask for.
+/// The selected settings in the selected form.
 fn shown(options: &Options) -> Result<String, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
@@ -218,7 +218,7 @@ fn rounds(text: &str) -> Result<u32, &'static str> {
     u32::try_from(rounds).map_err(|_| EXPECTED)
 }
 
-/// The longest message of a measurement.
+/// The longest message of a measurement in bytes.
 const LONGEST: u64 = 1 << 30;
 
 fn lengths(text: &str) -> Result<Vec<u64>, &'static str> {
@@ -232,7 +232,7 @@ fn processors(text: &str) -> Result<Vec<usize>, &'static str> {
     numbers.map_err(|_| "--on takes the numbers of processors, one a rank, such as 0,1")
 }
 
-/// The values that the options ask for.
+/// The settings that the options select.
 fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a Value>, String> {
     let usual = match options.pattern {
         Some(_) => Level::Expert,

@@ -165,7 +165,7 @@ fn a_rank_that_joined_and_does_not_leave_is_named() {
     ]);
     assert_eq!(done.code, 1);
     assert!(
-        done.err.contains("rank 1 on ") && done.err.contains("without leaving it"),
+        done.err.contains("rank 1 on ") && done.err.contains("without finalize"),
         "{}",
         done.err
     );

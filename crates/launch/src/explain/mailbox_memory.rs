@@ -1,4 +1,4 @@
-//! What mailboxes of a network take of each rank's memory.
+//! The memory that the mailboxes of a network take of each rank.
 
 use oxmpi::settings::Values;
 use oxmpi_wire::paths::network::{Connect, Memory, Plan, SLOTS, Sharing, Wanted};
@@ -6,7 +6,7 @@ use oxmpi_wire::paths::network::{Connect, Memory, Plan, SLOTS, Sharing, Wanted};
 /// MailboxMemory of a job.
 pub(super) struct MailboxMemory {
     pub(super) ranks: u64,
-    /// Bytes of a slot, and slots of a peer.
+    /// Bytes of a slot, and slots for each peer.
     pub(super) slot: u64,
     pub(super) slots: u32,
     /// MailboxMemory of a block, and its bytes.
@@ -15,18 +15,18 @@ pub(super) struct MailboxMemory {
     pub(super) rows: Vec<RankMemory>,
 }
 
-/// Memory of one rank in one mode.
+/// Memory of a rank in one mode.
 pub(super) struct RankMemory {
     pub(super) sharing: Sharing,
     pub(super) connect: Connect,
     /// Peers that have sent to the rank.
     pub(super) used: u64,
     pub(super) memory: Memory,
-    /// What the settings say.
+    /// Whether the settings select this mode.
     pub(super) chosen: bool,
 }
 
-/// The figures for a job of `ranks` ranks: every mode, with few and with all peers in use.
+/// The memory in a job of `ranks` ranks: each mode, with few and with all peers in use.
 pub(super) fn mailboxes(values: &Values, ranks: u64) -> MailboxMemory {
     let wanted = values.network();
     let plan = Plan::new(ranks, wanted);

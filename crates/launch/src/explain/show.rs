@@ -1,4 +1,4 @@
-//! The forms in which explanations are printed.
+//! Prints the explanation of message paths as text and as JSON.
 
 use oxmpi_wire::paths::Until;
 use oxmpi_wire::paths::network::{Connect, Sharing};
@@ -9,7 +9,7 @@ use super::mailbox_memory::{MailboxMemory, RankMemory};
 use super::peers::{PathRange, PeerPaths};
 use crate::columns::aligned;
 
-/// For people.
+/// The text.
 pub(super) fn text(explained: &PathsExplained) -> String {
     let peers = explained.peers.iter().map(of_peers);
     let mut text = peers.collect::<Vec<_>>().join("\n");
@@ -64,7 +64,7 @@ fn of_mailboxes(mailboxes: &MailboxMemory) -> String {
         rows,
     } = mailboxes;
     let mut text = format!(
-        "network mailboxes of a job of {ranks}: {slots} slots of {slot} B a peer, made in blocks of \
+        "network mailboxes of a job of {ranks}: {slots} slots of {slot} B a peer, allocated in blocks of \
          {block} mailboxes ({})\n",
         rounded(*block_bytes)
     );

@@ -1,4 +1,4 @@
-//! `oxmpi explain transports`: which transports and network devices are taken, and why.
+//! `oxmpi explain transports`: lists the transports and network devices, whether each is used, and why.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! Two sets of settings side by side.
+//! `oxmpi pin --compare`: two sets of settings side by side.
 
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -6,19 +6,19 @@ use super::query::{PinAnswer, PinQuery, Variables};
 use super::{location, text};
 use crate::columns::aligned;
 
-/// What each of the two sets makes of the same job; `sets` are added to the settings of the case.
+/// The answers for the query with each of the two sets of settings, side by side.
 ///
 /// # Errors
-/// The first setting that does not read, with the name of its set.
+/// The first wrong setting, with the name of its set.
 pub(super) fn text(
     machine: &Machine,
-    case: &PinQuery,
+    query: &PinQuery,
     sets: &[Variables; 2],
 ) -> Result<String, String> {
     let answer = |name: &str, set: &Variables| {
-        let mut case = case.clone();
-        case.variables.extend(set.clone());
-        let answer = case.answer(machine);
+        let mut query = query.clone();
+        query.variables.extend(set.clone());
+        let answer = query.answer(machine);
         answer.map_err(|why| format!("--compare, {name}: {why}"))
     };
     let [a, b] = [answer("A", &sets[0])?, answer("B", &sets[1])?];

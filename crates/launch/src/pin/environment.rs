@@ -1,4 +1,4 @@
-//! The settings in this process's environment, and in files as `oxmpi run` reads them.
+//! The pinning settings in the environment and in settings files, as `oxmpi run` reads them.
 
 use std::ffi::OsString;
 
@@ -8,21 +8,21 @@ use oxmpi_text::nearest;
 
 use super::query::{self, Variables};
 
-/// What the environment says.
+/// The settings of this process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PinEnvironment {
-    /// Of the variables that count, those that are set.
+    /// Known variables that are set.
     pub(super) variables: Variables,
-    /// Whose rules placing follows, if it says so.
+    /// The rules of placement, if set.
     pub(super) compat: Option<Compat>,
-    /// Names that look like settings of pinning and are none, a sentence each.
+    /// Warnings of unknown pinning variables, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// What the user's settings files say.
+/// The settings in the user's settings files.
 ///
 /// # Errors
-/// A sentence about a file that does not read, or a value in it.
+/// A file that cannot be read, or a wrong value.
 pub(super) fn files() -> Result<Values, String> {
     let files = Sources::of_process().map(|sources| sources.files);
     let sources = files.map(|files| Sources {
@@ -92,7 +92,7 @@ impl PinEnvironment {
     }
 }
 
-/// A sentence about a variable that is none of the known.
+/// An error for an unknown variable, with the nearest known one.
 pub(super) fn unknown<'a>(variable: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest(variable, known);
     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

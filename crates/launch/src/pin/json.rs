@@ -1,4 +1,4 @@
-//! An answer as JSON: the format `oxmpi-pin` of docs/formats.md.
+//! The answer of a pinning query as JSON: the format `oxmpi-pin` of docs/formats.md.
 
 use oxmpi_topo::CpuSet;
 use serde::Serialize;
@@ -29,7 +29,7 @@ struct WarningJson<'a> {
     text: &'a str,
 }
 
-/// One line, whatever the answer is.
+/// The answer, or the error, as one line.
 pub(super) fn line(answer: &Result<PinAnswer, String>) -> String {
     let document = PinDocument {
         ranks: answer.as_ref().map(ranks).unwrap_or_default(),
@@ -60,10 +60,10 @@ fn ranks(answer: &PinAnswer) -> Vec<RankJson> {
 }
 
 fn warnings(answer: &PinAnswer) -> Vec<WarningJson<'_>> {
-    let told = answer.warnings.iter().map(|warning| WarningJson {
+    let all = answer.warnings.iter().map(|warning| WarningJson {
         code: warning.code.to_string(),
         args: &warning.args,
         text: &warning.text,
     });
-    told.collect()
+    all.collect()
 }

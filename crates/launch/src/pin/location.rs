@@ -1,10 +1,10 @@
-//! Sets of processors in the words of the machine.
+//! Descriptions of processor sets by packages, cores, threads and NUMA nodes.
 
 use std::collections::BTreeMap;
 
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 
-/// Where these processors are: `package 0`, `package 1 core 4-5`, `core 0 thread 1`. Cores and packages have their logical
+/// The location of the processors: `package 0`, `package 1 core 4-5`, `core 0 thread 1`. Cores and packages have their logical
 /// numbers.
 pub(super) fn describe(machine: &Machine, cpus: &CpuSet) -> String {
     if machine.online().is_subset(cpus) {
@@ -32,7 +32,7 @@ pub(super) fn describe(machine: &Machine, cpus: &CpuSet) -> String {
     parts.join("; ")
 }
 
-/// The cores inside an object, and which of their threads if not all; processors where there are no cores.
+/// The cores inside an object, with their threads unless all are in the set; processors if there are no cores.
 fn inside(object: Object<'_>, cpus: &CpuSet) -> String {
     let mut cores: BTreeMap<CpuSet, CpuSet> = BTreeMap::new();
     for core in object.inside(Kind::Core) {
@@ -40,7 +40,7 @@ fn inside(object: Object<'_>, cpus: &CpuSet) -> String {
         if here.is_empty() {
             continue;
         }
-        // No threads stand for all of them.
+        // An empty set stands for all threads.
         let threads = match here == *core.cpus() {
             true => CpuSet::new(),
             false => core_threads(core, &here),
@@ -84,7 +84,7 @@ pub(super) fn numa_nodes(machine: &Machine, cpus: &CpuSet) -> String {
     }
 }
 
-/// The processors of each thread in turn; threads in a row with the same set are counted: `4 x 0-3`.
+/// The processors of each thread; consecutive threads with the same set are counted: `4 x 0-3`.
 pub(super) fn threads(threads: &[CpuSet]) -> String {
     let runs = threads.chunk_by(|one, next| one == next);
     let run = |run: &[CpuSet]| match run {

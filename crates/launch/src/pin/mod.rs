@@ -1,8 +1,8 @@
-//! `oxmpi pin`: where ranks and threads would run, here or on another machine.
+//! `oxmpi pin`: shows where ranks and threads would run, on this or another machine.
 //!
-//! Data goes one way: what was typed (`options`) and what is set (`environment`), the question in both (`case`), the
-//! answer as text (`text`, `compare`), picture (`picture`) or data (`json`), and where that goes (`crate::destination`).
-//! `batch` puts many questions.
+//! Data flows from the command line (`options`) and the settings (`environment`) to the query (`query`), and from its
+//! answer to text (`text`, `compare`), a picture (`picture`) or JSON (`json`) at the destination.
+//! `batch` answers many queries.
 
 mod batch;
 mod compare;
@@ -34,7 +34,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     })
 }
 
-/// Shows what settings do.
+/// Answers one query.
 fn show(options: &Options) -> Result<(), CommandError> {
     let machine = machine(options).map_err(CommandError::Io)?;
     let mut query = options.query.clone();

@@ -86,12 +86,12 @@ command line or setting.
     operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),
 };
 
-/// What the user asked for.
+/// What the command line asks for.
 #[derive(Debug, PartialEq)]
 pub(super) enum PinRequest {
-    /// Answer one case.
+    /// Answer one query.
     Show(Box<Options>),
-    /// Answer the cases of this file.
+    /// Answer the queries of this file.
     Batch(PathBuf),
     /// Print the help.
     Help,
@@ -99,7 +99,7 @@ pub(super) enum PinRequest {
     Version,
 }
 
-/// One case, and how its answer is shown.
+/// A query, and the form of its answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Options {
     /// The machine as `--on` names it; `None`: this one.
@@ -110,11 +110,11 @@ pub(super) struct Options {
     pub(super) explain: bool,
     pub(super) format: PinFormat,
     pub(super) target: Destination,
-    /// What the user should know of the command line and the environment, a sentence each.
+    /// Warnings about the command line and the environment, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// How an answer is shown.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PinFormat {
     #[default]
@@ -131,7 +131,7 @@ const FORMATS: [(&str, PinFormat); 4] = [
 ];
 
 impl Options {
-    /// What the machine is called.
+    /// The name of the machine.
     pub(super) fn name(&self) -> String {
         match &self.machine {
             None => host::name(),
@@ -242,7 +242,7 @@ impl Typed {
     }
 }
 
-/// `NAME=VALUE` with a name that counts.
+/// `NAME=VALUE` with a known name.
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')
@@ -253,7 +253,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Assignments with blanks between them.
+/// Assignments separated by blanks.
 fn assignments(text: &str) -> Result<Variables, String> {
     text.split_whitespace().map(assignment).collect()
 }
@@ -265,12 +265,12 @@ fn number(text: &str) -> Result<u32, String> {
 
 fn positive(text: &str) -> Result<u32, String> {
     match number(text)? {
-        0 => Err("expected a number from 1 on".into()),
+        0 => Err("expected a number of at least 1".into()),
         number => Ok(number),
     }
 }
 
-/// What has a grammar of its own.
+/// A value with a grammar of its own; a caret shows what is wrong.
 fn typed<T: FromStr<Err = oxmpi_text::Error>>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|error: oxmpi_text::Error| error.show(text).to_string())

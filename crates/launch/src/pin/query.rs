@@ -1,4 +1,4 @@
-//! One case: a job with its settings, and where its ranks and threads would run.
+//! A pinning query: a job with its settings, and the answer: where its ranks and threads run.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +11,32 @@ use oxmpi_topo::{CpuSet, Machine};
 /// Values of environment variables, by name.
 pub(super) type Variables = BTreeMap<String, String>;
 
-/// All variables that count.
+/// The variables that set pinning or threads.
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
     VARIABLES.into_iter().chain(Request::VARIABLES)
 }
 
-/// The most ranks of a case.
+/// The largest number of ranks.
 const MOST_RANKS: u32 = 1 << 16;
 
-/// The most threads of all ranks of a case together: each has a set of processors in the answer.
+/// The largest number of threads of all ranks: each has a set of processors in the answer.
 const MOST_THREADS: usize = 1 << 20;
 
-/// The longest value of a variable, in bytes: what Linux lets a process have.
+/// The longest value of a variable in bytes, as in Linux.
 const LONGEST_VALUE: usize = 128 << 10;
 
-/// What is asked.
+/// A job with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PinQuery {
-    /// Settings; variables that do not count are left alone.
+    /// Settings; unknown variables are ignored.
     pub(super) variables: Variables,
-    /// The options of Open MPI, which go before variables; `None`: none is given.
+    /// The options of Open MPI, which override variables.
     pub(super) mapping: Option<Mapping>,
     /// Ranks on the machine.
     pub(super) ranks: u32,
-    /// Threads of each rank, 0 for the team that the runtime starts by itself; `None`: threads are not asked for.
+    /// Threads of each rank; 0: the default of the runtime; `None`: no threads are shown.
     pub(super) threads: Option<u32>,
-    /// The mask that the job inherits; `None`: all processors.
+    /// The CPU mask that the job inherits; `None`: all processors.
     pub(super) mask: Option<CpuSet>,
     pub(super) compat: Compat,
     pub(super) dialect: Dialect,
@@ -56,15 +56,15 @@ impl Default for PinQuery {
     }
 }
 
-/// What is answered.
+/// Where the ranks and threads of a query run.
 #[derive(Debug)]
 pub(super) struct PinAnswer {
     pub(super) placement: Placement,
-    /// A team for each rank, if threads were asked for; only that of the first rank tells of settings.
+    /// The threads of each rank, if asked for; only the first rank has warnings and a report.
     pub(super) teams: Option<Vec<Team>>,
-    /// The threads of each rank as `OMP_NUM_THREADS` says.
+    /// The value of `OMP_NUM_THREADS`.
     pub(super) omp_threads: Option<u32>,
-    /// Of pinning, then of the threads of the first rank.
+    /// Warnings of pinning, then of the threads of the first rank.
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -72,7 +72,7 @@ impl PinQuery {
     /// Where ranks and threads would run on this machine.
     ///
     /// # Errors
-    /// A setting that does not read, with a caret, if the rules are the documented ones; numbers that are too large.
+    /// With the documented rules, a wrong setting, with a caret; numbers that are too large.
     pub(super) fn answer(&self, machine: &Machine) -> Result<PinAnswer, String> {
         if !(1..=MOST_RANKS).contains(&self.ranks) {
             return Err(format!("{} ranks: expected 1 to {MOST_RANKS}", self.ranks));
@@ -133,7 +133,7 @@ impl PinQuery {
         })
     }
 
-    /// The team of each rank, inside the rank's processors. Ranks on the same processors have the same team.
+    /// The threads of each rank on the rank's processors. Ranks on the same processors have the same threads.
     fn teams(
         &self,
         machine: &Machine,
@@ -176,44 +176,44 @@ impl PinQuery {
     }
 }
 
-/// The rules of this name.
+/// The pinning rules of this name.
 ///
 /// # Errors
-/// Names all; the newer rules of Intel MPI are known by name only.
+/// Lists all names; the newer rules of Intel MPI are not implemented.
 pub(super) fn compat(text: &str) -> Result<Compat, String> {
     if text == "intel-2021-ipl2" {
-        let why = "the rules `intel-2021-ipl2` are not there yet; `intel-2021` are those of the engine `legacy`";
+        let why = "the rules `intel-2021-ipl2` are not implemented; `intel-2021` are those of the engine `legacy`";
         return Err(why.into());
     }
     text.parse()
         .map_err(|error: oxmpi_text::Error| error.show(text).to_string())
 }
 
-/// The levels of the map of threads.
+/// The levels of the thread map.
 ///
 /// # Errors
-/// Names both.
+/// Lists both names.
 pub(super) fn levels(text: &str) -> Result<Levels, String> {
     let all = [Levels::Documented, Levels::Current];
     word(&Words(&["documented", "current"]), text).map(|found| all[found])
 }
 
-/// The rules of settings of threads.
+/// The rules of thread settings.
 ///
 /// # Errors
-/// Names both.
+/// Lists both names.
 pub(super) fn rules(text: &str) -> Result<Rules, String> {
     let all = [Rules::Documented, Rules::Runtime];
     word(&Words(&["documented", "runtime"]), text).map(|found| all[found])
 }
 
-/// Processors as a list.
+/// A list of processors.
 ///
 /// # Errors
-/// Where it does not read, or that it names none.
+/// Where the list is wrong, or that it is empty.
 pub(super) fn processors(text: &str) -> Result<CpuSet, String> {
     match CpuSet::parse_list(text) {
-        Ok(set) if set.is_empty() => Err("no processor is in this set".into()),
+        Ok(set) if set.is_empty() => Err("the set is empty".into()),
         Ok(set) => Ok(set),
         Err(error) => Err(error.to_string()),
     }

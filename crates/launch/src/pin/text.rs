@@ -1,4 +1,4 @@
-//! An answer for people.
+//! The answer of a pinning query as text.
 
 use oxmpi_pin::openmp::Team;
 use oxmpi_pin::{Metrics, conflicts};
@@ -8,7 +8,7 @@ use super::location;
 use super::query::PinAnswer;
 use crate::columns::aligned;
 
-/// The table of ranks, what could not be done as asked, why it is so if that is wanted, and what it means.
+/// The table of ranks, the warnings, the reasons with `--explain`, and the metrics of the placement.
 pub(super) fn page(machine: &Machine, answer: &PinAnswer, explain: bool) -> String {
     let mut parts = vec![table(machine, answer)];
     parts.extend(warnings(machine, answer));
@@ -46,8 +46,7 @@ fn table(machine: &Machine, answer: &PinAnswer) -> String {
     aligned(&rows)
 }
 
-/// The warnings and conflicts, each behind a word that says so, then where settings of threads do not read; nothing if
-/// there are none.
+/// The warnings and conflicts, then hints about wrong thread settings; `None` if there are none.
 pub(super) fn warnings(machine: &Machine, answer: &PinAnswer) -> Option<String> {
     let conflicts = conflicts(machine, &answer.placement, answer.omp_threads);
     let warnings = answer.warnings.iter().chain(&conflicts);
@@ -60,7 +59,7 @@ pub(super) fn warnings(machine: &Machine, answer: &PinAnswer) -> Option<String> 
     (!lines.is_empty()).then_some(lines)
 }
 
-/// What the OpenMP runtime of the first rank would report, where `verbose` asks for it.
+/// The report of the OpenMP runtime of the first rank, with `verbose`.
 fn report(answer: &PinAnswer) -> Option<String> {
     let first = answer.teams.iter().flatten().next()?;
     let lines = first.report.iter().map(|line| format!("{line}\n"));
@@ -68,7 +67,7 @@ fn report(answer: &PinAnswer) -> Option<String> {
         .then(|| format!("The threads of rank 0:\n{}", lines.collect::<String>()))
 }
 
-/// What the placement means: a name and a value each.
+/// Metrics of the placement: names and values.
 pub(super) fn metrics(machine: &Machine, answer: &PinAnswer) -> Vec<(String, String)> {
     let metrics = Metrics::new(machine, &answer.placement);
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -112,14 +111,14 @@ fn object(kind: Kind) -> &'static str {
     }
 }
 
-/// Ranks whose teams are larger than their sets.
+/// Ranks with more threads than processors.
 fn overfull(answer: &PinAnswer, teams: &[Team]) -> Vec<u32> {
     let ranks = answer.placement.ranks.iter().zip(teams);
     let overfull = ranks.filter(|(rank, team)| team.threads.len() > rank.cpus.len());
     overfull.map(|(rank, _)| rank.rank).collect()
 }
 
-/// How many, and which.
+/// The number of ranks, and their numbers.
 fn numbers(ranks: &[u32]) -> String {
     let set: oxmpi_topo::CpuSet = ranks.iter().map(|rank| *rank as usize).collect();
     match ranks.len() {

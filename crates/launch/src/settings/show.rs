@@ -1,4 +1,4 @@
-//! The forms in which settings are printed.
+//! Prints settings as a table, as tab-separated lines, as JSON, or one setting as a page.
 
 use oxmpi::settings::Value;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn fields(value: &Value) -> [String; 5] {
     ]
 }
 
-/// A table with a line for each setting, and a last line when there are more than these of `all`.
+/// A table with a line for each setting, and a hint if these are not `all` settings.
 pub(super) fn table(values: &[&Value], all: usize) -> String {
     let mut rows = vec![COLUMNS.map(String::from).to_vec()];
     rows.extend(values.iter().map(|value| {
@@ -35,7 +35,7 @@ pub(super) fn table(values: &[&Value], all: usize) -> String {
     text
 }
 
-/// Tabs between fields, no heading: name, value, origin, default, type, level.
+/// A line for each setting, with tabs between the fields: name, value, origin, default, type, level.
 pub(super) fn parsable(values: &[&Value]) -> String {
     let line = |value: &&Value| {
         format!(
@@ -78,7 +78,7 @@ pub(super) fn json(values: &[&Value], warnings: &[String]) -> String {
     format!("{whole:#}\n")
 }
 
-/// All there is to know about one setting.
+/// The description of one setting.
 pub(super) fn page(value: &Value) -> String {
     let setting = value.setting;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What is shown of a table of settings, and in which form.
+//! Tests of `oxmpi settings`: selection, forms and wrong options.
 
 use oxmpi::settings::Sources;
 
@@ -109,7 +109,7 @@ fn one_setting_has_a_page() {
 }
 
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn conflicting_options_are_errors() {
     for (words, part) in [
         (&["--output", "x"][..], "go with --tune"),
         (&["--force"], "go with --tune"),

@@ -1,29 +1,28 @@
-//! How an algorithm is named on the command line: `NAME`, `NAME:RADIX`, and either with `+flags`
-//! behind it, for what is not as it is for all.
+//! Names of algorithms on the command line: `NAME`, `NAME:RADIX`, each also with `+flags`.
 
-/// What stands behind the name of an algorithm that has flags.
+/// The suffix of an algorithm with flags.
 const FLAGS: &str = "+flags";
 
-/// An algorithm as the user names it.
+/// An algorithm with its own options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AlgorithmName {
     pub(super) name: String,
     pub(super) own: AlgorithmOptions,
 }
 
-/// What one algorithm has of its own.
+/// Options of one algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AlgorithmOptions {
-    /// The radix; 0: none of its own.
+    /// The radix; 0: not set.
     pub(super) radix: u32,
-    /// Whether its signals are flags also where those of others are not.
+    /// Whether its short messages are flags.
     pub(super) flags: bool,
 }
 
 /// Reads one name.
 ///
 /// # Errors
-/// A sentence about a radix that is none.
+/// A wrong radix.
 pub(super) fn parse_name(text: &str) -> Result<AlgorithmName, String> {
     let (text, flags) = match text.strip_suffix(FLAGS) {
         Some(before) => (before, true),
@@ -46,15 +45,15 @@ pub(super) fn parse_name(text: &str) -> Result<AlgorithmName, String> {
 /// Reads a radix.
 ///
 /// # Errors
-/// What a radix is.
+/// The range of a radix.
 pub(super) fn radix(text: &str) -> Result<u32, &'static str> {
     let number = text.parse().ok().filter(|n| (2..=64).contains(n));
     number.ok_or("a radix is from 2 to 64")
 }
 
 impl AlgorithmOptions {
-    /// The name of an algorithm with what it has of its own, as [`parse_name`] reads it.
-    pub(super) fn behind(self, name: &str) -> String {
+    /// The name of an algorithm with its options, as [`parse_name`] reads it.
+    pub(super) fn append_to(self, name: &str) -> String {
         let radix = match self.radix {
             0 => String::new(),
             radix => format!(":{radix}"),
@@ -68,10 +67,10 @@ mod tests {
     use super::parse_name;
 
     #[test]
-    fn what_is_read_is_written_again() {
+    fn a_name_survives_a_round_trip() {
         for text in ["ring", "node-aware:6", "node-aware+flags", "a:64+flags"] {
             let read = parse_name(text).expect("a name");
-            assert_eq!(read.own.behind(&read.name), text);
+            assert_eq!(read.own.append_to(&read.name), text);
         }
         let read = parse_name("node-aware:6+flags").expect("a name");
         assert_eq!((&*read.name, read.own.radix), ("node-aware", 6));

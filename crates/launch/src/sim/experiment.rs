@@ -1,4 +1,4 @@
-//! One simulation after another.
+//! Runs the simulations of a command line: each algorithm at each number of ranks and size.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -10,25 +10,25 @@ use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Wor
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions};
 use super::options::{AlgorithmSelection, Options};
 
-/// What is simulated against what.
+/// An implementation to simulate, with options of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
-    pub(super) what: Implementation,
+    pub(super) implementation: Implementation,
     pub(super) own: AlgorithmOptions,
 }
 
-/// What runs.
+/// An implementation of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Implementation {
-    /// An algorithm of the catalog, with parameters where it was chosen with some.
+    /// An algorithm of the catalog, with the parameters of the choice.
     Catalog(Algorithm, Parameters),
-    /// What other libraries do.
+    /// The default of other libraries.
     Classical(Classical),
-    /// What a network could do.
+    /// A formula for offload to the network.
     Offload(Offload),
 }
 
-/// The name of what other libraries do.
+/// The name of the default of other libraries.
 const CLASSICAL: &str = "classical";
 
 impl Implementation {
@@ -41,7 +41,7 @@ impl Implementation {
         }
     }
 
-    /// Everything that implements the collective.
+    /// All implementations of the collective.
     fn all(collective: Collective) -> Vec<Implementation> {
         let classical = match collective {
             Collective::Gatherv => Some(Classical::Gatherv),
@@ -62,25 +62,25 @@ impl Implementation {
 }
 
 impl Candidate {
-    /// The algorithm's name, with what it has of its own.
+    /// The name with its own options.
     fn name(self) -> String {
-        self.own.behind(self.what.name())
+        self.own.append_to(self.implementation.name())
     }
 }
 
-/// A simulation's result.
+/// The result of one simulation.
 pub(super) struct SimResult {
     pub(super) ranks: u32,
     pub(super) bytes: u64,
-    /// Its name, with what it has of its own.
+    /// The name of the algorithm with its own options.
     pub(super) algorithm: String,
     pub(super) report: Report,
 }
 
-/// Runs all that the user asked for.
+/// Runs all simulations.
 ///
 /// # Errors
-/// A sentence about a name that is none, or a call that no algorithm serves.
+/// An unknown name, or a call that no algorithm serves.
 pub(super) fn run(options: &Options) -> Result<Vec<SimResult>, String> {
     let mut rows = Vec::new();
     for (ranks, bytes) in options.points() {
@@ -98,17 +98,17 @@ pub(super) fn run(options: &Options) -> Result<Vec<SimResult>, String> {
     Ok(rows)
 }
 
-/// What runs on these ranks: what does not suit is left out where all were asked for.
+/// The implementations to simulate. With `all`, algorithms that do not suit are left out.
 pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candidate>, String> {
     let call = work.call(0).ok_or_else(|| {
         format!(
-            "{} depends on each rank's neighbours, and is not simulated",
+            "{} depends on the neighbours of each rank and is not simulated",
             options.collective
         )
     })?;
     let all = || Implementation::all(options.collective).into_iter();
-    let plain = |what| Candidate {
-        what,
+    let plain = |implementation| Candidate {
+        implementation,
         own: AlgorithmOptions::default(),
     };
     Ok(match &options.which {
@@ -145,27 +145,29 @@ pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candi
                 })?;
                 check_radix(options, what, named.own)?;
                 let own = named.own;
-                Ok(Candidate { what, own })
+                Ok(Candidate {
+                    implementation: what,
+                    own,
+                })
             };
             names.iter().map(find).collect::<Result<_, String>>()?
         }
     })
 }
 
-/// Whether what is named takes the radix that it is given. The one that is given to all is nothing to
-/// those that have none.
+/// Checks the radix of a named algorithm. A radix for all algorithms is ignored by those without one.
 fn check_radix(
     options: &Options,
-    what: Implementation,
+    implementation: Implementation,
     own: AlgorithmOptions,
 ) -> Result<(), String> {
-    let row = match what {
+    let row = match implementation {
         Implementation::Catalog(algorithm, _) => Some(algorithm.row()),
         Implementation::Classical(_) | Implementation::Offload(_) => None,
     };
     let row = row.filter(|row| row.parameters.radix > 0);
     let given = options.over(own, Parameters::NONE).radix;
-    let (collective, name) = (options.collective, what.name());
+    let (collective, name) = (options.collective, implementation.name());
     match row.map(|row| row.needs.max_radix) {
         Some(most) if given > most => Err(format!(
             "{collective} {name} takes a radix from 2 to {most}, not {given}"
@@ -181,7 +183,7 @@ fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<
     let setup = setup.with_flags(setup.flags || own.flags);
     let name = candidate.name();
     let mut progress = SimProgress::new(&name, work.ranks());
-    let mut watch = |events| progress.tell(events);
+    let mut watch = |events| progress.show(events);
     let failed = |why| {
         format!(
             "{} {} on {} ranks: {why}",
@@ -190,7 +192,7 @@ fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<
             work.ranks()
         )
     };
-    match candidate.what {
+    match candidate.implementation {
         Implementation::Offload(offload) => Ok(Report {
             times: vec![offload.time(&setup, work.bytes())],
             counts: Counts::default(),
@@ -223,14 +225,14 @@ fn planned(
     simulation.work(work, algorithm, parameters)
 }
 
-/// A line on a terminal that says that something goes on.
+/// A progress line on the terminal, for long simulations.
 struct SimProgress {
     what: String,
     start: Instant,
     shown: bool,
 }
 
-/// Before this nobody wonders.
+/// No progress is shown before this time.
 const QUIET_TIME: Duration = Duration::from_secs(1);
 
 impl SimProgress {
@@ -242,12 +244,12 @@ impl SimProgress {
         }
     }
 
-    fn tell(&mut self, events: u64) {
+    fn show(&mut self, events: u64) {
         let elapsed = self.start.elapsed();
         let mut out = std::io::stderr();
         if elapsed > QUIET_TIME && out.is_terminal() {
             let seconds = elapsed.as_secs();
-            // A terminal that is gone is nothing to stop for.
+            // An error of the progress line does not stop the simulation.
             let _ = write!(
                 out,
                 "\r{}: {} million events, {seconds} s",

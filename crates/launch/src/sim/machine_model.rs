@@ -1,5 +1,4 @@
-//! The machine that is simulated: one with a name, this one as the settings tell it, or one whose costs were
-//! measured and written to a file.
+//! The model of the simulated machine: a named machine, this machine by its settings, or a file with costs.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +9,7 @@ use serde::Deserialize;
 
 use crate::diagnostics::did_you_mean;
 
-/// A machine as a file tells it; `docs/formats.md`.
+/// The file of a machine (`docs/formats.md`).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MachineFile {
@@ -21,7 +20,7 @@ struct MachineFile {
     eager_bytes: u64,
 }
 
-/// The costs of one path: nanoseconds.
+/// The costs of one path, in nanoseconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PathCosts {
@@ -33,13 +32,13 @@ struct PathCosts {
     byte_ns: f64,
 }
 
-/// The name of the machine on which jobs run here.
+/// The name of this machine.
 const THIS: &str = "this";
 
-/// The machine of that name or in that file, and its name.
+/// The name and the costs of the machine of that name or in that file.
 ///
 /// # Errors
-/// A sentence that says what is wrong and which machines there are.
+/// A sentence that says what is wrong and lists the machines.
 pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     if let Some(machine) = Machine::named(named) {
         return Ok((named.into(), machine));
@@ -61,7 +60,7 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     read(&text).map_err(|why| format!("{named}: {why}"))
 }
 
-/// The machine by whose costs jobs choose here: what `oxmpi settings --tune` has fitted, if it was run.
+/// The costs by which jobs on this machine choose algorithms, as `oxmpi settings --tune` has fitted them.
 fn this() -> Result<Machine, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
@@ -109,7 +108,7 @@ mod tests {
     use super::{find, read};
 
     #[test]
-    fn a_file_tells_what_a_machine_costs() {
+    fn a_file_sets_the_costs_of_a_machine() {
         let text = r#"{"name": "mine", "per_node": 2, "eager_bytes": 4096,
             "network": {"latency_ns": 1000, "send_ns": 100, "recv_ns": 200, "gap_ns": 10, "byte_ns": 0.1},
             "node": {"latency_ns": 100.5, "send_ns": 10, "recv_ns": 20, "byte_ns": 0.05}}"#;
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_are_told_by_name() {
+    fn machines_have_names() {
         assert_eq!(find("ndr").unwrap().0, "ndr");
         let why = find("slingshott").unwrap_err();
         assert!(why.contains("did you mean `slingshot`?"), "{why}");

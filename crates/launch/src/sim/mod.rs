@@ -1,8 +1,7 @@
-//! `oxmpi sim`: how long collectives take on machines that are not here, and how long a job takes until its ranks know
-//! each other (`wireup`).
+//! `oxmpi sim`: simulates collectives on other machines, and the wire-up of a job (`wireup`).
 //!
-//! Data goes one way: what was typed (`named`, `machine`, `options`), the simulations (`experiment`), and how their
-//! results are shown (`show`), or the schedule instead of a result (`goal`).
+//! Data flows from the command line (`options`, `algorithm_name`, `machine_model`) to the simulations (`experiment`) and
+//! from there to the output (`show`). `goal` writes a schedule instead of a result.
 
 mod algorithm_name;
 mod experiment;

@@ -16,10 +16,10 @@ use crate::options::{
     Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, value, version,
 };
 
-/// The most ranks that a simulation has.
+/// The largest number of ranks.
 const RANKS_MAX: u32 = 1 << 24;
 
-/// The most bytes of all ranks of a node together: with more, times would leave 64 bits.
+/// The largest number of bytes of all ranks of a node; times of more bytes overflow 64 bits.
 const BYTES_MAX: u128 = 1 << 44;
 
 #[rustfmt::skip]
@@ -85,7 +85,7 @@ nodes.
     operands: Operands::Each(|o, v| { o.operands.push(v.text()?.into()); Ok(()) }),
 };
 
-/// What the user asked for.
+/// What the command line asks for.
 #[derive(Debug, PartialEq)]
 pub(super) enum SimRequest {
     /// Simulate.
@@ -96,7 +96,7 @@ pub(super) enum SimRequest {
     Version,
 }
 
-/// What varies from one simulation to the next.
+/// The parameter that varies from one simulation to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SweptParameter {
     /// The number of ranks.
@@ -108,15 +108,15 @@ pub(super) enum SweptParameter {
 /// Which algorithms are simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AlgorithmSelection {
-    /// The one that would be chosen.
+    /// The one that a job would choose.
     Chosen,
-    /// All that suit.
+    /// All algorithms that suit.
     All,
-    /// Those of these names.
+    /// The algorithms of these names.
     Named(Vec<AlgorithmName>),
 }
 
-/// Simulations, and how they are shown.
+/// The simulations, and their output.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
     pub(super) collective: Collective,
@@ -125,21 +125,21 @@ pub(super) struct Options {
     /// Ranks of a node.
     pub(super) per_node: u32,
     pub(super) order: Order,
-    /// Picoseconds for an entry of a queue.
+    /// Picoseconds for a queue entry that matching visits.
     pub(super) matching: u64,
     pub(super) flags: bool,
     pub(super) serial_copies: bool,
     pub(super) which: AlgorithmSelection,
-    /// The radix of algorithms that have one; 0: their own.
+    /// The radix of all algorithms that have one; 0: their own.
     pub(super) radix: u32,
-    /// Numbers of ranks, and bytes: one of both at least, and one of one of them.
+    /// The numbers of ranks and the sizes in bytes; only one of the two has several values.
     pub(super) ranks: Vec<u32>,
     pub(super) sizes: Vec<u64>,
     pub(super) sweep: Option<SweptParameter>,
     pub(super) json: bool,
     pub(super) svg: Option<PathBuf>,
     pub(super) goal: Option<PathBuf>,
-    /// Whether files are overwritten.
+    /// Whether to overwrite files.
     pub(super) force: bool,
 }
 
@@ -150,7 +150,7 @@ impl Options {
         self.ranks.iter().flat_map(sizes)
     }
 
-    /// What an algorithm is told: what the user says of it, or of all, else what it was chosen with.
+    /// The parameters of an algorithm: its own options, else those for all, else those of the choice.
     pub(super) fn over(&self, own: AlgorithmOptions, chosen: Parameters) -> Parameters {
         let radixes = [own.radix, self.radix, chosen.radix];
         Parameters {
@@ -161,7 +161,7 @@ impl Options {
         }
     }
 
-    /// Whether some algorithm has flags of its own.
+    /// Whether an algorithm has `+flags`.
     pub(super) fn has_own_flags(&self) -> bool {
         match &self.which {
             AlgorithmSelection::Named(all) => all.iter().any(|one| one.own.flags),
@@ -169,7 +169,7 @@ impl Options {
         }
     }
 
-    /// What the choice goes by.
+    /// The tuning by which an algorithm is chosen.
     pub(super) fn tuning(&self) -> Tuning {
         Tuning {
             machine: self.machine,
@@ -181,7 +181,7 @@ impl Options {
         }
     }
 
-    /// The machine with so many ranks on it.
+    /// The machine with `ranks` ranks.
     pub(super) fn setup(&self, ranks: u32) -> Setup {
         let placement = Placement::new(self.order, ranks, self.per_node);
         Setup::new(self.machine, placement)
@@ -379,7 +379,7 @@ fn which(algorithm: Option<String>) -> Result<AlgorithmSelection, String> {
     })
 }
 
-/// What fits together only as a whole.
+/// Checks the options against each other.
 fn check(options: &Options) -> Result<(), String> {
     let most = |all: &mut dyn Iterator<Item = u64>| all.max().unwrap_or(0);
     let ranks = most(&mut options.ranks.iter().copied().map(u64::from));
@@ -403,7 +403,7 @@ fn check(options: &Options) -> Result<(), String> {
 }
 
 impl Options {
-    /// What the placement is called.
+    /// The name of the placement.
     pub(super) fn order_name(&self) -> impl Display {
         match self.order {
             Order::Block => "block",

@@ -1,4 +1,4 @@
-//! Results as a table, as JSON and as a picture.
+//! Results of simulations as a table, as JSON and as a picture.
 
 use oxmpi_bench::plot::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, document};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::columns;
 /// The version of the JSON.
 const VERSION: u32 = 1;
 
-/// One line that says what was simulated.
+/// The model of the simulation, in one line.
 pub(super) fn model(options: &Options) -> String {
     let machine = &options.machine;
     let ns = |picoseconds: u64| picoseconds as f64 / 1000.0;
@@ -35,12 +35,12 @@ pub(super) fn model(options: &Options) -> String {
         ns(options.matching),
     );
     if options.flags {
-        line += "; signals are flags";
+        line += "; short messages are flags";
     } else if options.has_own_flags() {
-        line += "; +flags: its signals are flags";
+        line += "; +flags: its short messages are flags";
     }
     if options.serial_copies {
-        line += "; copies one after another";
+        line += "; serial copies";
     }
     line
 }
@@ -158,7 +158,7 @@ impl<'a> ResultJson<'a> {
 /// The results as JSON.
 ///
 /// # Errors
-/// Never in practice: numbers and words only.
+/// Never: all values can be JSON.
 pub(super) fn json(options: &Options, rows: &[SimResult]) -> Result<String, String> {
     let document = SimDocument {
         version: VERSION,
@@ -220,7 +220,7 @@ pub(super) fn svg(options: &Options, rows: &[SimResult], sweep: SweptParameter) 
     document(&plot, &model(options))
 }
 
-/// A size as people write it, where it is a round one.
+/// A size with a binary unit, if it is a multiple of it.
 fn bytes(bytes: u64) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),

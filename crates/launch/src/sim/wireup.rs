@@ -1,4 +1,4 @@
-//! `oxmpi sim wireup`: how long a job takes until every rank knows where every other one is.
+//! `oxmpi sim wireup`: how long a job takes until every rank knows the address of every other rank.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -44,7 +44,7 @@ time. The model leaves out the start of processes, the network between the adapt
     operands: Operands::None,
 };
 
-/// Longest time of an option: beyond, sums could leave 64 bits.
+/// Longest time of an option in nanoseconds, so that sums fit in 64 bits.
 const LONGEST: u64 = 60_000_000_000;
 
 /// The command line.
@@ -91,7 +91,7 @@ fn time(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of the text that the ranks of a node have in common: a name and two addresses.
+/// Bytes of the address text that the ranks of a node share: a name and two addresses.
 const COMMON: u32 = 60;
 
 fn show(options: &Options) -> String {

@@ -1,13 +1,13 @@
-//! The formats in which a machine is shown.
+//! The formats of a machine, and their names.
 
 use std::path::Path;
 
 use crate::diagnostics::choose;
 
-/// A format.
+/// The format of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TopoFormat {
-    /// For people, as lstopo prints it.
+    /// Text, as lstopo prints it.
     #[default]
     Text,
     Json,
@@ -16,7 +16,7 @@ pub(super) enum TopoFormat {
     Synthetic,
 }
 
-/// Names of formats, which are the endings of files, too.
+/// Names of formats, which are also endings of files.
 const NAMES: &[(&str, TopoFormat)] = &[
     ("text", TopoFormat::Text),
     ("txt", TopoFormat::Text),
@@ -36,7 +36,7 @@ impl TopoFormat {
         choose("format", name, NAMES)
     }
 
-    /// The format that the ending of a file's name asks for.
+    /// The format of a file by the ending of its name.
     ///
     /// # Errors
     /// A sentence with all endings.

@@ -1,7 +1,7 @@
-//! `oxmpi topo`: this machine, or any that is described, as text, picture or data.
+//! `oxmpi topo`: shows this or another machine as text, picture or data.
 //!
-//! Data goes one way: what was typed (`options`), the machine that it names (`source` for this one), the part
-//! of it that is wanted (`part`), its form (`format`), and where that goes (`crate::destination`).
+//! Data flows from the command line (`options`) to the machine (`source` for this one), the selected part (`part`), its
+//! form (`format`, `render`) and the destination (`crate::destination`).
 
 mod format;
 mod options;

@@ -79,12 +79,12 @@ text. The ending of FILE selects the format (.txt, .svg, .xml, .json, .synthetic
     operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),
 };
 
-/// What the user asked for.
+/// What the command line asks for.
 #[derive(Debug, PartialEq)]
 pub(super) enum TopoRequest {
     /// Show a machine.
     Show(Options),
-    /// Write what a bug report needs into this directory.
+    /// Record this machine in this directory, for a bug report.
     Record(PathBuf),
     /// Print the help.
     Help,
@@ -92,7 +92,7 @@ pub(super) enum TopoRequest {
     Version,
 }
 
-/// Which machine, what of it, and how.
+/// The machine, the part, and the form.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Options {
     pub(super) input: MachineInput,
@@ -102,7 +102,7 @@ pub(super) struct Options {
     pub(super) part: ShownPart,
     pub(super) restrict: Option<CpuRestriction>,
     pub(super) view: View,
-    /// Whether PCI functions that are alike have a line each.
+    /// Whether each PCI function has a line.
     pub(super) each_function: bool,
 }
 
@@ -123,9 +123,9 @@ pub(super) enum ShownPart {
 /// The machine that is shown.
 #[derive(Debug, PartialEq)]
 pub(super) enum MachineInput {
-    /// This one, as a source tells of it.
+    /// This machine, by a source.
     This(MachineSource),
-    /// Another, as `--input` names it.
+    /// Another machine, by `--input`.
     Input(String),
 }
 
@@ -136,7 +136,7 @@ impl Default for MachineInput {
 }
 
 impl MachineInput {
-    /// What the machine is called: this one as the host, a file by its name, a synthetic machine by its string.
+    /// The name of the machine: the host, the name of a file, or the synthetic string.
     pub(super) fn name(&self) -> String {
         match self {
             Self::This(_) => host::name(),
@@ -151,10 +151,10 @@ impl MachineInput {
     }
 }
 
-/// Processors to which the machine is restricted.
+/// The processors of `--restrict`.
 #[derive(Debug, PartialEq)]
 pub(super) enum CpuRestriction {
-    /// Those that the command itself may run on.
+    /// The processors in the mask of this command.
     Binding,
     /// These.
     To(CpuSet),
@@ -274,7 +274,7 @@ fn kind(name: &str) -> Result<Kind, String> {
     })
 }
 
-/// Processors as a list, a mask, or a word.
+/// Processors as a list, a mask, or `binding`.
 fn restriction(text: &str) -> Result<CpuRestriction, String> {
     let set = match text {
         "binding" => return Ok(CpuRestriction::Binding),

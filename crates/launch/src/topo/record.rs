@@ -1,4 +1,4 @@
-//! `oxmpi topo --record`: what a bug report needs, and nothing that tells of people.
+//! `oxmpi topo --record`: records this machine for a bug report, without personal data.
 
 mod layout;
 mod recorder;
@@ -22,7 +22,7 @@ use super::source;
 use crate::destination::{self, Destination};
 use crate::diagnostics;
 
-/// The file that says what the rest is.
+/// The file README of a recording.
 const README: &str = "\
 A machine as `oxmpi topo --record` found it: the files of /proc and /sys that say how processors,
 caches, memory and devices lie, and in `cpuid` what the instruction cpuid answers on each processor.
@@ -31,7 +31,7 @@ caches, memory and devices lie, and in `cpuid` what the instruction cpuid answer
 Of /proc/self/status, /proc/mounts, /proc/cpuinfo and /run/udev/data only the lines are kept that tell
 of processors, control groups and models of disks. ShownPart was listed but not read is an empty directory,
 and what holds a serial number is an empty file. Some files name the host, control groups and devices,
-and the addresses of network cards: look through them before you give them away.
+and the addresses of network cards: check them before you pass them on.
 ";
 
 /// Writes a recording of this machine into a new or empty directory, all of it or nothing.
@@ -40,7 +40,7 @@ and the addresses of network cards: look through them before you give them away.
 /// A sentence with the file that cannot be written.
 pub(super) fn write(directory: &Path) -> Result<(), String> {
     let mut entries = of_system(&Root::live());
-    // Longer than a reader of /proc and /sys would take it.
+    // Whole, because readers of /proc and /sys read only its beginning.
     if let Ok(text) = fs::read("/proc/cpuinfo") {
         let path = "/proc/cpuinfo";
         entries.insert(path.into(), RecordEntry::File(layout::kept(path, &text)));
@@ -65,24 +65,24 @@ pub(super) fn write(directory: &Path) -> Result<(), String> {
     let files = files.count();
     store(&entries, directory).map_err(failed)?;
     let done = format!(
-        "{files} files in {}; look through them before you give them away\n",
+        "{files} files in {}; check them before you pass them on\n",
         directory.display()
     );
     destination::write(&done, &Destination::Stdout)
 }
 
-/// What describes the machine with these files.
+/// The recording of the machine that `files` describe.
 fn of_system(files: &impl Files) -> BTreeMap<String, RecordEntry> {
     let recorder = FileRecorder::new(files);
     if let Err(why) = Machine::from_linux(&recorder) {
-        // The recording shows what is wrong.
+        // The recording shows the error.
         diagnostics::error(why);
     }
     recorder.read("/proc/cpuinfo");
     layout::entries(&recorder.seen())
 }
 
-/// Puts the entries into a directory beside, which then becomes the one that is wanted.
+/// Writes the entries to a temporary directory and renames it.
 fn store(entries: &BTreeMap<String, RecordEntry>, directory: &Path) -> io::Result<()> {
     if directory.exists() && fs::read_dir(directory)?.next().is_some() {
         return Err(ErrorKind::DirectoryNotEmpty.into());

@@ -1,4 +1,4 @@
-//! Where the description of this machine comes from.
+//! The sources that describe this machine.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,15 +18,15 @@ pub(super) enum MachineSource {
     Linux,
     /// The instruction cpuid on every processor.
     Cpuid,
-    /// The same on one processor; all others are taken to be alike.
+    /// The instruction cpuid on one processor; the others are taken to be alike.
     CpuidLocal,
     /// The file /proc/cpuinfo.
     Cpuinfo,
-    /// Nothing: every processor is a package.
+    /// No source: every processor is a package.
     Flat,
     /// The system's hwloc.
     Hwloc,
-    /// The first that answers of cpuid, cpuid-local, cpuinfo and flat.
+    /// The first source that answers of cpuid, cpuid-local, cpuinfo and flat.
     Probe,
 }
 
@@ -49,10 +49,10 @@ impl MachineSource {
         choose("source", name, &NAMES)
     }
 
-    /// This machine as the source tells of it.
+    /// This machine by the source.
     ///
     /// # Errors
-    /// A sentence if the source is not there or does not read.
+    /// If the source does not exist or cannot be read.
     pub(super) fn read(self) -> Result<Machine, String> {
         match self {
             Self::Linux => Machine::this().map_err(|why| why.to_string()),
@@ -78,17 +78,17 @@ impl MachineSource {
 /// The processors that this process may run on.
 ///
 /// # Errors
-/// What the system says, as a sentence.
+/// The error of the system.
 pub(crate) fn processors() -> Result<CpuSet, String> {
     let mask = affinity::current();
-    let mask = mask.map_err(|why| format!("the processors of this process: {why}"))?;
+    let mask = mask.map_err(|why| format!("cannot read the CPU mask of this process: {why}"))?;
     Ok(affinity::cpus(&mask).collect())
 }
 
-/// What all processors that this process may run on answer to cpuid.
+/// The answers to cpuid of all processors in the mask of this process.
 ///
 /// # Errors
-/// If they have no cpuid, or one of them could not be asked.
+/// If the processors have no cpuid, or a processor cannot be used.
 pub(super) fn dump() -> Result<Dump, Refusal> {
     let processors = processors().map_err(Refusal::Absent)?;
     visit(&processors)
@@ -124,7 +124,7 @@ fn cpuinfo() -> Result<String, Refusal> {
     fs::read_to_string(path).map_err(|why| Refusal::Absent(format!("{path}: {why}")))
 }
 
-/// The first source that answers, of those that an OpenMP runtime asks.
+/// The first source that answers, in the order of OpenMP runtimes.
 fn probe() -> Result<Probed, String> {
     let probe = Probe {
         processors: &processors()?,
@@ -137,7 +137,7 @@ fn probe() -> Result<Probed, String> {
 
 #[cfg(feature = "hwloc")]
 fn of_hwloc() -> Result<Machine, String> {
-    Machine::from_hwloc().ok_or("the system's hwloc gives no machine, and no reason".into())
+    Machine::from_hwloc().ok_or("the system's hwloc returned no machine".into())
 }
 
 #[cfg(not(feature = "hwloc"))]

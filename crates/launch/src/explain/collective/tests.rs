@@ -1,4 +1,4 @@
-//! What is said of a call, for settings given here.
+//! Tests of `oxmpi explain COLLECTIVE` with given settings.
 
 use oxmpi::settings::{Sources, TABLE, Values, resolve};
 
@@ -73,7 +73,7 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
 }
 
 #[test]
-fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
+fn several_nodes_use_intra_node_phases_where_that_is_faster() {
     let is_suited = |words: &str, environment: &[_]| {
         let read = json(words, environment);
         let all = read["unsuited"].as_array().unwrap();
@@ -95,19 +95,16 @@ fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
 }
 
 #[test]
-fn what_is_asked_for_is_said_to_be() {
+fn a_choice_by_a_setting_names_the_setting() {
     let forced = json("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]);
     assert_eq!(forced["chosen"]["algorithm"], "knomial");
     assert_eq!(
         forced["why"],
-        "asked for: bcast_algorithm = knomial (I_MPI_ADJUST_BCAST)"
+        "set by bcast_algorithm = knomial (I_MPI_ADJUST_BCAST)"
     );
     let plain = json("gatherv 8 -n 4", &[("MPICH_COLL_OPT_OFF", "1")]);
     assert_eq!(plain["chosen"]["algorithm"], "linear");
-    assert_eq!(
-        plain["why"],
-        "asked for: coll_plain = 1 (MPICH_COLL_OPT_OFF)"
-    );
+    assert_eq!(plain["why"], "set by coll_plain = 1 (MPICH_COLL_OPT_OFF)");
 }
 
 #[test]
@@ -121,7 +118,7 @@ fn flags_make_a_barrier_cheaper() {
 }
 
 #[test]
-fn wrong_words_are_refused_with_what_is_right() {
+fn errors_say_what_was_expected() {
     super::options::OPTIONS.assert_sound();
     for (words, right) in [
         (

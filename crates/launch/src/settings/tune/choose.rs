@@ -1,22 +1,22 @@
-//! From measurements to values. A default stays unless something else is better by more than noise, and in
-//! every round: on a machine that does something else meanwhile, nothing is chosen for its sake.
+//! Chooses values of settings from measurements. A default stays unless another value is faster by more than noise in
+//! every round, so that a busy machine changes nothing.
 
 use super::plan::{E0, E1, EAGER, GROUPS, Measurement, RENDEZVOUS, TrialGroup};
 
-/// What is not faster by this factor is taken for noise.
+/// A smaller ratio of times is noise.
 const NOISE_FACTOR: f64 = 1.05;
 
-/// What became of one setting.
+/// The choice for one setting.
 #[derive(Debug, PartialEq)]
 pub(super) struct SettingChoice {
     pub(super) setting: &'static str,
-    /// The value; nothing: the default stays.
+    /// The value; `None`: the default stays.
     pub(super) value: Option<String>,
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     pub(super) why: String,
 }
 
-/// What to set of everything that was measured.
+/// The choices for all measured settings.
 pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
     let choice = |group: &'static TrialGroup| {
         let measurements = GroupMeasurements {
@@ -26,7 +26,7 @@ pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
         let (value, why) = match group.setting {
             "short_limit" => limit(&measurements, E0, E1, 48),
             "eager_limit" => limit(&measurements, EAGER, RENDEZVOUS, 112),
-            "shm_road" => road(&measurements),
+            "shm_road" => protocol(&measurements),
             _ => best(&measurements),
         };
         SettingChoice {
@@ -35,7 +35,7 @@ pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
             why,
         }
     };
-    // Costs are fitted, and no value is better than another.
+    // Groups with one value measure costs, which are fitted elsewhere.
     let tried = GROUPS.iter().filter(|group| group.values.len() > 1);
     tried.map(choice).collect()
 }
@@ -55,15 +55,15 @@ impl GroupMeasurements<'_> {
             .filter(move |measurement| measurement.value == value)
     }
 
-    /// By what factor `value` takes longer than `other`: the geometric mean over pairs of processors
-    /// and all lengths that `which` lets through.
+    /// The time with `value` divided by the time with `other`: the geometric mean over processor pairs and the lengths
+    /// that `which` accepts.
     fn ratio(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
         self.ratio_by(value, other, which, |measurement| {
             Some(measurement.nanoseconds())
         })
     }
 
-    /// Whether `value` takes longer than `other` in each round.
+    /// Whether `value` is slower than `other` in every round.
     fn slower_in_every_round(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
         let rounds = self
             .of(value)
@@ -99,8 +99,8 @@ impl GroupMeasurements<'_> {
     }
 }
 
-/// The longest message of the path that `first` stands for, before the one that `then` stands for is
-/// faster from some length on. `floor` is the longest message that only the first path is for.
+/// The longest message of the first path, if the second path is faster for all longer messages. The values `first` and
+/// `then` select the paths; `floor` is the longest message that always takes the first path.
 fn limit(
     measurements: &GroupMeasurements<'_>,
     first: &str,
@@ -110,7 +110,7 @@ fn limit(
     let lengths = measurements.group.lengths;
     let longest = lengths[lengths.len() - 1];
     let slower = |length: u64| measurements.ratio(first, then, |bytes| bytes == length);
-    // From the end on: one length at which the second path happens to win does not end the first.
+    // From the end: a single length at which the second path wins does not end the first path.
     let from = lengths
         .iter()
         .rposition(|&length| slower(length) <= NOISE_FACTOR);
@@ -118,8 +118,8 @@ fn limit(
         Some(at) if at + 1 == lengths.len() => (
             None,
             format!(
-                "the first path is not slower up to {longest} B, which is as far as it reaches: \
-                 {:.2} times the second one there",
+                "the first path is not slower up to its longest message, {longest} B: \
+                 {:.2} times the time of the second path there",
                 slower(longest)
             ),
         ),
@@ -139,20 +139,20 @@ fn limit(
     }
 }
 
-/// A road is set only if it is the best one, or within noise of it, for every pair and length: else
-/// trials in the job do better.
-fn road(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
-    let roads = || {
+/// A protocol is set only if it is the fastest one, within noise, for every pair and length; else trials in the job are
+/// faster.
+fn protocol(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
+    let protocols = || {
         measurements
             .group
             .values
             .iter()
             .filter(|value| **value != "auto")
     };
-    let worst = |road: &str| {
-        let behind = measurements.of(road).map(|one| {
+    let worst = |protocol: &str| {
+        let behind = measurements.of(protocol).map(|one| {
             let same = |two: &&Measurement| (two.pair, two.bytes) == (one.pair, one.bytes);
-            let least = roads()
+            let least = protocols()
                 .filter_map(|other| measurements.of(other).find(same))
                 .map(Measurement::nanoseconds)
                 .fold(f64::INFINITY, f64::min);
@@ -160,28 +160,29 @@ fn road(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
         });
         behind.fold(1.0, f64::max)
     };
-    let best = roads()
-        .map(|&road| (road, worst(road)))
+    let best = protocols()
+        .map(|&protocol| (protocol, worst(protocol)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((road, behind)) = best else {
+    let Some((protocol, behind)) = best else {
         return (None, "nothing was measured".into());
     };
-    let gain = measurements.ratio("auto", road, |_| true);
+    let gain = measurements.ratio("auto", protocol, |_| true);
     if behind <= NOISE_FACTOR
         && gain > NOISE_FACTOR
-        && measurements.slower_in_every_round("auto", road, |_| true)
+        && measurements.slower_in_every_round("auto", protocol, |_| true)
     {
-        let why = format!("the best road at every length, and {gain:.2} times as fast as trials");
-        return (Some(road.into()), why);
+        let why =
+            format!("the fastest protocol at every length, and {gain:.2} times as fast as trials");
+        return (Some(protocol.into()), why);
     }
     let why = if behind <= NOISE_FACTOR {
         format!(
-            "`{road}` is the best road at every length, and trials in the job find it: {gain:.2}"
+            "`{protocol}` is the fastest protocol at every length, and trials in the job find it: {gain:.2}"
         )
     } else {
         format!(
-            "no road is best at every length (`{road}` takes up to {behind:.2} times as long as the \
-             best): trials in the job find each"
+            "no protocol is fastest at every length (`{protocol}` takes up to {behind:.2} times as long as \
+             the fastest): trials in the job find each"
         )
     };
     (None, why)
@@ -216,9 +217,9 @@ fn best(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
     }
 }
 
-/// Why a value that is faster on the whole is not taken.
+/// The reason for a default although another value is faster in the mean.
 fn undecided(value: &str) -> String {
-    format!("{value} would be faster on the whole, but not in every round")
+    format!("{value} is faster in the mean, but not in every round")
 }
 
 #[cfg(test)]
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_stays_at_its_default() {
+    fn equal_times_keep_the_default() {
         for group in GROUPS.iter().filter(|group| group.values.len() > 1) {
             assert_eq!(chosen(group.setting, |_, _, bytes| bytes as f64), None);
             // Noise of a few parts in a hundred, other for each value.
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_road_is_set_only_where_it_is_best_throughout() {
+    fn a_protocol_is_set_only_where_it_is_fastest_at_every_length() {
         let single = |value: &str, _: usize, bytes: u64| {
             bytes as f64 * if value == "single" { 1.0 } else { 1.5 }
         };

@@ -1,25 +1,23 @@
-//! What a message costs between two processors of this machine, as LogGP says it (Alexandrov, Ionescu,
-//! Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995): fitted to
-//! measurements.
+//! Fits the LogGP costs of a message between two processors of this machine (Alexandrov, Ionescu,
+//! Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995).
 //!
-//! `o` is the time for which the busier end is busy with a short message: what one more takes in a row of
-//! many. `G` is what one more byte takes of a long message; `L` what is left of a short message's way when
-//! `o` is taken off at both ends. (Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for
-//! modern interconnection networks", 2007, measure so, too.)
+//! `o` is the processor time of a short message at the busier end: the time of one more message in a series without
+//! pauses. `G` is the time of one more byte of a long message. `L` is the one-way time of a short message without `o` at
+//! both ends. (Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for
+//! modern interconnection networks", 2007, measure these in the same way.)
 
 use oxmpi_coll::machine::Machine;
 
 use super::choose::SettingChoice;
 use super::plan::{BACK_TO_BACK, LENGTHS_OF_COSTS, Measurement, ONE_WAY, median};
 
-/// By what factor a cost must differ from the machine's, to be worth saying: an algorithm's time hardly
-/// depends on less.
+/// Factor by which a cost must differ from the machine's to be set; smaller differences hardly change choices.
 const APART: f64 = 1.25;
 
-/// From so many bytes on a message shows what a byte costs.
+/// Least length in bytes of the messages that show the cost of a byte.
 const LONG: u64 = 16 << 10;
 
-/// The costs of a message: nanoseconds, and nanoseconds for a byte.
+/// The LogGP costs of a message: nanoseconds, and nanoseconds for a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LogGpCosts {
     latency: f64,
@@ -27,8 +25,8 @@ struct LogGpCosts {
     byte: f64,
 }
 
-/// The fit to times one way of messages of so many bytes, the shortest first, and to what one more message
-/// takes in a row; `None` where there is no such time, or a longer message takes less.
+/// The costs that fit the one-way times by length, the shortest first, and the time of one more message in a series.
+/// `None` if times are missing or longer messages take less.
 fn fit(one_way: &[(u64, f64)], back_to_back: f64) -> Option<LogGpCosts> {
     let (&(shortest, least), longer) = one_way.split_first()?;
     let long = longer.iter().filter(|(bytes, _)| *bytes >= LONG);
@@ -36,7 +34,7 @@ fn fit(one_way: &[(u64, f64)], back_to_back: f64) -> Option<LogGpCosts> {
         .map(|(bytes, time)| (time - least) / (bytes - shortest) as f64)
         .collect();
     let byte = (!slopes.is_empty()).then(|| median(slopes))?;
-    // At both ends the message is somewhere meanwhile.
+    // Both ends together take at most the whole time.
     let overhead = back_to_back.min(least / 2.0);
     let latency = least - 2.0 * overhead - byte * shortest as f64;
     let is_sound = byte > 0.0 && back_to_back > 0.0;
@@ -47,7 +45,7 @@ fn fit(one_way: &[(u64, f64)], back_to_back: f64) -> Option<LogGpCosts> {
     })
 }
 
-/// The costs that stand for all pairs of processors: the mean over those that were measured.
+/// The mean of the costs over the measured processor pairs.
 fn of_pairs(measurements: &[Measurement]) -> Option<LogGpCosts> {
     let time = |setting: &str, pair: usize, bytes: u64| {
         let is_it = |measurement: &&Measurement| {
@@ -78,18 +76,18 @@ fn of_pairs(measurements: &[Measurement]) -> Option<LogGpCosts> {
     })
 }
 
-/// What to set of the costs by which collectives' algorithms are chosen: all, if one of them is far from
-/// what `machine` says, else none.
+/// The choices for the costs of a message inside a node: all are set if one differs from `machine` by [`APART`], else
+/// none.
 pub(super) fn choices(measurements: &[Measurement], machine: &Machine) -> [SettingChoice; 3] {
     let nanoseconds = |picoseconds: u64| picoseconds as f64 / 1000.0;
-    let told = LogGpCosts {
+    let of_machine = LogGpCosts {
         latency: nanoseconds(machine.node.latency),
         overhead: nanoseconds(machine.node.send),
         byte: nanoseconds(machine.node.byte),
     };
     let fitted = of_pairs(measurements);
     let is_apart = |of: fn(&LogGpCosts) -> f64| {
-        let (one, other) = (fitted.as_ref().map_or(1.0, of), of(&told).max(0.001));
+        let (one, other) = (fitted.as_ref().map_or(1.0, of), of(&of_machine).max(0.001));
         one > APART * other || other > APART * one
     };
     let is_set = fitted.is_some()
@@ -97,12 +95,12 @@ pub(super) fn choices(measurements: &[Measurement], machine: &Machine) -> [Setti
             || is_apart(|costs| costs.overhead)
             || is_apart(|costs| costs.byte));
     let choice =
-        |setting, what: &str, value: fn(&LogGpCosts) -> String, of_machine: String| SettingChoice {
+        |setting, what: &str, value: fn(&LogGpCosts) -> String, default: String| SettingChoice {
             setting,
             value: fitted.as_ref().filter(|_| is_set).map(value),
             why: match &fitted {
-                None => "what was measured fits no such costs".into(),
-                Some(costs) => format!("{what} is {}, the machine's {of_machine}", value(costs)),
+                None => "the measurements fit no LogGP costs".into(),
+                Some(costs) => format!("{what} is {}, the machine's {default}", value(costs)),
             },
         };
     let duration = |nanoseconds: f64| format!("{:.0}ns", nanoseconds.max(1.0));
@@ -112,19 +110,19 @@ pub(super) fn choices(measurements: &[Measurement], machine: &Machine) -> [Setti
             "coll_node_latency",
             "L of a message, fitted,",
             |costs| format!("{:.0}ns", costs.latency.max(1.0)),
-            duration(told.latency),
+            duration(of_machine.latency),
         ),
         choice(
             "coll_node_overhead",
             "o of a message, fitted,",
             |costs| format!("{:.0}ns", costs.overhead.max(1.0)),
-            duration(told.overhead),
+            duration(of_machine.overhead),
         ),
         choice(
             "coll_node_bandwidth",
             "1/G of a message, fitted,",
             |costs| format!("{:.0}M", 1e3 / costs.byte),
-            bandwidth(told.byte),
+            bandwidth(of_machine.byte),
         ),
     ]
 }
@@ -135,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// The times that such costs make.
+    /// The one-way times with these costs.
     fn one_way(costs: LogGpCosts, noise: impl Fn(usize) -> f64) -> Vec<(u64, f64)> {
         let time = |(at, &bytes): (usize, &u64)| {
             let time = costs.latency + 2.0 * costs.overhead + costs.byte * bytes as f64;

@@ -1,4 +1,4 @@
-//! The settings file that a measurement ends in.
+//! The settings file that `oxmpi settings --tune` writes.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::TuningReport;
 use super::choose::SettingChoice;
 use super::pairs::CpuPair;
 
-/// Whether `path` may be written, before anything is measured for it.
+/// Checks before the measurement that `path` may be written.
 ///
 /// # Errors
-/// A sentence: it is there and may not be replaced, or its folder is not there.
+/// The file exists without `--force`, or its folder does not exist.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), String> {
     if path.symlink_metadata().is_ok() && !force {
         return Err(format!(
@@ -33,7 +33,7 @@ pub(super) fn check(path: &Path, force: bool) -> Result<(), String> {
     }
 }
 
-/// The file: a line for each value that differs from its default, the others as comments.
+/// The file: a line for each value that differs from its default, and a comment for each default.
 pub(super) fn text(report: &TuningReport) -> String {
     let between = report
         .pairs
@@ -62,14 +62,14 @@ pub(super) fn text(report: &TuningReport) -> String {
     text
 }
 
-/// A pair of processors in words.
+/// A description of a processor pair.
 pub(super) fn describe(pair: &CpuPair) -> String {
     let CpuPair {
         name,
         processors: [first, second],
         line_transfer_ns,
     } = pair;
-    format!("processors {first} and {second} ({name}: a line takes {line_transfer_ns:.0} ns)")
+    format!("processors {first} and {second} ({name}: a cache line takes {line_transfer_ns:.0} ns)")
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
-//! `oxmpi settings --tune`: measures this machine, and writes what its settings should be to a file.
+//! `oxmpi settings --tune`: measures this machine and writes the settings that suit it to a file.
 //!
 //! ```text
-//! pairs    which two processors are near, and which are far
-//! plan     what is measured: settings, values, lengths
-//! job      one measurement: a job of two ranks with one value of one setting
-//!   rank   what each of its ranks does
-//! choose   from measurements to values: pure
-//! costs    the same for what a message costs: a fit
+//! pairs    the nearest and the farthest two processors
+//! plan     the trials: settings, values, lengths
+//! job      one trial: a job of two ranks with one value of one setting
+//!   rank   the ranks of a trial
+//! choose   the choice of values from measurements
+//! costs    the fit of LogGP costs
 //! file     the settings file
-//! show     the report, for people and as JSON
+//! show     the report, as text and as JSON
 //! ```
 //!
-//! The ranks of a measurement are this program again, as in `oxmpi bench`: what is timed is what a
-//! user's job would see, launcher, settings and all.
+//! The ranks of a trial run this program, started by `oxmpi run`, so that the times are those of a user's job.
 
 mod choose;
 mod costs;
@@ -35,21 +34,21 @@ use crate::diagnostics::CommandError;
 pub(super) use plan::Timing;
 pub(super) use rank::{MeasureOptions, measure};
 
-/// What the user asked for.
+/// The options of `oxmpi settings --tune`.
 pub(super) struct TuneOptions {
-    /// Where the settings go; the user's own file where none is named.
+    /// File for the settings; default: the user's settings file.
     pub(super) output: Option<PathBuf>,
-    /// A file that is there may be replaced.
+    /// Whether to replace an existing file.
     pub(super) force: bool,
-    /// How often everything is measured.
+    /// Number of rounds.
     pub(super) rounds: u32,
-    /// The report as JSON.
+    /// Whether to print the report as JSON.
     pub(super) json: bool,
-    /// The machine by whose costs jobs choose algorithms if they are told no others.
+    /// The machine whose costs are the defaults of the cost settings.
     pub(super) machine: Machine,
 }
 
-/// Everything that the report tells.
+/// Everything that the report prints.
 struct TuningReport {
     pairs: Vec<pairs::CpuPair>,
     measurements: Vec<plan::Measurement>,
@@ -57,10 +56,10 @@ struct TuningReport {
     file: PathBuf,
 }
 
-/// Measures, writes the file, and gives the report.
+/// Measures, writes the file, and returns the report.
 ///
 /// # Errors
-/// Before anything is measured: a file that may not be written. Later: a measurement that failed.
+/// Before the measurement, if the file may not be written; later, if a trial fails.
 pub(super) fn run(tune: &TuneOptions) -> Result<String, CommandError> {
     let path = tune.output.clone().or_else(Sources::users_file);
     let path = path.ok_or_else(|| {
@@ -88,8 +87,7 @@ pub(super) fn run(tune: &TuneOptions) -> Result<String, CommandError> {
     })
 }
 
-/// Measures all that the plan names, `rounds` times in turn: what disturbs one moment of the machine
-/// then disturbs all values alike.
+/// Runs all trials `rounds` times in turn, so that a disturbance affects all values alike.
 fn measurements(pairs: &[pairs::CpuPair], rounds: u32) -> Result<Vec<plan::Measurement>, String> {
     let jobs = plan::jobs(pairs.len());
     let bar = ProgressBar::new(u64::from(rounds) * jobs.len() as u64);

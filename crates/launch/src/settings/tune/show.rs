@@ -1,4 +1,4 @@
-//! The report of a measurement: what was measured, chosen and why, and what differs from the defaults.
+//! Prints the report of `oxmpi settings --tune` as text and as JSON: times, choices and their reasons.
 
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use super::file::describe;
 use super::plan::{GROUPS, Measurement, TrialGroup, spread};
 use crate::columns::aligned;
 
-/// Rounds that differ by more come from a machine that did something else meanwhile.
+/// Ratio of rounds above which the machine was busy.
 const QUIET: f64 = 1.3;
 
-/// For people.
+/// The text.
 pub(super) fn text(report: &TuningReport) -> String {
     let between: Vec<String> = report.pairs.iter().map(describe).collect();
     let mut text = format!("measured between {}\n", between.join(", "));
@@ -46,7 +46,7 @@ pub(super) fn text(report: &TuningReport) -> String {
     text + &format!("\n{}\nwritten to {file}: {differ}\n", aligned(&rows))
 }
 
-/// A line for each pair and length, a column for each value; the least of a line is marked.
+/// A table of times: a line for each pair and length, a column for each value; `*` marks the least time.
 fn of_group(report: &TuningReport, group: &TrialGroup) -> String {
     let mut heading = vec!["pair".into(), "bytes".into()];
     heading.extend(group.values.iter().map(ToString::to_string));
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_and_chosen_why_and_what_differs() {
+    fn the_report_has_times_choices_and_reasons() {
         let quiet = report(vec![
             measurement("auto", &[4000.0, 4100.0]),
             measurement("32KiB", &[3000.0, 3010.0]),
         ]);
         let said = text(&quiet);
         for part in [
-            "between processors 2 and 5 (near: a line takes 48 ns)\n",
+            "between processors 2 and 5 (near: a cache line takes 48 ns)\n",
             "\npair  bytes    auto  8KiB  16KiB  32KiB   64KiB  128KiB\n",
             "\nnear  65536    4100  -     -      3010 *  -      -\n",
             "\nshm_chunk  auto     32KiB   it is faster\n",

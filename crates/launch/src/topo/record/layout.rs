@@ -1,4 +1,4 @@
-//! From what was read to the files of a recording, without what says nothing of the machine.
+//! The entries of a recording: the files read, without lines that do not describe the machine.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,11 @@ use super::recorder::{FilesRead, join};
 pub(super) enum RecordEntry {
     Directory,
     File(Vec<u8>),
-    /// A symbolic link with what is written in it.
+    /// A symbolic link with its target.
     Link(String),
 }
 
-/// The entries of the recording, by absolute paths. What was only listed is an empty directory: nothing of it
-/// matters but its name.
+/// The entries by absolute path. A path that was listed but not read is an empty directory.
 pub(super) fn entries(seen: &FilesRead) -> BTreeMap<String, RecordEntry> {
     let mut entries = BTreeMap::new();
     for (path, content) in &seen.files {
@@ -35,7 +34,7 @@ pub(super) fn entries(seen: &FilesRead) -> BTreeMap<String, RecordEntry> {
     entries
 }
 
-/// Of files that also tell of users, programs and serial numbers, the lines that tell of the machine; others whole.
+/// The content to keep: of files with users, programs and serial numbers only the lines about the machine.
 pub(super) fn kept(path: &str, content: &[u8]) -> Vec<u8> {
     match path {
         "/proc/self/status" => lines(content, |line| {
