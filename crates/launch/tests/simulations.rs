@@ -219,9 +219,9 @@ fn complaint_of_data(arguments: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_answered_by_what_would_be_right() {
+fn errors_say_what_was_expected() {
     for (arguments, right) in [
-        ("", "name a collective"),
+        ("", "the collective is missing"),
         ("bcasst 8 -n 4", "did you mean `bcast`?"),
         ("bcast 8", "add -n 1000 or --ranks 16..4096"),
         ("bcast -n 4", "such as `oxmpi sim bcast 64KiB`"),
@@ -268,7 +268,7 @@ fn mistakes_are_answered_by_what_would_be_right() {
 }
 
 #[test]
-fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
+fn wire_up_takes_rounds_instead_of_a_request_for_each_pair() {
     let table = printed("wireup -n 64,100000 --ppn 64 --serve 5us");
     let words = |line: &str| {
         line.split_whitespace()

@@ -65,7 +65,8 @@ const OPTIONS: OptionTable<Typed> = OptionTable {
     intro: "\
 oxmpi bench: the Intel MPI Benchmarks
 
-Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...] [OPTION...]
+Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...]
+                   [OPTION...]
 
 Starts a job with each rank on a core of its own and runs the benchmarks in it. Under a process manager it
 joins the job in which it is started. A link to oxmpi with the name IMB-MPI1 is this command.

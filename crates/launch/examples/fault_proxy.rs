@@ -1,8 +1,8 @@
-//! A proxy that is bad weather: what passes it is delayed, cut into pieces at random, and with some hosts
-//! stops for good. Ranks do not know of it: the system redirects their connections.
+//! A TCP proxy that injects faults: it delays bytes, cuts them into random pieces, and can stall hosts for good.
+//! The packet filter redirects the connections of ranks to it.
 //!
 //! ```text
-//! storm PORT SEED FOLDER
+//! fault_proxy PORT SEED FOLDER
 //! ```
 //!
 //! Listens at PORT, where the packet filter redirects connections to (netfilter's `redirect`), and asks
@@ -19,15 +19,15 @@ use std::time::Duration;
 
 use oxmpi_testkit::rng::Rng;
 
-/// Longest delay of what was read at once, in microseconds.
+/// Longest delay of the bytes of one read, in microseconds.
 const DELAY: u64 = 2_000;
-/// Pieces are shorter than two to the power of this.
+/// Binary logarithm of the longest piece in bytes.
 const PIECE: u64 = 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [port, seed, folder] = &words[..] else {
-        return Err("usage: storm PORT SEED FOLDER".into());
+        return Err("usage: fault_proxy PORT SEED FOLDER".into());
     };
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port.parse()?))?;
     let mut seeds = Rng::new(seed.parse()?);
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let stalled = addresses.map(|address| PathBuf::from(folder).join(address));
         let seeds = [seeds.next(), seeds.next()];
         thread::spawn(move || {
-            // Who listens there no more cannot be reached: the caller finds its connection closed.
+            // If nobody listens there any more, the caller finds its connection closed.
             if let Ok(called) = TcpStream::connect(to) {
                 let _ = join(&caller, &called, &stalled, seeds);
             }
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Passes bytes both ways until both have ended.
+/// Forwards bytes in both directions until both have ended.
 fn join(
     caller: &TcpStream,
     called: &TcpStream,

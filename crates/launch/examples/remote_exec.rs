@@ -1,13 +1,13 @@
-//! Runs a program on another machine, for tests: as `rsh` would, and a rank's descriptor goes along.
+//! Runs a command on another machine, for tests: like `rsh`, with the PMI descriptor of a rank.
 //!
 //! ```text
-//! carry serve PORT               on every machine
-//! carry ADDRESS:PORT COMMAND...  runs COMMAND there: oxmpi run --wrap 'carry 10.0.0.{node}:99'
+//! remote_exec serve PORT               on every machine
+//! remote_exec ADDRESS:PORT COMMAND...  runs COMMAND there: oxmpi run --wrap 'remote_exec 10.0.0.{node}:99'
 //! ```
 //!
-//! COMMAND gets the environment of who asks, and both ends of `PMI_FD` are joined. Its output comes back,
+//! COMMAND gets the environment of the caller, and both ends of `PMI_FD` are joined. Its output is forwarded,
 //! and so does its end, which becomes that of the process here; when this one ends first, COMMAND is
-//! killed. There are no secrets and no passwords: it is for networks that nobody else is on.
+//! killed. There is no authentication: use it in private networks only.
 
 use std::env;
 use std::error::Error;
@@ -30,12 +30,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The variable that names a rank's descriptor.
 const PMI: &str = "PMI_FD";
 
-/// What bytes belong to.
+/// The stream to which the bytes of a frame belong.
 const TO_MANAGER: u8 = 0;
 const OUTPUT: u8 = 1;
 const ERRORS: u8 = 2;
 const END: u8 = 3;
-/// An end by a signal is this and its number.
+/// An end by a signal is this plus the number of the signal.
 const SIGNAL: i32 = 1000;
 
 fn main() -> Result<()> {
@@ -43,14 +43,14 @@ fn main() -> Result<()> {
     match &words[..] {
         [word, port] if word == "serve" => serve(port.to_str().ok_or("no port")?.parse()?),
         [address, command @ ..] if !command.is_empty() => {
-            carry(address.to_str().ok_or("no address")?, command)
+            run_remotely(address.to_str().ok_or("no address")?, command)
         }
-        _ => Err("usage: carry serve PORT, or carry ADDRESS:PORT COMMAND...".into()),
+        _ => Err("usage: remote_exec serve PORT, or remote_exec ADDRESS:PORT COMMAND...".into()),
     }
 }
 
-/// Has `command` run at `address`, and ends as it does.
-fn carry(address: &str, command: &[OsString]) -> Result<()> {
+/// Runs `command` at `address`, and exits as it does.
+fn run_remotely(address: &str, command: &[OsString]) -> Result<()> {
     let mut there = TcpStream::connect(address)?;
     there.set_nodelay(true)?;
     let manager = match env::var(PMI) {
