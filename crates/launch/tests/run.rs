@@ -1,4 +1,4 @@
-//! `oxmpi run` with real processes: programs, exit codes, output, input, environment.
+//! Tests of `oxmpi run` with real processes: programs, exit codes, output, input, environment.
 
 mod common;
 

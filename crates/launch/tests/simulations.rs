@@ -1,8 +1,7 @@
-//! `oxmpi sim` as a user meets it; and the pictures under `docs/simulations` are what it draws
-//! today.
+//! Tests of `oxmpi sim` as a command, and that the pictures in `docs/simulations` are up to date.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes those that differ: look at
-//! them before they are committed.
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes the pictures that
+//! differ; check them before the commit.
 
 use std::path::Path;
 use std::process::{Command, Output};

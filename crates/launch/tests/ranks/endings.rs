@@ -1,4 +1,4 @@
-//! Ranks that end early: in order, by an error, by a panic, without a word.
+//! Tests of ranks that end early: by finalize, an error, a panic, or exit.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! This machine, as each source tells of it.
+//! Tests of `oxmpi topo` with each source of this machine.
 
 use std::fs;
 use std::process::Command;

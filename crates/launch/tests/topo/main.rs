@@ -1,4 +1,4 @@
-//! `oxmpi topo` as a command: streams, files, exit codes.
+//! Tests of `oxmpi topo` as a command: streams, files and exit codes.
 
 mod live;
 mod recorded;
