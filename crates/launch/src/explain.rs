@@ -15,10 +15,11 @@ mod transports;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Sources, TABLE, Values, resolve};
+use oxmpi::settings::Values;
 
 use crate::diagnostics::{self, CommandError};
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, value};
+use crate::options::*;
+use crate::process_settings;
 
 #[rustfmt::skip]
 const OPTIONS: OptionTable<PathOptions> = OptionTable {
@@ -111,8 +112,7 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
 
 /// The settings of this process; prints their warnings.
 fn values() -> Result<Values, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    let values = process_settings::values()?;
     values.warnings.iter().for_each(diagnostics::error);
     Ok(values)
 }

@@ -6,15 +6,15 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};
 
 use crate::diagnostics::{self, CommandError};
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help};
+use crate::options::*;
 use crate::process_manager::with_start;
+use crate::process_settings;
 
 #[rustfmt::skip]
 const OPTIONS: OptionTable<bool> = OptionTable {
@@ -113,9 +113,7 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
 
 /// The transports that the settings select on this host; an error if a setting is wrong.
 fn selection() -> Result<Selection, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    Ok(opened(&values))
+    Ok(opened(&process_settings::values()?))
 }
 
 /// Whether `transport` is used, and why.

@@ -15,6 +15,7 @@ mod machine;
 mod options;
 mod pin;
 mod process_manager;
+mod process_settings;
 mod run;
 mod settings;
 mod sim;

@@ -8,15 +8,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Sources, TABLE, Value, Values, resolve};
+use oxmpi::settings::{Value, Values};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
 use oxmpi_text::{Level, size, whole};
 
 use crate::diagnostics::{self, CommandError, did_you_mean};
-use crate::options::{
-    Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, only_operand, value,
-};
+use crate::options::*;
+use crate::process_settings;
 use tune::{MeasureOptions, Timing, TuneOptions};
 
 #[rustfmt::skip]
@@ -143,16 +142,14 @@ fn run(arguments: &[OsString]) -> Result<String, CommandError> {
 
 /// The machine of the setting `coll_machine`, without the settings for single costs.
 fn usual_machine() -> Result<Machine, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    let values = process_settings::values()?;
     let named = &values.get("coll_machine").text;
     machine(named).map_err(|bad| bad.to_string())
 }
 
 /// The selected settings in the selected form.
 fn shown(options: &Options) -> Result<String, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    let values = process_settings::values()?;
     values.warnings.iter().for_each(diagnostics::error);
     let shown = select(&values, options)?;
     Ok(match options.form {

@@ -8,7 +8,7 @@ use oxmpi_bench::suite::{Map, tables};
 
 use super::progress::ProgressStream;
 use super::simulated::SimulatedJob;
-use crate::options::{Operands, OptionGroup, OptionTable, SingleDash, value};
+use crate::options::*;
 
 /// Default number of ranks.
 const RANKS: usize = 2;

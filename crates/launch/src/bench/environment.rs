@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use oxmpi::settings::{Origin, Sources, TABLE, resolve};
+use oxmpi::settings::Origin;
 use oxmpi_bench::report::{Environment, Setting};
 use time::OffsetDateTime;
 
 use super::command::BenchCommand;
+use crate::process_settings;
 
 /// The thread level of the library, whatever level the user asks for.
 const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
@@ -37,8 +38,9 @@ pub(super) fn of(command: &BenchCommand) -> Environment {
 
 /// The settings that differ from their defaults. Wrong settings have ended the run before.
 fn settings() -> Vec<Setting> {
-    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
-    let all = values.map(|values| values.all).unwrap_or_default();
+    let all = process_settings::values()
+        .map(|values| values.all)
+        .unwrap_or_default();
     let made = all.iter().filter(|value| value.origin != Origin::Default);
     made.map(|value| Setting {
         name: value.setting.name.to_owned(),

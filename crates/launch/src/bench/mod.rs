@@ -26,11 +26,11 @@ mod timed_comm;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi_wire::pmi::Start;
 
 use crate::diagnostics::{self, EXIT_USAGE};
 use crate::process_manager::with_start;
+use crate::process_settings;
 use crate::run::pinning;
 use command::{BenchCommand, BenchRequest};
 use local_system::LocalSystem;
@@ -143,6 +143,5 @@ fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCo
 
 /// Whether the user has set the placement of ranks. The launcher reports wrong settings.
 fn is_placed() -> bool {
-    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
-    values.is_ok_and(|values| pinning::given(&values).next().is_some())
+    process_settings::values().is_ok_and(|values| pinning::given(&values).next().is_some())
 }

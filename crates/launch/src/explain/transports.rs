@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::columns::aligned;
 use crate::diagnostics;
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help};
+use crate::options::*;
 
 #[rustfmt::skip]
 const OPTIONS: OptionTable<bool> = OptionTable {

@@ -12,10 +12,7 @@ use super::environment::{PinEnvironment, files, unknown};
 use super::query::{self, PinQuery, Variables};
 use crate::destination::Destination;
 use crate::diagnostics::choose;
-use crate::options::{
-    Operands, OptionGroup, OptionTable, OptionValue, Parsed, SingleDash, flag, help, only_operand,
-    pair, value, version,
-};
+use crate::options::*;
 
 #[rustfmt::skip]
 pub(super) const OPTIONS: OptionTable<Typed> = OptionTable {

@@ -8,10 +8,7 @@ use oxmpi_pin::openmpi::{self, MapBy, Mapping};
 use oxmpi_text::{Error, whole};
 
 use super::hosts;
-use crate::options::{
-    Operands, OptionGroup, OptionTable, OptionValue, Parsed, SingleDash, flag, help, pair, value,
-    version,
-};
+use crate::options::*;
 
 /// The largest number of ranks.
 const RANKS_MAX: u64 = 1 << 20;

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi_coll::sim::{self, Machine};
 use serde::Deserialize;
 
 use crate::diagnostics::did_you_mean;
+use crate::process_settings;
 
 /// The file of a machine (`docs/formats.md`).
 #[derive(Deserialize)]
@@ -62,9 +62,7 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
 
 /// The costs by which jobs on this machine choose algorithms, as `oxmpi settings --tune` has fitted them.
 fn this() -> Result<Machine, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    Ok(values.tuning().machine)
+    Ok(process_settings::values()?.tuning().machine)
 }
 
 fn read(text: &str) -> Result<(String, Machine), String> {

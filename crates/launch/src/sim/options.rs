@@ -12,9 +12,7 @@ use oxmpi_text::size;
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions, parse_name, radix};
 use super::machine_model;
 use crate::diagnostics::did_you_mean;
-use crate::options::{
-    Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, value, version,
-};
+use crate::options::*;
 
 /// The largest number of ranks.
 const RANKS_MAX: u32 = 1 << 24;

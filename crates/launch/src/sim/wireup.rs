@@ -8,7 +8,7 @@ use oxmpi_wire::exchange::model::{Costs, Job, Time, counting, exchange, from_one
 use oxmpi_wire::exchange::rounds;
 
 use crate::columns;
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, help, value};
+use crate::options::*;
 
 #[rustfmt::skip]
 const OPTIONS: OptionTable<Options> = OptionTable {

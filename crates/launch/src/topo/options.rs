@@ -12,10 +12,7 @@ use super::format::TopoFormat;
 use super::source::MachineSource;
 use crate::destination::Destination;
 use crate::diagnostics::did_you_mean;
-use crate::options::{
-    Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, only_operand, value,
-    version,
-};
+use crate::options::*;
 
 #[rustfmt::skip]
 pub(super) const OPTIONS: OptionTable<Typed> = OptionTable {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::destination::Destination;
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, value};
+use crate::options::*;
 
 #[rustfmt::skip]
 pub(super) const OPTIONS: OptionTable<Typed> = OptionTable {

@@ -8,7 +8,7 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Workload};
 use oxmpi_text::size;
 
-use crate::options::{Operands, OptionGroup, OptionTable, Parsed, SingleDash, flag, help, value};
+use crate::options::*;
 use crate::sim::machine_model;
 
 #[rustfmt::skip]
