@@ -52,10 +52,7 @@ network_...; `oxmpi settings NAME` describes each. Try a value before a job uses
             |o, v| v.set(&mut o.ranks, ranks)),
         flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
         help(),
-    ] }],
-    outro: "",
-    single_dash: SingleDash::Letters,
-    operands: Operands::None,
+    ] }],    ..OptionTable::GNU
 };
 
 /// The command line of the first form.

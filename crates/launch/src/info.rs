@@ -28,10 +28,7 @@ transport whether it is used, why, and the system facilities that it needs.
     groups: &[OptionGroup { title: "Options", rows: &[
         flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
         help(),
-    ] }],
-    outro: "",
-    single_dash: SingleDash::Letters,
-    operands: Operands::None,
+    ] }],    ..OptionTable::GNU
 };
 
 /// Everything that the command prints.

@@ -34,47 +34,16 @@ struct Subcommand {
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
+#[rustfmt::skip]
 const COMMANDS: &[Subcommand] = &[
-    Subcommand {
-        name: "run",
-        about: "start the ranks of a job on this machine",
-        main: run::main,
-    },
-    Subcommand {
-        name: "bench",
-        about: "run the Intel MPI Benchmarks: latency and bandwidth, with checked data",
-        main: bench::main,
-    },
-    Subcommand {
-        name: "topo",
-        about: "show this or another machine: as text, picture or data",
-        main: topo::main,
-    },
-    Subcommand {
-        name: "pin",
-        about: "show where ranks and threads would run, here or on another machine, and why",
-        main: pin::main,
-    },
-    Subcommand {
-        name: "sim",
-        about: "simulate collectives on up to a million ranks",
-        main: sim::main,
-    },
-    Subcommand {
-        name: "explain",
-        about: "explain the path of a message and the algorithm of a collective",
-        main: explain::main,
-    },
-    Subcommand {
-        name: "settings",
-        about: "print every setting, its value and where the value comes from; tune this machine",
-        main: settings::main,
-    },
-    Subcommand {
-        name: "info",
-        about: "print this machine and its transports, and why each is used or not",
-        main: info::main,
-    },
+    Subcommand { name: "run", about: "start the ranks of a job on this machine", main: run::main },
+    Subcommand { name: "bench", about: "run the Intel MPI Benchmarks: latency and bandwidth, with checked data", main: bench::main },
+    Subcommand { name: "topo", about: "show this or another machine: as text, picture or data", main: topo::main },
+    Subcommand { name: "pin", about: "show where ranks and threads would run, here or on another machine, and why", main: pin::main },
+    Subcommand { name: "sim", about: "simulate collectives on up to a million ranks", main: sim::main },
+    Subcommand { name: "explain", about: "explain the path of a message and the algorithm of a collective", main: explain::main },
+    Subcommand { name: "settings", about: "print every setting, its value and where the value comes from; tune this machine", main: settings::main },
+    Subcommand { name: "info", about: "print this machine and its transports, and why each is used or not", main: info::main },
 ];
 
 fn main() -> ExitCode {

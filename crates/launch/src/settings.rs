@@ -72,8 +72,7 @@ must choose the same algorithms: tune one host, and copy its file to the others.
   oxmpi settings --tune --output /etc/oxmpi/settings.toml    for all users' jobs
   oxmpi settings --tune --output here.toml                   for jobs with OXMPI_SETTINGS_FILE=here.toml
 ",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| only_operand(&mut o.pattern, v.text()?.into())),
+    operands: Operands::Each(|o, v| only_operand(&mut o.pattern, v.text()?.into())),    ..OptionTable::GNU
 };
 
 /// The command line.

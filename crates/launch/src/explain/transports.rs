@@ -22,10 +22,7 @@ Lists every transport and network device of this host, whether it is used, and w
     groups: &[OptionGroup { title: "Options", rows: &[
         flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
         help(),
-    ] }],
-    outro: "",
-    single_dash: SingleDash::Letters,
-    operands: Operands::None,
+    ] }],    ..OptionTable::GNU
 };
 
 /// The text to print. Warnings that a job would print go to standard error.

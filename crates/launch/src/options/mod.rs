@@ -196,6 +196,16 @@ pub(crate) fn only_operand<V>(slot: &mut Option<V>, operand: V) -> Result<(), St
 }
 
 impl<T> OptionTable<T> {
+    /// An empty table for single-letter options and no operands, to be completed.
+    pub(crate) const GNU: Self = Self {
+        command: "",
+        intro: "",
+        groups: &[],
+        outro: "",
+        single_dash: SingleDash::Letters,
+        operands: Operands::None,
+    };
+
     fn rows(&self) -> impl Iterator<Item = &'static OptionRow<T>> {
         self.groups.iter().flat_map(|group| group.rows)
     }

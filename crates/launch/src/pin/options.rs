@@ -79,8 +79,7 @@ The columns `where` and `core` have logical numbers, as `oxmpi topo -l` shows th
 have the operating system's. The exit code is 0; 1 when something cannot be read or written; 2 for a wrong
 command line or setting.
 ",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),
+    operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),    ..OptionTable::GNU
 };
 
 /// What the command line asks for.

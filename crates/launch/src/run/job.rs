@@ -14,7 +14,8 @@ mod ending;
 mod events;
 mod start;
 
-use std::io::{self, Stderr, Stdout};
+use std::io::{self, Read, Stderr, Stdout};
+use std::os::fd::AsFd;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
@@ -24,7 +25,7 @@ use oxmpi_wire::pmi::{Event, Server, mapping};
 
 use super::failure::RankFailure;
 use super::input::TerminalInput;
-use super::output::{OutputStream, StreamState};
+use super::output::{OutputStream, RankStream, StreamState};
 use super::plan::JobPlan;
 use super::rank::RankProcess;
 use super::virtual_hosts::VirtualHosts;
@@ -152,14 +153,7 @@ impl Job<'_> {
     }
 
     fn forward_stdout(&mut self, rank: usize) {
-        let source = &mut self.ranks[rank].stdout;
-        if source
-            .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stdout) == StreamState::Ended)
-        {
-            *source = None;
-        }
-        self.stdout.flush();
+        forward(&mut self.ranks[rank].stdout, &mut self.stdout);
         if self.stdout.is_broken() {
             // The reader has gone: a rank that writes gets SIGPIPE, as without the launcher.
             self.ranks.iter_mut().for_each(|rank| rank.stdout = None);
@@ -167,14 +161,7 @@ impl Job<'_> {
     }
 
     fn forward_stderr(&mut self, rank: usize) {
-        let source = &mut self.ranks[rank].stderr;
-        if source
-            .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stderr) == StreamState::Ended)
-        {
-            *source = None;
-        }
-        self.stderr.flush();
+        forward(&mut self.ranks[rank].stderr, &mut self.stderr);
         if self.stderr.is_broken() {
             self.ranks.iter_mut().for_each(|rank| rank.stderr = None);
         }
@@ -258,4 +245,11 @@ impl Job<'_> {
         stderr.flush_all();
         Ok(code)
     }
+}
+
+/// Forwards what a stream of a rank has, and drops the stream at its end.
+fn forward<S: Read + AsFd>(stream: &mut Option<RankStream<S>>, to: &mut OutputStream<impl AsFd>) {
+    let open = stream.take();
+    *stream = open.and_then(|mut open| (open.forward(to) == StreamState::Open).then_some(open));
+    to.flush();
 }

@@ -79,8 +79,7 @@ for each byte. A message travels for `latency`. A message above the eager limit 
 (rendezvous). The model leaves out the network between the adapters, noise, caches, and the memory limits of
 nodes.
 ",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| { o.operands.push(v.text()?.into()); Ok(()) }),
+    operands: Operands::Each(|o, v| { o.operands.push(v.text()?.into()); Ok(()) }),    ..OptionTable::GNU
 };
 
 /// What the command line asks for.

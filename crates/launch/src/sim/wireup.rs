@@ -39,9 +39,7 @@ The model: the process manager answers one request after another. A connection t
 handshake, whose third packet carries the first bytes, and the two exchanges of the job's handshake. The ranks
 of a node copy all addresses from the node's memory at 10 GB/s together. Each line of the table counts its own
 time. The model leaves out the start of processes, the network between the adapters, and lost packets.
-",
-    single_dash: SingleDash::Letters,
-    operands: Operands::None,
+",    ..OptionTable::GNU
 };
 
 /// Longest time of an option in nanoseconds, so that sums fit in 64 bits.

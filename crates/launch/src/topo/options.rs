@@ -72,8 +72,7 @@ text. The ending of FILE selects the format (.txt, .svg, .xml, .json, .synthetic
         OptionGroup { title: "Other", rows: &[help(), version()] },
     ],
     outro: "The exit code is 0; 1 when something cannot be read or written; 2 for a wrong command line.\n",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),
+    operands: Operands::Each(|o, v| only_operand(&mut o.file, v.path())),    ..OptionTable::GNU
 };
 
 /// What the command line asks for.

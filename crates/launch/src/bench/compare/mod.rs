@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use oxmpi_bench::compare::{Report, read};
 
-use crate::destination;
+use crate::destination::{self, Destination};
 use crate::diagnostics::{self, CommandError};
 use options::Options;
 
@@ -42,7 +42,8 @@ fn run(options: &Options) -> Result<(), CommandError> {
     } else {
         report.page()
     };
-    destination::write(&text, &options.target).map_err(CommandError::Io)
+    let to = Destination::new(options.output.clone(), options.force);
+    destination::write(&text, &to).map_err(CommandError::Io)
 }
 
 /// The text of a file.

@@ -3,11 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::destination::Destination;
 use crate::options::*;
 
 #[rustfmt::skip]
-pub(super) const OPTIONS: OptionTable<Typed> = OptionTable {
+pub(super) const OPTIONS: OptionTable<Options> = OptionTable {
     command: "oxmpi bench report",
     intro: "\
 Usage: oxmpi bench report [--text] [-o FILE [--force]] FILE...
@@ -26,27 +25,18 @@ The page has plots of time and bandwidth over sizes and of time over ranks. It n
         flag(&["text"], "text instead of a page", |o| o.text = true),
         help(),
     ] }],
-    outro: "",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| { o.files.push(v.path()); Ok(()) }),
+    operands: Operands::Each(|o, v| { o.files.push(v.path()); Ok(()) }),    ..OptionTable::GNU
 };
 
-/// The options as typed.
-#[derive(Default)]
-pub(super) struct Typed {
-    files: Vec<PathBuf>,
-    text: bool,
-    output: Option<PathBuf>,
-    force: bool,
-}
-
-/// The files with results, and the destination of the report.
-#[derive(Debug, PartialEq)]
+/// The command line.
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Options {
     pub(super) files: Vec<PathBuf>,
     /// Whether the report is text instead of a page.
     pub(super) text: bool,
-    pub(super) target: Destination,
+    /// File for the report; default: standard output.
+    pub(super) output: Option<PathBuf>,
+    pub(super) force: bool,
 }
 
 /// Reads the words after `oxmpi bench report`. `None`: print the help.
@@ -54,33 +44,22 @@ pub(super) struct Options {
 /// # Errors
 /// A sentence that says what is wrong and what was expected.
 pub(super) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
-    let mut typed = Typed::default();
-    if OPTIONS.read(arguments, &mut typed)? != Parsed::Run(&[]) {
+    let mut options = Options::default();
+    if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
         return Ok(None);
     }
-    let Typed {
-        files,
-        text,
-        output,
-        force,
-    } = typed;
-    if files.is_empty() {
+    if options.files.is_empty() {
         return Err(OPTIONS.with_help("a file with results is missing"));
     }
-    if force && output.is_none() {
+    if options.force && options.output.is_none() {
         return Err(OPTIONS.with_help("--force needs --output: standard output is not overwritten"));
     }
-    Ok(Some(Options {
-        files,
-        text,
-        target: Destination::new(output, force),
-    }))
+    Ok(Some(options))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Options, parse};
-    use crate::destination::Destination;
     use std::ffi::OsString;
 
     fn words(line: &str) -> Result<Option<Options>, String> {
@@ -98,7 +77,8 @@ mod tests {
         let expected = Options {
             files: ["a.json".into(), "b.json".into()].into(),
             text: true,
-            target: Destination::new(Some("page.html".into()), true),
+            output: Some("page.html".into()),
+            force: true,
         };
         assert_eq!(wish, Ok(Some(expected)));
         assert_eq!(words("--help --wrong"), Ok(None));

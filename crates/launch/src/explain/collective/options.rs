@@ -60,9 +60,7 @@ uses it:
         flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
         help(),
     ] }],
-    outro: "",
-    single_dash: SingleDash::Letters,
-    operands: Operands::Each(|o, v| { o.words.push(v.text()?.into()); Ok(()) }),
+    operands: Operands::Each(|o, v| { o.words.push(v.text()?.into()); Ok(()) }),    ..OptionTable::GNU
 };
 
 /// The command line, and the call that it describes.
