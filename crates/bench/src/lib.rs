@@ -21,6 +21,9 @@ mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
+mod plain;
+#[cfg(feature = "compare")]
+pub mod plot;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "alloc")]

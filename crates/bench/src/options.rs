@@ -70,7 +70,7 @@ pub enum ThreadLevel {
 }
 
 /// What the options need to know of the world around them.
-pub trait Surroundings {
+pub trait System {
     /// The text of a file.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ pub trait Surroundings {
 /// The first word, or line of a file, that cannot be right.
 pub fn parse<'a>(
     words: impl IntoIterator<Item = &'a str>,
-    around: &dyn Surroundings,
+    system: &dyn System,
 ) -> Result<Request, OptionError> {
     let mut draft = Draft::default();
     let mut words = words.into_iter().peekable();
@@ -113,7 +113,7 @@ pub fn parse<'a>(
                     takes: form,
                     text,
                 };
-                set(&mut draft, &value, around)?;
+                set(&mut draft, &value, system)?;
             }
             Takes::Names(set) => {
                 let mut given = false;

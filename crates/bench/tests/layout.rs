@@ -3,7 +3,7 @@
 #![cfg(feature = "std")]
 
 use oxmpi_bench::OffCache;
-use oxmpi_bench::options::{Order, Request, Surroundings, parse};
+use oxmpi_bench::options::{Order, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Multiple, Row, Spread, tables};
 
@@ -13,7 +13,7 @@ const FOREIGN: &str = "Reduce_local";
 /// The file of the runs with `-msglen`.
 struct Lengths;
 
-impl Surroundings for Lengths {
+impl System for Lengths {
     fn read(&self, path: &str) -> Result<String, String> {
         assert_eq!(path, "Lengths");
         Ok("0\n100\n1000\n10000\n100000\n1000000\n".into())

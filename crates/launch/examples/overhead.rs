@@ -3,13 +3,13 @@
 //! The kernel as `oxmpi bench` runs it and a bare loop over the runtime take turns within one job;
 //! rank 0 prints the median half round trip of both, in nanoseconds, and their ratio.
 
-#[path = "../src/bench/binding.rs"]
-mod binding;
+#[path = "../src/bench/timed_comm.rs"]
+mod timed_comm;
 
-use binding::Bound;
 use oxmpi::{Result, Source, World};
 use oxmpi_bench::kernels::Sample;
 use oxmpi_bench::{Comm, Kernel, Memory};
+use timed_comm::TimedComm;
 
 /// Blocks of each, and round trips in a block.
 const BLOCKS: usize = 401;
@@ -20,7 +20,7 @@ const TAG: u32 = 1;
 fn main() -> Result<()> {
     let world = World::init()?;
     let bare = world.comm().dup()?;
-    let mut bound = Bound::new(world.comm().dup()?);
+    let mut bound = TimedComm::new(world.comm().dup()?);
     let kernel = Kernel::PingPong;
     let room = (kernel.info().room)(0, 2);
     let mut memory = Memory::new(room, None);

@@ -1,11 +1,11 @@
-//! `oxmpi explain`: which path a message takes, by its size and its peer, and why; which algorithm
-//! serves a collective (`collective`); which transports are taken (`transports`).
+//! `oxmpi explain`: explains the path of a message by size and peer, the algorithm of a collective (`collective`), and
+//! the choice of transports (`transports`).
 //!
-//! Nothing is started and nothing measured: what is printed is the table that a lane makes from
-//! costs and settings when it is set up, made here from the same functions.
+//! No job is started and nothing is measured: the tables come from the functions that a job calls, with the costs and
+//! settings of this process.
 
 mod collective;
-mod network;
+mod mailbox_memory;
 mod peers;
 mod show;
 #[cfg(test)]
@@ -15,91 +15,90 @@ mod transports;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use lexopt::prelude::*;
-use oxmpi::settings::{Sources, TABLE, Values, resolve};
+use oxmpi::settings::Values;
 
-use crate::complain::{self, USAGE};
+use crate::diagnostics::{self, CommandError};
+use crate::options::*;
+use crate::process_settings;
 
-const HELP: &str = "\
+#[rustfmt::skip]
+const OPTIONS: OptionTable<PathOptions> = OptionTable {
+    command: "oxmpi explain",
+    intro: "\
 Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
        oxmpi explain transports [--json]
 
-The second form says which algorithm serves a collective; `oxmpi explain allreduce --help` says more. The third says of
-each transport and network device of this host whether it is taken, and why. The first:
+The second form explains which algorithm serves a collective; `oxmpi explain allreduce --help` describes it.
+The third form lists every transport and network device of this host, whether it is used, and why. The first
+form:
 
-Prints which path a message takes, by its size, to each kind of peer: this rank itself, a rank of the
-same node, a rank of another node. And why: a path ends where it reaches no further, where the next
-one costs less, or where a setting says so. No job is started.
+Prints which path a message takes, by size, to each kind of peer: this rank itself, a rank of the same node, a
+rank of another node. For each path it prints why the path ends: the path reaches no further, the next path
+costs less, or a setting ends it. No job is started.
 
-  E0  eager, in one line or mailbox: the send is done at once, the receiver looks in one place
-  E1  eager, through buffers: the send is done at once, both sides copy
-  R0  rendezvous: the receiver waits for the envelope and gets the bytes in one piece
-  R1  rendezvous: the receiver says where, and the sender puts the bytes in chunks
+  E0  eager, in one cache line or mailbox: the send completes at once; the receiver polls one place
+  E1  eager, through buffers: the send completes at once; sender and receiver copy
+  R0  rendezvous by get: the receiver matches the envelope and reads the bytes in one piece
+  R1  rendezvous by put: the receiver sends its address, and the sender writes the bytes in chunks
 
-Settings that move the ends: short_limit, eager_limit, get_limit, rendezvous, put_chunk, and those of
-networks, network_...; `oxmpi settings NAME` explains each one. Try one before a job has it:
+These settings move the ends of paths: short_limit, eager_limit, get_limit, rendezvous, put_chunk, and
+network_...; `oxmpi settings NAME` describes each. Try a value before a job uses it:
 
   OXMPI_EAGER_LIMIT=2K oxmpi explain
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        value(&["n", "np"], &["RANKS"], "size of the job; also prints the memory that network mailboxes take of each rank",
+            |o, v| v.set(&mut o.ranks, ranks)),
+        flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
+        help(),
+    ] }],    ..OptionTable::GNU
+};
 
-Options:
-  -n RANKS       a job of so many ranks: also what mailboxes of a network take of each rank's memory
-  --json         JSON, described in docs/formats.md
-";
-
-/// What the user typed.
+/// The command line of the first form.
 #[derive(Default)]
-struct Options {
+struct PathOptions {
     ranks: Option<u64>,
     json: bool,
-    help: bool,
 }
 
-/// Everything that is printed.
-struct Explained {
-    peers: Vec<peers::Peers>,
-    mailboxes: Option<network::Mailboxes>,
+/// Everything that the first form prints.
+struct PathsExplained {
+    peers: Vec<peers::PeerPaths>,
+    mailboxes: Option<mailbox_memory::MailboxMemory>,
 }
 
 /// Runs `oxmpi explain` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    match run(arguments) {
-        Ok(text) => {
-            complain::answer(text);
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            complain::error(why);
-            USAGE.into()
-        }
+    match run(&arguments) {
+        Ok(text) => diagnostics::print(text),
+        Err(why) => diagnostics::exit_code(Err(CommandError::Usage(why))),
     }
 }
 
-/// What to print.
-fn run(arguments: Vec<OsString>) -> Result<String, String> {
-    if let Some(word) = arguments
-        .first()
-        .filter(|word| collective::is_collective(word))
-    {
-        let help = format!("oxmpi explain {} --help", word.display());
-        let said = values().and_then(|values| collective::run(arguments, &values));
-        return said.map_err(|why| complain::with_help(why, &help));
+/// The text to print.
+fn run(arguments: &[OsString]) -> Result<String, String> {
+    match arguments {
+        [word, ..] if collective::is_collective(word) => {
+            let help = format!("oxmpi explain {} --help", word.display());
+            let explained = values().and_then(|values| collective::run(arguments, &values));
+            return explained.map_err(|why| diagnostics::with_help(why, &help));
+        }
+        [word, rest @ ..] if word == "transports" => {
+            return transports::run(rest, values);
+        }
+        _ => {}
     }
-    if arguments.first().is_some_and(|word| word == "transports") {
-        let said = values().and_then(|values| transports::run(&arguments[1..], &values));
-        return said.map_err(|why| complain::with_help(why, "oxmpi explain --help"));
-    }
-    let options =
-        parse(arguments).map_err(|why| complain::with_help(why, "oxmpi explain --help"))?;
-    if options.help {
-        return Ok(HELP.into());
+    let mut options = PathOptions::default();
+    if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
+        return Ok(OPTIONS.help());
     }
     let values = values()?;
-    let explained = Explained {
+    let explained = PathsExplained {
         peers: peers::all(&values, options.ranks),
         mailboxes: options
             .ranks
-            .map(|ranks| network::mailboxes(&values, ranks)),
+            .map(|ranks| mailbox_memory::mailboxes(&values, ranks)),
     };
     Ok(if options.json {
         show::json(&explained)
@@ -108,31 +107,11 @@ fn run(arguments: Vec<OsString>) -> Result<String, String> {
     })
 }
 
-/// The settings of this process, after their warnings.
+/// The settings of this process; prints their warnings.
 fn values() -> Result<Values, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    values.warnings.iter().for_each(complain::error);
+    let values = process_settings::values()?;
+    values.warnings.iter().for_each(diagnostics::error);
     Ok(values)
-}
-
-fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {
-    let mut options = Options::default();
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('n') | Long("np") => {
-                options.ranks = Some(parser.value()?.parse_with(ranks)?);
-            }
-            Long("json") => options.json = true,
-            Long("help") | Short('h') => {
-                options.help = true;
-                break;
-            }
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok(options)
 }
 
 fn ranks(text: &str) -> Result<u64, &'static str> {

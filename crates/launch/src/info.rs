@@ -1,4 +1,4 @@
-//! `oxmpi info`: this machine, the transports found, and why each is used or not.
+//! `oxmpi info`: prints this machine and its transports, and why each transport is used or not.
 
 mod show;
 
@@ -6,100 +6,81 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use lexopt::prelude::*;
-use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};
 
-use crate::complain::{self, USAGE};
-use crate::manager::started;
+use crate::diagnostics::{self, CommandError};
+use crate::options::*;
+use crate::process_manager::with_start;
+use crate::process_settings;
 
-const HELP: &str = "\
+#[rustfmt::skip]
+const OPTIONS: OptionTable<bool> = OptionTable {
+    command: "oxmpi info",
+    intro: "\
 Usage: oxmpi info [--json]
 
-Prints the version, this machine as ranks will see it, the process manager that started this
-process, if one did, and every transport with what it needs: what
-was found, what is used, and why not.
+Prints the version, this machine as ranks see it, the process manager that started this process, and for each
+transport whether it is used, why, and the system facilities that it needs.
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
+        help(),
+    ] }],    ..OptionTable::GNU
+};
 
-Options:
-  --json         JSON, described in docs/formats.md
-";
-
-/// What is printed.
-struct Info {
+/// Everything that the command prints.
+struct SystemInfo {
     version: &'static str,
     host: String,
-    /// How many there are of each kind of object, outermost first; a sentence where the machine
-    /// could not be read.
+    /// The number of objects of each kind, outermost first; an error if the machine cannot be read.
     machine: Result<Vec<(Kind, usize)>, String>,
-    /// The processors that this process may use.
+    /// Processors in the mask of this process.
     allowed: CpuSet,
-    /// Processors that may run at once, by mask and control groups.
+    /// Processors that may run at once, by the mask and the control groups.
     granted: usize,
-    /// Bytes of memory left, and who says so.
+    /// Available bytes of memory, and the limit that says so.
     memory: Option<limit::Available>,
-    /// Who started this process, and how that was found out; or what is wrong with it.
+    /// The process manager that started this process, or what is wrong with its variables.
     manager: String,
-    transports: Vec<Transport>,
+    transports: Vec<TransportInfo>,
 }
 
-/// One way to send messages.
-struct Transport {
+/// A transport, and whether jobs on this host use it.
+struct TransportInfo {
     name: &'static str,
     used: bool,
     why: String,
-    parts: Vec<Part>,
+    parts: Vec<Facility>,
 }
 
-/// Something that a transport is made of.
-struct Part {
+/// A facility of the system that a transport needs.
+struct Facility {
     name: &'static str,
     purpose: &'static str,
     found: bool,
-    /// What follows from that.
+    /// The consequence.
     note: String,
 }
 
 /// Runs `oxmpi info` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let text: String = match parse(arguments) {
-        Ok(Form::Help) => HELP.into(),
-        Ok(Form::Text) => show::text(&gather()),
-        Ok(Form::Json) => show::json(&gather()),
-        Err(why) => {
-            complain::error(format_args!("{why}. See `oxmpi info --help`."));
-            return USAGE.into();
-        }
-    };
-    complain::answer(text)
+    let mut json = false;
+    diagnostics::print(match OPTIONS.read(&arguments, &mut json) {
+        Ok(Parsed::Run(_)) if json => show::json(&collect()),
+        Ok(Parsed::Run(_)) => show::text(&collect()),
+        Ok(Parsed::Help | Parsed::Version) => OPTIONS.help(),
+        Err(why) => return diagnostics::exit_code(Err(CommandError::Usage(why))),
+    })
 }
 
-enum Form {
-    Text,
-    Json,
-    Help,
-}
-
-fn parse(arguments: Vec<OsString>) -> Result<Form, lexopt::Error> {
-    let mut form = Form::Text;
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        form = match argument {
-            Long("json") => Form::Json,
-            Long("help") | Short('h') => return Ok(Form::Help),
-            other => return Err(other.unexpected()),
-        };
-    }
-    Ok(form)
-}
-
-/// Asks the system.
-fn gather() -> Info {
+/// Collects the information from the system.
+fn collect() -> SystemInfo {
     let mask = affinity::current().unwrap_or_default();
-    let selection = selected();
-    Info {
+    let selection = selection();
+    SystemInfo {
         version: env!("CARGO_PKG_VERSION"),
         host: host::name(),
         machine: Machine::this()
@@ -108,7 +89,7 @@ fn gather() -> Info {
         allowed: affinity::cpus(&mask).collect(),
         granted: cpu::granted(),
         memory: limit::available(),
-        manager: started(|found| match found {
+        manager: with_start(|found| match found {
             Ok(start) => start.to_string(),
             Err(why) => why.to_string(),
         }),
@@ -116,7 +97,7 @@ fn gather() -> Info {
     }
 }
 
-/// Kinds that say something about where messages go.
+/// The numbers of objects that determine the paths of messages.
 fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
     let kinds = [Kind::Package, Kind::Numa, Kind::L3, Kind::Core, Kind::Pu];
     let count = |kind| (kind, machine.objects(kind).len());
@@ -127,15 +108,13 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
         .collect()
 }
 
-/// What the settings take of what this host has; a sentence where a setting is wrong.
-fn selected() -> Result<Selection, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    Ok(opened(&values))
+/// The transports that the settings select on this host; an error if a setting is wrong.
+fn selection() -> Result<Selection, String> {
+    Ok(opened(&process_settings::values()?))
 }
 
-/// Whether `transport` is taken, and why.
-fn verdict(
+/// Whether `transport` is used, and why.
+fn transport_choice(
     selection: &Result<Selection, String>,
     transport: transports::Transport,
 ) -> (bool, String) {
@@ -151,8 +130,8 @@ fn verdict(
 }
 
 /// Shared memory between the ranks of one machine.
-fn shm(selection: &Result<Selection, String>) -> Transport {
-    let part = |name, purpose, tried: io::Result<()>, without: &str| Part {
+fn shm(selection: &Result<Selection, String>) -> TransportInfo {
+    let part = |name, purpose, tried: io::Result<()>, without: &str| Facility {
         name,
         purpose,
         found: tried.is_ok(),
@@ -162,52 +141,52 @@ fn shm(selection: &Result<Selection, String>) -> Transport {
         "memfd",
         "memory shared without a file",
         probe::memfd(),
-        "ranks of a node talk by tcp instead",
+        "ranks of a node use tcp instead",
     );
     let pidfd = part(
         "pidfd",
-        "noticing that a rank has died",
+        "detecting the death of a rank",
         probe::pidfd(),
         "ranks cannot join a job",
     );
     let futex = part(
         "futex",
-        "sleeping until a message comes",
+        "sleeping until a message arrives",
         probe::futex(),
-        "waiting ranks sleep briefly instead",
+        "waiting ranks sleep for short times instead",
     );
     let membarrier = part(
         "membarrier",
-        "waking sleepers at no cost for senders",
+        "waking sleeping receivers without cost for senders",
         probe::membarrier(),
-        "sleeps are cut short instead",
+        "sleeps are short instead",
     );
     let single_copy = part(
         "process_vm_readv",
-        "long messages in a single copy, where that is fastest",
+        "long messages with a single copy, where that is fastest",
         probe::process_vm_readv(),
         "copies through shared memory instead",
     );
-    let (taken, why) = verdict(selection, transports::Transport::Shared);
+    let (taken, why) = transport_choice(selection, transports::Transport::Shared);
     let works = pidfd.found;
-    Transport {
+    TransportInfo {
         name: "shm",
         used: taken && works,
         why: if works {
             why
         } else {
-            "the system refuses what it stands on".into()
+            "the system does not provide pidfd, which it needs".into()
         },
         parts: vec![memfd, pidfd, futex, membarrier, single_copy],
     }
 }
 
-/// Between machines.
-fn tcp(selection: &Result<Selection, String>) -> Transport {
-    let (used, why) = verdict(selection, transports::Transport::Tcp);
+/// TCP between machines.
+fn tcp(selection: &Result<Selection, String>) -> TransportInfo {
+    let (used, why) = transport_choice(selection, transports::Transport::Tcp);
     let interfaces = selection.iter().flat_map(|selection| &selection.interfaces);
     let through: Vec<&str> = interfaces.map(String::as_str).collect();
-    Transport {
+    TransportInfo {
         name: "tcp",
         used,
         why: if used {

@@ -1,27 +1,27 @@
-//! This machine, read as far as placing ranks needs.
+//! Reads this machine as far as the placement of ranks needs, to keep the start of a job short.
 
 use oxmpi_topo::Machine;
 use oxmpi_topo::linux::{Files, Root};
 
-/// Reads this machine; its caches only if asked, its devices only where there is one for RDMA.
+/// Reads this machine. Caches are read only with `has_caches`, devices only if an RDMA device exists.
 ///
 /// # Errors
-/// A sentence that names the file.
-pub(crate) fn this(has_caches: bool) -> Result<Machine, String> {
-    Machine::from_linux(&Needed::new(Root::live(), has_caches))
+/// A sentence with the name of the file.
+pub(crate) fn local(has_caches: bool) -> Result<Machine, String> {
+    Machine::from_linux(&PlacementFiles::new(Root::live(), has_caches))
         .map_err(|error| format!("cannot read this machine: {error}"))
 }
 
-/// This machine's files but for those that placing does not ask for, which are most: a job should start fast.
-struct Needed {
+/// The files of this machine without those that the placement of ranks does not need, which are most.
+struct PlacementFiles {
     root: Root,
-    /// Whether a setting speaks of caches.
+    /// Whether caches are read.
     caches: bool,
-    /// Whether there is an RDMA device, the only ones that ranks move to.
+    /// Whether devices are read: only RDMA devices move ranks.
     devices: bool,
 }
 
-impl Needed {
+impl PlacementFiles {
     fn new(root: Root, caches: bool) -> Self {
         let devices = !root.list("/sys/class/infiniband").is_empty();
         Self {
@@ -38,7 +38,7 @@ impl Needed {
     }
 }
 
-impl Files for Needed {
+impl Files for PlacementFiles {
     fn read(&self, path: &str) -> Option<String> {
         self.has(path).then(|| self.root.read(path)).flatten()
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn this_machine_is_read_without_its_caches() {
         let whole = Machine::this().expect("this machine");
-        let read = |caches| Machine::from_linux(&Needed::new(Root::live(), caches));
+        let read = |caches| Machine::from_linux(&PlacementFiles::new(Root::live(), caches));
         let machine = read(false).expect("this machine");
         assert_eq!(machine.online(), whole.online());
         assert!(machine.iter().all(|object| object.cache().is_none()));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_read_where_one_is_for_rdma() {
+    fn devices_are_read_if_one_is_an_rdma_device() {
         let own = Folder::fresh();
         let folder = own.path();
         let function = folder.join("sys/devices/pci0000:00/0000:00:03.0");
@@ -102,7 +102,7 @@ mod tests {
             std::os::unix::fs::symlink("../..", function.join("infiniband/mlx5_0/device"))
         };
         all().expect("a folder for the test");
-        let machine = Machine::from_linux(&Needed::new(Root::new(folder), false));
+        let machine = Machine::from_linux(&PlacementFiles::new(Root::new(folder), false));
         let kinds: Vec<_> = machine
             .expect("a machine")
             .devices()

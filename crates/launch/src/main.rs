@@ -1,4 +1,4 @@
-//! The `oxmpi` command: one file or folder per subcommand, each with `main(arguments) -> ExitCode`.
+//! The command `oxmpi`: finds the subcommand and runs its `main(arguments) -> ExitCode`.
 //!
 //! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`; under the
 //! name `IMB-MPI1`, `oxmpi bench`.
@@ -6,73 +6,44 @@
 #![forbid(unsafe_code)]
 
 mod bench;
-mod complain;
+mod columns;
+mod destination;
+mod diagnostics;
 mod explain;
 mod info;
 mod machine;
-mod manager;
+mod options;
 mod pin;
+mod process_manager;
+mod process_settings;
 mod run;
 mod settings;
 mod sim;
-mod table;
-mod target;
 mod topo;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use complain::{USAGE, VERSION};
+use diagnostics::{EXIT_USAGE, VERSION};
 
-/// A subcommand: its name, one line about it, and where it begins.
-struct Command {
+/// A subcommand: its name, one line of help, and its entry point.
+struct Subcommand {
     name: &'static str,
     about: &'static str,
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[
-    Command {
-        name: "run",
-        about: "start the ranks of a job on this machine",
-        main: run::main,
-    },
-    Command {
-        name: "bench",
-        about: "the Intel MPI Benchmarks: latency and bandwidth, with proof of the data",
-        main: bench::main,
-    },
-    Command {
-        name: "topo",
-        about: "this machine, or any that is described: as text, picture or data",
-        main: topo::main,
-    },
-    Command {
-        name: "pin",
-        about: "where ranks and threads would run, here or on another machine, and why",
-        main: pin::main,
-    },
-    Command {
-        name: "sim",
-        about: "how long a collective takes on a million ranks that are not here",
-        main: sim::main,
-    },
-    Command {
-        name: "explain",
-        about: "which path a message takes and which algorithm serves a collective, and why",
-        main: explain::main,
-    },
-    Command {
-        name: "settings",
-        about: "every setting, its value, and where the value came from",
-        main: settings::main,
-    },
-    Command {
-        name: "info",
-        about: "this machine, the transports found, and why each is used or not",
-        main: info::main,
-    },
+#[rustfmt::skip]
+const COMMANDS: &[Subcommand] = &[
+    Subcommand { name: "run", about: "start the ranks of a job on this machine", main: run::main },
+    Subcommand { name: "bench", about: "run the Intel MPI Benchmarks: latency and bandwidth, with checked data", main: bench::main },
+    Subcommand { name: "topo", about: "show this or another machine: as text, picture or data", main: topo::main },
+    Subcommand { name: "pin", about: "show where ranks and threads would run, here or on another machine, and why", main: pin::main },
+    Subcommand { name: "sim", about: "simulate collectives on up to a million ranks", main: sim::main },
+    Subcommand { name: "explain", about: "explain the path of a message and the algorithm of a collective", main: explain::main },
+    Subcommand { name: "settings", about: "print every setting, its value and where the value comes from; tune this machine", main: settings::main },
+    Subcommand { name: "info", about: "print this machine and its transports, and why each is used or not", main: info::main },
 ];
 
 fn main() -> ExitCode {
@@ -88,16 +59,16 @@ fn main() -> ExitCode {
     }
     let mut rest = rest.into_iter();
     let Some(name) = rest.next() else {
-        complain::answer(help());
-        return USAGE.into();
+        diagnostics::print(help());
+        return EXIT_USAGE.into();
     };
     let name = name.to_string_lossy().into_owned();
     match name.as_str() {
         "help" | "-h" | "--help" => match rest.next() {
-            None => complain::answer(help()),
+            None => diagnostics::print(help()),
             Some(topic) => dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
         },
-        "-V" | "--version" => complain::answer(VERSION),
+        "-V" | "--version" => diagnostics::print(VERSION),
         _ => dispatch(&name, rest.collect()),
     }
 }
@@ -107,8 +78,13 @@ fn dispatch(name: &str, arguments: Vec<OsString>) -> ExitCode {
         Some(command) => (command.main)(arguments),
         None => {
             let names = COMMANDS.iter().map(|command| command.name);
-            complain::unknown("command", name, names, "oxmpi --help");
-            USAGE.into()
+            diagnostics::error(diagnostics::unknown_name(
+                "command",
+                name,
+                names,
+                "oxmpi --help",
+            ));
+            EXIT_USAGE.into()
         }
     }
 }
@@ -118,10 +94,10 @@ fn help() -> String {
         "oxmpi: message passing for high-performance computing\n\n\
          Usage: oxmpi COMMAND [OPTIONS]\n\nCommands:\n",
     );
-    for Command { name, about, .. } in COMMANDS {
+    for Subcommand { name, about, .. } in COMMANDS {
         text += &format!("  {name:<10} {about}\n");
     }
-    text += "  help       this text; `oxmpi help COMMAND` for one command\n\n\
+    text += "  help       print this text; `oxmpi help COMMAND` describes one command\n\n\
              A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
              Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, `oxmpi bench`.\n";
     text

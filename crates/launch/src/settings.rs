@@ -1,5 +1,5 @@
-//! `oxmpi settings`: every setting, its value, and where the value came from; and `--tune`, which
-//! measures what some of them should be.
+//! `oxmpi settings`: prints every setting, its value and the origin of the value; `--tune` measures this machine and
+//! writes the settings that suit it.
 
 mod show;
 mod tune;
@@ -8,57 +8,74 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lexopt::prelude::*;
-use oxmpi::settings::{Sources, TABLE, Value, Values, resolve};
+use oxmpi::settings::{Value, Values};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
-use oxmpi_text::{Level, nearest, size, whole};
+use oxmpi_text::{Level, size, whole};
 
-use crate::complain::{self, Failure};
-use tune::{Measure, Timed, Tune};
+use crate::diagnostics::{self, CommandError, did_you_mean};
+use crate::options::*;
+use crate::process_settings;
+use tune::{MeasureOptions, Timing, TuneOptions};
 
-const HELP: &str = "\
+#[rustfmt::skip]
+const OPTIONS: OptionTable<Options> = OptionTable {
+    command: "oxmpi settings",
+    intro: "\
 Usage: oxmpi settings [OPTIONS] [PATTERN]
        oxmpi settings --tune [--output FILE] [--force] [--rounds N] [--json]
 
-Prints every setting: its name, value, where the value came from, its default and its type.
-A PATTERN shows settings with that text in their name (also the name in another product), of every
-level; the whole name of one setting shows all there is to know about it.
+Prints every setting: name, value, origin of the value, default, type and meaning. PATTERN selects the
+settings whose name, or name in another product, contains that text, of every level. The whole name of a
+setting prints all there is to know about it.
 
-A value comes from the first of: the command line of a job, the environment variable OXMPI_NAME, the
-variable of another product that means the same, the file named by OXMPI_SETTINGS_FILE, the file
-oxmpi/settings.toml in $XDG_CONFIG_HOME or ~/.config (lines NAME = \"VALUE\"), the same of the whole
-site, /etc/oxmpi/settings.toml, the default.
-
-Options:
-  --level N      settings up to level N: 1 basic, 2 tuning (usual), 3 expert
-  --parsable     one line a setting, fields separated by tabs
-  --json         JSON, described in docs/formats.md
-
-Tuning: --tune starts jobs of two ranks for some seconds, on the two cores that are nearest to each
-other and on two that are farthest apart, and times messages one way: on which path short ones go
-(short_limit, eager_limit), by which road and in which pieces long ones do (shm_road, shm_chunk). A
-setting gets another value than its default only if that is faster by more than one part in twenty;
-the table says of each what was seen and why. What a message costs inside a node (coll_node_latency,
-coll_node_overhead, coll_node_bandwidth: L, o and 1/G of LogGP) is fitted, for the choice of
-collectives' algorithms and for `oxmpi sim --machine this`; between nodes nothing is measured. Run it
-while the machine does nothing else. All ranks of a job must choose the same algorithms: of several hosts
-tune one, and copy its file to the others.
+A value comes from the first of: the command line of the job; the environment variable OXMPI_NAME; the
+variable of another product with the same meaning; the file named by OXMPI_SETTINGS_FILE; the user's file
+oxmpi/settings.toml in $XDG_CONFIG_HOME or ~/.config (lines NAME = \"VALUE\"); the site's file
+/etc/oxmpi/settings.toml; the default.
+",
+    groups: &[
+        OptionGroup { title: "Options", rows: &[
+            value(&["level"], &["N"], "settings up to level N: 1 basic, 2 tuning (default), 3 expert",
+                |o, v| v.set(&mut o.level, level)),
+            flag(&["parsable"], "one line a setting, fields separated by tabs", |o| o.form = Form::Parsable),
+            flag(&["json"], "print JSON (docs/formats.md)", |o| o.form = Form::Json),
+            help(),
+        ] },
+        OptionGroup { title: "Tuning", rows: &[
+            flag(&["tune"], "measure this machine, and write the settings that suit it to a file", |o| o.task = Task::Tune),
+            value(&["output"], &["FILE"], "file for the settings; default: this user's settings.toml",
+                |o, v| { o.output = Some(v.path()); Ok(()) }),
+            flag(&["force"], "replace the file if it exists", |o| o.force = true),
+            value(&["rounds"], &["N"], "number of rounds, whose medians count: 1 to 99, default 5",
+                |o, v| v.set(&mut o.rounds, rounds)),
+            value(&["measure"], &["LENGTHS"], "take part in one measurement, in a job of two ranks: prints nanoseconds one way for each \
+                length (oxmpi run -n 2 oxmpi settings --measure 8,64K,1M)",
+                |o, v| { o.task = Task::Measure(v.parse(lengths)?); Ok(()) }),
+            value(&["on"], &["PROCESSORS"], "with --measure: the processor of each rank, such as 0,1",
+                |o, v| v.set(&mut o.processors, processors)),
+            flag(&["back-to-back"], "with --measure: time of one more message in a series without pauses", |o| o.timing = Timing::BackToBack),
+            flag(&["in-a-row"], "", |o| o.timing = Timing::BackToBack),
+        ] },
+    ],
+    outro: "\
+--tune starts jobs of two ranks for some seconds, on the two cores that are nearest to each other and on the
+two that are farthest apart. It measures the time of a message one way: the path of short messages
+(short_limit, eager_limit), and the protocol and chunk size of long messages (shm_protocol, shm_chunk). A
+setting gets another value than its default only if that is faster by more than 5%; the table shows the times
+and the reason. The costs of a message inside a node are fitted to the LogGP model (coll_node_latency,
+coll_node_overhead, coll_node_bandwidth: L, o and 1/G), for the choice of collective algorithms and for `oxmpi
+sim --machine this`. Between nodes nothing is measured. Run it while the machine is idle. All ranks of a job
+must choose the same algorithms: tune one host, and copy its file to the others.
 
   oxmpi settings --tune                                      for this user's jobs
-  oxmpi settings --tune --output /etc/oxmpi/settings.toml    for everybody's
+  oxmpi settings --tune --output /etc/oxmpi/settings.toml    for all users' jobs
   oxmpi settings --tune --output here.toml                   for jobs with OXMPI_SETTINGS_FILE=here.toml
+",
+    operands: Operands::Each(|o, v| only_operand(&mut o.pattern, v.text()?.into())),    ..OptionTable::GNU
+};
 
-  --output FILE  where the settings go; without it, this user's settings.toml
-  --force        replace a file that is there
-  --rounds N     measure everything N times and take medians: 1 to 99, usually 5
-  --measure LENGTHS [--on PROCESSORS] [--in-a-row]
-                 one measurement alone, in a job of two: nanoseconds one way for each length, or what
-                 one more message takes in a row of many
-                 (oxmpi run -n 2 oxmpi settings --measure 8,64K,1M)
-";
-
-/// What the user typed.
+/// The command line.
 struct Options {
     level: Option<Level>,
     form: Form,
@@ -68,20 +85,20 @@ struct Options {
     force: bool,
     rounds: u32,
     processors: Vec<usize>,
-    timed: Timed,
+    timing: Timing,
 }
 
-/// What is asked for.
+/// What the command does.
 #[derive(Default, PartialEq, Eq)]
 enum Task {
     #[default]
     Show,
     Tune,
-    /// To take part in a measurement, of messages of these lengths.
+    /// Take part in a measurement with messages of these lengths, in bytes.
     Measure(Vec<u64>),
 }
 
-/// Rounds of a measurement when nobody says how many.
+/// Default of `--rounds`.
 const ROUNDS: u32 = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,55 +106,50 @@ enum Form {
     Table,
     Parsable,
     Json,
-    Help,
 }
 
 /// Runs `oxmpi settings` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    match run(arguments) {
-        Ok(text) => complain::answer(text),
-        Err(failure) => complain::finish(Err(failure)),
+    match run(&arguments) {
+        Ok(text) => diagnostics::print(text),
+        Err(failure) => diagnostics::exit_code(Err(failure)),
     }
 }
 
-/// What to print.
-fn run(arguments: Vec<OsString>) -> Result<String, Failure> {
-    let options = parse(arguments)
-        .map_err(|why| Failure::Usage(format!("{why}. See `oxmpi settings --help`.")))?;
-    if options.form == Form::Help {
-        return Ok(HELP.into());
-    }
+/// The text to print.
+fn run(arguments: &[OsString]) -> Result<String, CommandError> {
+    let Some(options) = parse(arguments).map_err(CommandError::Usage)? else {
+        return Ok(OPTIONS.help());
+    };
     match options.task {
-        Task::Show => shown(&options).map_err(Failure::Usage),
-        Task::Tune => tune::run(&Tune {
+        Task::Show => shown(&options).map_err(CommandError::Usage),
+        Task::Tune => tune::run(&TuneOptions {
             output: options.output,
             force: options.force,
             rounds: options.rounds,
             json: options.form == Form::Json,
-            machine: usual_machine().map_err(Failure::Usage)?,
+            machine: usual_machine().map_err(CommandError::Usage)?,
         }),
-        Task::Measure(lengths) => tune::measure(&Measure {
+        Task::Measure(lengths) => tune::measure(&MeasureOptions {
             lengths,
-            timed: options.timed,
+            timing: options.timing,
             processors: options.processors,
         })
-        .map_err(Failure::Data),
+        .map_err(CommandError::Io),
     }
 }
 
-/// The machine that the settings name, without what they say of single costs.
+/// The machine of the setting `coll_machine`, without the settings for single costs.
 fn usual_machine() -> Result<Machine, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    let values = process_settings::values()?;
     let named = &values.get("coll_machine").text;
     machine(named).map_err(|bad| bad.to_string())
 }
 
-/// The values that the user has, in the form that the options ask for.
+/// The selected settings in the selected form.
 fn shown(options: &Options) -> Result<String, String> {
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    values.warnings.iter().for_each(complain::error);
+    let values = process_settings::values()?;
+    values.warnings.iter().for_each(diagnostics::error);
     let shown = select(&values, options)?;
     Ok(match options.form {
         Form::Json => show::json(&shown, &values.warnings),
@@ -149,7 +161,8 @@ fn shown(options: &Options) -> Result<String, String> {
     })
 }
 
-fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {
+/// Reads the command line. `None`: print the help.
+fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
     let mut options = Options {
         level: None,
         form: Form::Table,
@@ -159,46 +172,26 @@ fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {
         force: false,
         rounds: ROUNDS,
         processors: Vec::new(),
-        timed: Timed::OneWay,
+        timing: Timing::OneWay,
     };
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Long("level") => options.level = Some(parser.value()?.parse_with(level)?),
-            Long("parsable") => options.form = Form::Parsable,
-            Long("json") => options.form = Form::Json,
-            Long("tune") => options.task = Task::Tune,
-            Long("output") => options.output = Some(parser.value()?.into()),
-            Long("force") => options.force = true,
-            Long("rounds") => options.rounds = parser.value()?.parse_with(rounds)?,
-            Long("measure") => options.task = Task::Measure(parser.value()?.parse_with(lengths)?),
-            Long("on") => options.processors = parser.value()?.parse_with(processors)?,
-            Long("in-a-row") => options.timed = Timed::InARow,
-            Long("help") | Short('h') => {
-                options.form = Form::Help;
-                return Ok(options);
-            }
-            Value(pattern) if options.pattern.is_none() => {
-                options.pattern = Some(pattern.string()?);
-            }
-            other => return Err(other.unexpected()),
-        }
+    if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
+        return Ok(None);
     }
-    check(&options)?;
-    Ok(options)
+    check(&options).map_err(|why| OPTIONS.with_help(why))?;
+    Ok(Some(options))
 }
 
-/// Whether the options go with each other.
+/// Checks that the options do not contradict each other.
 fn check(options: &Options) -> Result<(), &'static str> {
     let writes = options.output.is_some() || options.force || options.rounds != ROUNDS;
     let shows =
         options.level.is_some() || options.pattern.is_some() || options.form == Form::Parsable;
     if writes && options.task != Task::Tune {
         Err("--output, --force and --rounds go with --tune")
-    } else if (!options.processors.is_empty() || options.timed != Timed::OneWay)
+    } else if (!options.processors.is_empty() || options.timing != Timing::OneWay)
         && !matches!(options.task, Task::Measure(_))
     {
-        Err("--on and --in-a-row go with --measure")
+        Err("--on and --back-to-back go with --measure")
     } else if shows && options.task != Task::Show {
         Err("--tune and --measure print no settings: leave out --level, --parsable and the pattern")
     } else {
@@ -221,7 +214,7 @@ fn rounds(text: &str) -> Result<u32, &'static str> {
     u32::try_from(rounds).map_err(|_| EXPECTED)
 }
 
-/// The longest message of a measurement.
+/// The longest message of a measurement in bytes.
 const LONGEST: u64 = 1 << 30;
 
 fn lengths(text: &str) -> Result<Vec<u64>, &'static str> {
@@ -235,7 +228,7 @@ fn processors(text: &str) -> Result<Vec<usize>, &'static str> {
     numbers.map_err(|_| "--on takes the numbers of processors, one a rank, such as 0,1")
 }
 
-/// The values that the options ask for.
+/// The settings that the options select.
 fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a Value>, String> {
     let usual = match options.pattern {
         Some(_) => Level::Expert,
@@ -253,8 +246,7 @@ fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a Value>, S
     };
     if shown.is_empty() {
         let names = values.all.iter().map(|v| v.setting.name);
-        let hint =
-            nearest(pattern, names).map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+        let hint = did_you_mean(pattern, names).map_or(String::new(), |hint| format!("; {hint}"));
         return Err(format!("no setting matches `{pattern}`{hint}"));
     }
     Ok(shown)

@@ -1,4 +1,4 @@
-//! `oxmpi bench` as people call it.
+//! Tests of `oxmpi bench` as a command.
 
 use std::process::{Command, Output};
 

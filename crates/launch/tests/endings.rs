@@ -1,4 +1,4 @@
-//! Whatever ends a job, nothing of it is left: signals, kill -9 of ranks and of the launcher.
+//! Tests that no process of a job is left after signals, or after SIGKILL of ranks or of the launcher.
 //!
 //! Every process of these jobs holds a named pipe open; the test reads it to its end.
 

@@ -1,4 +1,4 @@
-//! Ranks run where pinning puts them.
+//! Tests that ranks run on the processors that pinning assigns.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `oxmpi bench report` as people call it.
+//! Tests of `oxmpi bench report` as a command.
 
 mod common;
 

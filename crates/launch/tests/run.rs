@@ -1,4 +1,4 @@
-//! `oxmpi run` with real processes: programs, exit codes, output, input, environment.
+//! Tests of `oxmpi run` with real processes: programs, exit codes, output, input, environment.
 
 mod common;
 
@@ -165,7 +165,7 @@ fn a_rank_that_joined_and_does_not_leave_is_named() {
     ]);
     assert_eq!(done.code, 1);
     assert!(
-        done.err.contains("rank 1 on ") && done.err.contains("without leaving it"),
+        done.err.contains("rank 1 on ") && done.err.contains("without finalize"),
         "{}",
         done.err
     );
@@ -256,7 +256,7 @@ fn mistakes_on_the_command_line_are_explained() {
         ),
         (
             &["--oversubscibe", "true"],
-            "oxmpi: unknown option `oversubscibe`; did you mean `oversubscribe`? See `oxmpi run --help`.\n",
+            "oxmpi: unknown option `--oversubscibe`; did you mean `--oversubscribe`? See `oxmpi run --help`.\n",
         ),
         (
             &["-n", "2"],

@@ -1,4 +1,4 @@
-//! `oxmpi settings`, `oxmpi info` and `oxmpi explain` as commands: streams and exit codes.
+//! Tests of `oxmpi settings`, `oxmpi info` and `oxmpi explain` as commands: streams and exit codes.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

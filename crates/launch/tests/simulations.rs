@@ -1,8 +1,7 @@
-//! `oxmpi sim` as a user meets it; and the pictures under `docs/simulations` are what it draws
-//! today.
+//! Tests of `oxmpi sim` as a command, and that the pictures in `docs/simulations` are up to date.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes those that differ: look at
-//! them before they are committed.
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes the pictures that
+//! differ; check them before the commit.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -219,20 +218,20 @@ fn complaint_of_data(arguments: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_answered_by_what_would_be_right() {
+fn errors_say_what_was_expected() {
     for (arguments, right) in [
-        ("", "name a collective"),
+        ("", "the collective is missing"),
         ("bcasst 8 -n 4", "did you mean `bcast`?"),
-        ("bcast 8", "Say -n 1000, or --ranks 16..4096"),
-        ("bcast -n 4", "Say `oxmpi sim bcast 64KiB`"),
-        ("bcast 8 9 -n 4", "`9` is too much"),
+        ("bcast 8", "add -n 1000 or --ranks 16..4096"),
+        ("bcast -n 4", "such as `oxmpi sim bcast 64KiB`"),
+        ("bcast 8 9 -n 4", "unexpected argument `9`"),
         ("bcast 8 -n 0", "from 1 to"),
         ("bcast 8 -n 4 --ranks 2..8", "leave one out"),
         ("bcast 8 --ranks 8..2", "write 2..8"),
         ("bcast 8 --ranks 8", "a range is written A..B"),
         ("bcast 8 -n 4 --algorithm ring2", "it has binomial"),
         ("bcast 8 -n 4 --machine gemimi", "did you mean `gemini`?"),
-        ("bcast 8 -n 4 --placement random", "`block` or `cyclic`"),
+        ("bcast 8 -n 4 --placement random", "block or cyclic"),
         ("bcast 8 -n 4 --match-ns -1", "from 0 to 1000000"),
         ("bcast 8 -n 4 --radix 1", "from 2 to 64"),
         (
@@ -259,7 +258,7 @@ fn mistakes_are_answered_by_what_would_be_right() {
             "name it with --algorithm",
         ),
         ("bcast 8 -n 4 --jsn", "did you mean `--json`?"),
-        ("bcast 1TiB -n 100000", "are too much"),
+        ("bcast 1TiB -n 100000", "are too many"),
         ("neighbor_allgather 8 -n 4", "is not simulated"),
     ] {
         let complaint = complaint(arguments);
@@ -268,7 +267,7 @@ fn mistakes_are_answered_by_what_would_be_right() {
 }
 
 #[test]
-fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
+fn wire_up_takes_rounds_instead_of_a_request_for_each_pair() {
     let table = printed("wireup -n 64,100000 --ppn 64 --serve 5us");
     let words = |line: &str| {
         line.split_whitespace()
@@ -291,7 +290,7 @@ fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
     assert!(both * 1000.0 < seconds(&server), "{table}");
 
     for (wrong, says) in [
-        ("wireup", "how many ranks?"),
+        ("wireup", "the number of ranks is missing"),
         ("wireup -n 0", "from 1 to 16777216"),
         ("wireup -n 4 --latency 20", "20"),
         ("wireup -n 4 --pnp 2", "--pnp"),

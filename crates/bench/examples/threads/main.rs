@@ -2,7 +2,7 @@
 
 mod transport;
 
-use oxmpi_bench::options::{Order, Request, Surroundings, help, list, parse};
+use oxmpi_bench::options::{Order, Request, System, help, list, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Observer, Row, Skip, Table, run};
 use oxmpi_bench::{Megabyte, OffCache};
@@ -14,7 +14,7 @@ struct Print(Megabyte);
 /// Files, and no knowledge of the cache.
 struct Here;
 
-impl Surroundings for Here {
+impl System for Here {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|why| why.to_string())
     }

@@ -4,9 +4,8 @@
 //! read    files to runs: our JSON, comparisons, listings of the original
 //! run     what one of them measured
 //! report  runs side by side: who is faster, by how much, and how sure that is
-//! plot    lines over sizes or ranks, as SVG
-//! page    all of it as one HTML page
-//! text    all of it as text
+//! page    the report as one HTML page, with plots
+//! text    the report as text
 //! ```
 //!
 //! ```
@@ -26,12 +25,10 @@
 //! ```
 
 mod page;
-mod plot;
 mod read;
 mod report;
 mod run;
 mod text;
-mod units;
 
 #[cfg(test)]
 mod tests;

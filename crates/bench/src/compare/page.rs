@@ -2,15 +2,15 @@
 
 mod plots;
 
-use super::plot;
 use super::report::{Ratio, Report, Section, Table};
 use super::run::Run;
 use super::text::{MISSING, grid};
+use crate::plot;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::format;
 use std::string::String;
 
-/// Colours of both schemes, and where everything stands.
+/// Layout of the page.
 const STYLE: &str = include_str!("page/style.css");
 
 impl Report {
@@ -31,7 +31,7 @@ fn page(report: &Report) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { "Benchmarks: " (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(plot::STYLE)) (PreEscaped(STYLE)) }
             }
             body {
                 h1 { "Benchmarks" }

@@ -2,7 +2,7 @@
 
 use super::report::{Ratio, Report, Row, Table};
 use super::run::{Run, Unit};
-use super::units::{digits, ratio};
+use crate::plot::units::{digits, ratio};
 use std::fmt::Write;
 use std::format;
 use std::string::{String, ToString};

@@ -1,7 +1,7 @@
 //! The files of `-input` and `-msglen`: one entry a line, `#` begins a comment, empty lines are none.
 
 use super::values::{LONGEST, Value};
-use super::{OptionError, Place, Surroundings, names};
+use super::{OptionError, Place, System, names};
 use crate::lengths::Lengths;
 use crate::suite::Benchmark;
 use alloc::string::ToString;
@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 /// The entries of the value's file, each as `read` understands it.
 fn entries<T>(
     value: &Value<'_>,
-    around: &dyn Surroundings,
+    system: &dyn System,
     rule: &'static str,
     read: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, OptionError> {
     let (option, path) = (value.option, || value.text.to_string());
-    let text = around.read(value.text).map_err(|why| OptionError::Unread {
+    let text = system.read(value.text).map_err(|why| OptionError::Unread {
         option,
         path: path(),
         why,
@@ -47,20 +47,17 @@ fn entries<T>(
 /// Adds the benchmarks of `-input`.
 pub(super) fn names(
     value: &Value<'_>,
-    around: &dyn Surroundings,
+    system: &dyn System,
     into: &mut Vec<Benchmark>,
 ) -> Result<(), OptionError> {
     let rule = "the name of one benchmark (-h lists them)";
-    into.extend(entries(value, around, rule, names::one)?);
+    into.extend(entries(value, system, rule, names::one)?);
     Ok(())
 }
 
 /// The lengths of `-msglen`.
-pub(super) fn lengths(
-    value: &Value<'_>,
-    around: &dyn Surroundings,
-) -> Result<Lengths, OptionError> {
+pub(super) fn lengths(value: &Value<'_>, system: &dyn System) -> Result<Lengths, OptionError> {
     let rule = "a whole number of bytes from 0 to 1073741824";
     let length = |text: &str| text.parse().ok().filter(|bytes| *bytes <= LONGEST);
-    Ok(Lengths::Listed(entries(value, around, rule, length)?))
+    Ok(Lengths::Listed(entries(value, system, rule, length)?))
 }

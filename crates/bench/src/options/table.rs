@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::values::Value;
-use super::{OptionError, Surroundings, files};
+use super::{OptionError, System, files};
 use crate::suite::Benchmark;
 
 /// How the names after an option are written.
@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) about: &'static str,
 }
 
-type Set = fn(&mut Draft, &Value<'_>, &dyn Surroundings) -> Result<(), OptionError>;
+type Set = fn(&mut Draft, &Value<'_>, &dyn System) -> Result<(), OptionError>;
 
 /// What an option takes, and what is done with it.
 pub(super) enum Takes {
@@ -95,8 +95,8 @@ pub(super) const ROWS: &[Row] = &[
         "-off_cache",
         "-1|MB[,LINE]",
         "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's",
-        |draft, value, around| {
-            draft.plan.off_cache = Some(value.off_cache(around)?);
+        |draft, value, system| {
+            draft.plan.off_cache = Some(value.off_cache(system)?);
             Ok(())
         },
     ),
@@ -138,14 +138,14 @@ pub(super) const ROWS: &[Row] = &[
         "-input",
         "FILE",
         "benchmarks to run: one name a line, # begins a comment",
-        |draft, value, around| files::names(value, around, &mut draft.named),
+        |draft, value, system| files::names(value, system, &mut draft.named),
     ),
     value(
         "-msglen",
         "FILE",
         "message lengths in bytes: one a line, # begins a comment",
-        |draft, value, around| {
-            draft.plan.lengths = files::lengths(value, around)?;
+        |draft, value, system| {
+            draft.plan.lengths = files::lengths(value, system)?;
             Ok(())
         },
     ),

@@ -1,4 +1,4 @@
-use super::{Order, Request, Surroundings, ThreadLevel, help, list, parse};
+use super::{Order, Request, System, ThreadLevel, help, list, parse};
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::method::{Method, Policy};
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// A cache of 6 MiB, and a few files.
 struct Here;
 
-impl Surroundings for Here {
+impl System for Here {
     fn read(&self, path: &str) -> Result<String, String> {
         let text = match path {
             "names" => "# two of them\nbarrier\n\n  Multi-PingPong # and a comment\n",
@@ -422,7 +422,7 @@ fn errors_say_what_would_be_right() {
 #[test]
 fn a_machine_that_hides_its_cache_is_named() {
     struct Blind;
-    impl Surroundings for Blind {
+    impl System for Blind {
         fn read(&self, _: &str) -> Result<String, String> {
             Err("no file".into())
         }

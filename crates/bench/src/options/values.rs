@@ -1,6 +1,6 @@
 //! A value's text as what it means.
 
-use super::{OptionError, Surroundings, ThreadLevel};
+use super::{OptionError, System, ThreadLevel};
 use crate::lengths::Lengths;
 use crate::method::{Method, Policy};
 use crate::suite::{Map, Multiple};
@@ -147,9 +147,9 @@ impl Value<'_> {
         }
     }
 
-    pub(super) fn off_cache(&self, around: &dyn Surroundings) -> Result<OffCache, OptionError> {
+    pub(super) fn off_cache(&self, system: &dyn System) -> Result<OffCache, OptionError> {
         if self.text == "-1" {
-            return around.cache().ok_or(OptionError::NoCache);
+            return system.cache().ok_or(OptionError::NoCache);
         }
         let (size, line) = match self.text.split_once(',') {
             Some((size, line)) => (size, line.parse().ok()),

@@ -1,19 +1,19 @@
-//! What a run is made with: system, library, transports and settings.
+//! The environment of a run, for its report: system, library, transports and settings.
 
 use std::fs;
 
-use oxmpi::settings::{Origin, Sources, TABLE, resolve};
+use oxmpi::settings::Origin;
 use oxmpi_bench::report::{Environment, Setting};
 use time::OffsetDateTime;
 
-use super::command::Command;
+use super::command::BenchCommand;
+use crate::process_settings;
 
-/// The thread support that the library gives whatever is asked for: its communicators can be shared by
-/// threads, and a lane that one thread has to itself takes no lock.
+/// The thread level of the library, whatever level the user asks for.
 const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
 
-/// What this run is made with.
-pub(super) fn of(command: &Command) -> Environment {
+/// The environment of this run.
+pub(super) fn of(command: &BenchCommand) -> Environment {
     let kernel = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
         text.trim().to_owned()
@@ -36,10 +36,11 @@ pub(super) fn of(command: &Command) -> Environment {
     }
 }
 
-/// The settings that somebody has made. The runtime has refused wrong ones before.
+/// The settings that differ from their defaults. Wrong settings have ended the run before.
 fn settings() -> Vec<Setting> {
-    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
-    let all = values.map(|values| values.all).unwrap_or_default();
+    let all = process_settings::values()
+        .map(|values| values.all)
+        .unwrap_or_default();
     let made = all.iter().filter(|value| value.origin != Origin::Default);
     made.map(|value| Setting {
         name: value.setting.name.to_owned(),
@@ -49,7 +50,7 @@ fn settings() -> Vec<Setting> {
     .collect()
 }
 
-/// As C's `asctime` prints it, in universal time.
+/// A time in UTC, in the format of C's `asctime`.
 fn date(at: OffsetDateTime) -> String {
     let (weekday, month) = (at.weekday().to_string(), at.month().to_string());
     let (hour, minute, second) = at.time().as_hms();

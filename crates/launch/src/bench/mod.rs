@@ -1,51 +1,51 @@
-//! `oxmpi bench`: the Intel MPI Benchmarks on this machine, or in the job it is started in.
+//! `oxmpi bench`: runs the Intel MPI Benchmarks in a job that it starts, or in the job in which it is started.
 //!
 //! ```text
-//! command  what the user typed
-//!   surroundings  the files and the cache that the options ask for
-//! start    by hand: starts itself as the ranks of a job, as `oxmpi run` would
-//! rank     in a job: one rank, which runs the kernels of oxmpi-bench over the runtime
-//!   binding      the runtime as the kernels see it
-//!   environment  what the run is made with
-//!   report       rank 0: pinning, tables, JSON and comma-separated values
-//!     progress   how far the run is
-//! page     `oxmpi bench report`: results of several runs held against each other
-//! simulated  no job: the kernels' messages and collectives on a machine that is simulated
+//! command  the command line
+//!   local_system  files and the cache, for the options
+//! start    outside a job: starts this program again as the ranks of a job, as `oxmpi run` does
+//! rank     inside a job: one rank, which runs the kernels of oxmpi-bench on the runtime
+//!   timed_comm   the communicator as the kernels use it
+//!   environment  system, library and settings, for the report
+//!   report       the output of rank 0: pinning, tables, JSON and CSV
+//!     progress   the progress line
+//! compare  `oxmpi bench report`: compares the results of runs
+//! simulated  with --sim: the kernels' messages and collectives on a simulated machine
 //! ```
 
-mod binding;
 mod command;
+mod compare;
 mod environment;
-mod page;
+mod local_system;
 mod progress;
 mod rank;
 mod report;
 mod simulated;
-mod surroundings;
+mod timed_comm;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi_wire::pmi::Start;
 
-use crate::complain::{self, USAGE};
-use crate::manager::started;
+use crate::diagnostics::{self, EXIT_USAGE};
+use crate::process_manager::with_start;
+use crate::process_settings;
 use crate::run::pinning;
-use command::{Command, Wish};
-use progress::Show;
-use report::Report;
-use simulated::Simulated;
-use surroundings::Here;
+use command::{BenchCommand, BenchRequest};
+use local_system::LocalSystem;
+use progress::ProgressStream;
+use report::BenchReport;
+use simulated::SimulatedJob;
 
-/// The name of the original program: called by it, this command is `oxmpi bench`.
+/// The name of the original program; a link with this name is `oxmpi bench`.
 pub(crate) const ORIGINAL: &str = "IMB-MPI1";
 
-/// Runs `oxmpi bench` with these arguments. With the original's name as the first, it is as if called by
-/// that: so ranks know what the user typed.
+/// Runs `oxmpi bench` with these arguments. The launcher puts the original's name first if the user called the
+/// command by it, so that ranks report the command as typed.
 pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
     match arguments.first().and_then(|word| word.to_str()) {
-        Some("report") => page::main(arguments.split_off(1)),
+        Some("report") => compare::main(arguments.split_off(1)),
         Some(ORIGINAL) => original(arguments.split_off(1)),
         _ => called("oxmpi bench", arguments),
     }
@@ -58,16 +58,16 @@ pub(crate) fn original(arguments: Vec<OsString>) -> ExitCode {
 
 fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
     let is_silent = is_silent();
-    let command = match Command::parse(name, &arguments, &Here) {
-        Ok(Wish::Run(command)) => command,
-        Ok(Wish::Help | Wish::List) if is_silent => return ExitCode::SUCCESS,
-        Ok(Wish::Help) => return complain::answer(command::help()),
-        Ok(Wish::List) => return complain::answer(oxmpi_bench::options::list()),
+    let command = match BenchCommand::parse(name, &arguments, &LocalSystem) {
+        Ok(BenchRequest::Run(command)) => command,
+        Ok(BenchRequest::Help | BenchRequest::List) if is_silent => return ExitCode::SUCCESS,
+        Ok(BenchRequest::Help) => return diagnostics::print(command::help()),
+        Ok(BenchRequest::List) => return diagnostics::print(oxmpi_bench::options::list()),
         Err(why) => {
             if !is_silent {
-                complain::error(why);
+                diagnostics::error(why);
             }
-            return USAGE.into();
+            return EXIT_USAGE.into();
         }
     };
     if let Some(simulated) = &command.simulated {
@@ -77,16 +77,16 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
         return match simulate(&command, simulated) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
-                complain::error(why);
+                diagnostics::error(why);
                 ExitCode::FAILURE
             }
         };
     }
-    if started(|found| !matches!(found, Ok(Start::Singleton))) {
+    if with_start(|found| !matches!(found, Ok(Start::Singleton))) {
         return match rank::run(&command) {
             Ok(code) => code,
             Err(why) => {
-                complain::error(why);
+                diagnostics::error(why);
                 ExitCode::FAILURE
             }
         };
@@ -94,31 +94,31 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
     start(name, &command, arguments)
 }
 
-/// Whether another rank of the job answers for this one.
+/// Whether this is a rank other than 0, whose errors rank 0 prints.
 fn is_silent() -> bool {
-    started(|found| match found {
+    with_start(|found| match found {
         Ok(Start::Descriptor { rank, .. } | Start::Pmix { rank, .. }) => rank > 0,
         Ok(Start::Port { id, .. }) => id > 0,
         _ => false,
     })
 }
 
-/// Runs the benchmarks on a machine that is simulated.
+/// Runs the benchmarks on a simulated machine.
 ///
 /// # Errors
 /// A sentence that says what failed.
-fn simulate(command: &Command, simulated: &Simulated) -> Result<(), String> {
-    let mut report = Report::begin(command, Vec::new())?;
+fn simulate(command: &BenchCommand, simulated: &SimulatedJob) -> Result<(), String> {
+    let mut report = BenchReport::begin(command, Vec::new())?;
     simulated.run(&command.order.plan, &mut report)?;
     report.finish()
 }
 
 /// Starts this program again as every rank of a job.
-fn start(name: &str, command: &Command, arguments: Vec<OsString>) -> ExitCode {
+fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCode {
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(why) => {
-            complain::error(format_args!("cannot find this program's own file: {why}"));
+            diagnostics::error(format_args!("cannot find this program's own file: {why}"));
             return ExitCode::FAILURE;
         }
     };
@@ -132,17 +132,16 @@ fn start(name: &str, command: &Command, arguments: Vec<OsString>) -> ExitCode {
     if name == ORIGINAL {
         words.push(name.into());
     }
-    // The ranks write into pipes, and cannot see where those end.
+    // Ranks write into pipes and cannot see the terminal.
     if command.progress.is_none() {
-        let place = Show::on_terminal().name();
+        let place = ProgressStream::on_terminal().name();
         words.extend(["--progress".into(), place.into()]);
     }
     words.extend(arguments);
     crate::run::main(words)
 }
 
-/// Whether the user has settings of his own for where ranks run. What is wrong with them is for the launcher to say.
+/// Whether the user has set the placement of ranks. The launcher reports wrong settings.
 fn is_placed() -> bool {
-    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
-    values.is_ok_and(|values| pinning::given(&values).next().is_some())
+    process_settings::values().is_ok_and(|values| pinning::given(&values).next().is_some())
 }

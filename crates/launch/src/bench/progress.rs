@@ -1,7 +1,6 @@
-//! How far a run is, as one line that is written anew after each sample.
+//! The progress line of a benchmark run, rewritten after each sample.
 //!
-//! Ranks write into pipes that pass on whole lines: so each state is a line of its own, which first
-//! takes the place of the one before it.
+//! The launcher forwards whole lines, so each state is a line of its own that first erases the line before it.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -9,32 +8,32 @@ use std::time::{Duration, Instant};
 
 use oxmpi_bench::suite::{Plan, tables};
 
-/// Characters between the ends of the bar.
+/// Characters of the bar.
 const WIDTH: usize = 30;
 
-/// Up one line, and clear it: ECMA-48, CUU and EL.
+/// Moves up one line and clears it: CUU and EL of ECMA-48.
 const OVER: &str = "\x1b[1A\x1b[2K";
 
-/// Where the progress is shown.
+/// The stream that shows progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Show {
-    /// Below the listing, on the terminal that shows it.
-    Output,
-    /// On a terminal that shows errors, while the listing goes elsewhere.
-    Errors,
-    /// Nowhere.
-    Nowhere,
+pub(crate) enum ProgressStream {
+    /// Standard output, below the listing.
+    Stdout,
+    /// Standard error, when the listing goes elsewhere.
+    Stderr,
+    /// No progress is shown.
+    Off,
 }
 
-const NAMES: [(&str, Show); 3] = [
-    ("stdout", Show::Output),
-    ("stderr", Show::Errors),
-    ("none", Show::Nowhere),
+const NAMES: [(&str, ProgressStream); 3] = [
+    ("stdout", ProgressStream::Stdout),
+    ("stderr", ProgressStream::Stderr),
+    ("none", ProgressStream::Off),
 ];
 
-impl Show {
-    /// The place of that name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+impl ProgressStream {
+    /// The stream of that name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
@@ -44,38 +43,38 @@ impl Show {
         row.map_or("none", |row| row.0)
     }
 
-    /// Where a terminal is: with the listing, else with the errors.
+    /// The stream that is a terminal: standard output, else standard error.
     pub(crate) fn on_terminal() -> Self {
         if io::stdout().is_terminal() {
-            Show::Output
+            ProgressStream::Stdout
         } else if io::stderr().is_terminal() {
-            Show::Errors
+            ProgressStream::Stderr
         } else {
-            Show::Nowhere
+            ProgressStream::Off
         }
     }
 }
 
-/// How far a run is.
-pub(super) struct Progress {
-    show: Show,
+/// The progress line and its state.
+pub(super) struct ProgressLine {
+    show: ProgressStream,
     done: usize,
     samples: usize,
     start: Instant,
-    /// Whether a line of ours is the last one written.
+    /// Whether the progress line is the last line written.
     is_shown: bool,
 }
 
-impl Progress {
-    /// Nothing is done yet of a plan on so many ranks.
-    pub(super) fn new(show: Show, plan: &Plan, ranks: usize) -> Self {
+impl ProgressLine {
+    /// The progress of `plan` on `ranks` ranks, before the first sample.
+    pub(super) fn new(show: ProgressStream, plan: &Plan, ranks: usize) -> Self {
         let samples = match show {
-            Show::Nowhere => 0,
+            ProgressStream::Off => 0,
             _ => tables(plan, ranks)
                 .map(|table| plan.lengths_of(table.kernel).count())
                 .sum(),
         };
-        Progress {
+        ProgressLine {
             show,
             done: 0,
             samples,
@@ -84,27 +83,27 @@ impl Progress {
         }
     }
 
-    /// One sample more is done, or left out.
+    /// Counts a sample that is measured or skipped.
     pub(super) fn step(&mut self) {
         self.done += 1;
     }
 
-    /// Puts the line's removal before what is written to standard output next.
+    /// Appends the removal of the line to `out`, which goes to standard output next.
     pub(super) fn clear(&mut self, out: &mut String) {
-        if self.show == Show::Output && self.is_shown {
+        if self.show == ProgressStream::Stdout && self.is_shown {
             out.push_str(OVER);
             self.is_shown = false;
         }
     }
 
-    /// Shows the line, below `out` where that goes to the same terminal.
+    /// Shows the line: appends it to `out` if both go to standard output.
     pub(super) fn show(&mut self, out: &mut String) {
-        if self.show == Show::Nowhere || self.done == 0 || self.done >= self.samples {
+        if self.show == ProgressStream::Off || self.done == 0 || self.done >= self.samples {
             return;
         }
         let line = line(self.done, self.samples, self.start.elapsed());
         match self.show {
-            Show::Output => {
+            ProgressStream::Stdout => {
                 out.push_str(&line);
                 out.push('\n');
             }
@@ -115,19 +114,19 @@ impl Progress {
 
     /// Removes the line after the last sample.
     pub(super) fn end(&mut self) {
-        if self.show == Show::Errors && self.is_shown {
+        if self.show == ProgressStream::Stderr && self.is_shown {
             self.tell("done");
         }
     }
 
     fn tell(&self, line: &str) {
         let over = if self.is_shown { OVER } else { "" };
-        // Progress that cannot be shown is no reason to stop.
+        // ProgressLine that cannot be shown is no reason to stop.
         let _ = writeln!(io::stderr(), "{over}{line}");
     }
 }
 
-/// A bar, and the time that the rest takes if its samples take as long as those done.
+/// The line: a bar, and the remaining time if the other samples take as long as those measured.
 fn line(done: usize, samples: usize, elapsed: Duration) -> String {
     let full = WIDTH * done / samples;
     let left = elapsed.as_secs_f64() / done as f64 * (samples - done) as f64;
@@ -138,7 +137,7 @@ fn line(done: usize, samples: usize, elapsed: Duration) -> String {
         "",
         WIDTH - full
     );
-    // A string takes all text.
+    // Writing to a string cannot fail.
     let _ = match left {
         0..60 => write!(line, "{left} s left"),
         60..3600 => write!(line, "{} min {} s left", left / 60, left % 60),
@@ -149,13 +148,13 @@ fn line(done: usize, samples: usize, elapsed: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OVER, Progress, Show, line};
+    use super::{OVER, ProgressLine, ProgressStream, line};
     use oxmpi_bench::Kernel;
     use oxmpi_bench::suite::Plan;
     use std::time::Duration;
 
     #[test]
-    fn the_line_tells_what_is_done_and_what_is_left() {
+    fn the_line_shows_what_is_done_and_left() {
         let at = |done, seconds| line(done, 90, Duration::from_secs(seconds));
         assert_eq!(
             at(30, 30),
@@ -166,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn it_stands_below_the_listing() {
+    fn the_line_is_below_the_listing() {
         let plan = Plan {
             benchmarks: [Kernel::PingPong.into()].into(),
             ..Plan::default()
         };
-        let mut progress = Progress::new(Show::Output, &plan, 2);
+        let mut progress = ProgressLine::new(ProgressStream::Stdout, &plan, 2);
         assert_eq!(progress.samples, 24);
         let mut out = String::from("heading\n");
         progress.show(&mut out);
@@ -187,9 +186,13 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for show in [Show::Output, Show::Errors, Show::Nowhere] {
-            assert_eq!(Show::named(show.name()), Some(show));
+        for show in [
+            ProgressStream::Stdout,
+            ProgressStream::Stderr,
+            ProgressStream::Off,
+        ] {
+            assert_eq!(ProgressStream::from_name(show.name()), Some(show));
         }
-        assert_eq!(Show::named("up"), None);
+        assert_eq!(ProgressStream::from_name("up"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What rank 0 says: the pinning, the listing, the JSON and the comma-separated values.
+//! The output of rank 0: the pinning, the listing, and the files with JSON and comma-separated values.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,33 +10,32 @@ use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Table};
 use oxmpi_pin::{RankPlace, far_from_rdma};
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::command::Command;
+use super::command::BenchCommand;
 use super::environment;
-use super::progress::{Progress, Show};
+use super::progress::{ProgressLine, ProgressStream};
 use crate::machine;
 
-/// The results of a run, printed as they come.
-pub(crate) struct Report {
+/// Prints the results of a run as they are measured, and collects them for the files.
+pub(crate) struct BenchReport {
     run: Run,
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
     megabyte: Megabyte,
-    progress: Progress,
-    /// Whether no data travels.
+    progress: ProgressLine,
+    /// Whether the job is simulated and moves no data.
     is_simulated: bool,
-    /// Samples so far, and how many of them had wrong data.
+    /// The number of samples, and of samples with wrong data.
     samples: (u32, u32),
     /// The first error of standard output; nothing more is printed after it.
     broken: Option<io::Error>,
 }
 
-impl Report {
-    /// Prints where the ranks run, and the header; on ranks other than 0 of a job, where `ranks` is
-    /// empty, nothing.
+impl BenchReport {
+    /// Prints the pinning and the header. Ranks other than 0, for which `ranks` is empty, print nothing.
     ///
     /// # Errors
-    /// When a file cannot be written: better now than after the run.
-    pub(crate) fn begin(command: &Command, ranks: Vec<Rank>) -> Result<Self, String> {
+    /// If a file cannot be written; this is checked before the run.
+    pub(crate) fn begin(command: &BenchCommand, ranks: Vec<Rank>) -> Result<Self, String> {
         let plan = &command.order.plan;
         let environment = environment::of(command);
         let is_simulated = command.simulated.is_some();
@@ -46,27 +45,27 @@ impl Report {
             write(path, "")?;
         }
         let show = match speaks {
-            true => command.progress.unwrap_or_else(Show::on_terminal),
-            false => Show::Nowhere,
+            true => command.progress.unwrap_or_else(ProgressStream::on_terminal),
+            false => ProgressStream::Off,
         };
         let size = (command.simulated.as_ref()).map_or(ranks.len(), |simulated| simulated.ranks);
-        let mut report = Report {
+        let mut report = BenchReport {
             run: Run::new(environment.clone(), ranks.clone(), plan),
             json,
             csv,
             megabyte: command.order.megabyte,
-            progress: Progress::new(show, plan, size),
+            progress: ProgressLine::new(show, plan, size),
             is_simulated,
             samples: (0, 0),
             broken: None,
         };
         if speaks {
-            let place = match &command.simulated {
-                Some(simulated) => simulated.place(),
-                None => place(plan, &ranks),
+            let heading = match &command.simulated {
+                Some(simulated) => simulated.heading(),
+                None => bindings(plan, &ranks),
             };
             report.print(|out| {
-                *out += &place;
+                *out += &heading;
                 text::header(out, &environment, plan)?;
                 text::idle(out, plan, size)
             });
@@ -77,11 +76,11 @@ impl Report {
     /// Prints the last line and writes the files.
     ///
     /// # Errors
-    /// When a file or standard output could not be written.
+    /// If a file or standard output cannot be written.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         let ((samples, wrong), is_simulated) = (self.samples, self.is_simulated);
         self.progress.end();
-        // Above the last line, which is the original's to the letter.
+        // Above the last line, which must be the original's.
         self.print(|out| {
             if !is_simulated {
                 *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
@@ -89,7 +88,7 @@ impl Report {
             text::footer(out)
         });
         if let Some(path) = &self.json {
-            let json = self.run.to_json().map_err(|why| unwritten(path, &why))?;
+            let json = self.run.to_json().map_err(|why| write_error(path, &why))?;
             write(path, &(json + "\n"))?;
         }
         if let Some(path) = &self.csv {
@@ -116,7 +115,7 @@ impl Report {
     }
 }
 
-impl Observer for Report {
+impl Observer for BenchReport {
     fn table(&mut self, table: &Table) {
         self.run.table(table);
         self.print(|out| text::heading(out, table));
@@ -145,8 +144,8 @@ impl Observer for Report {
     }
 }
 
-/// Where the ranks of a job run, as comments.
-fn place(plan: &Plan, ranks: &[Rank]) -> String {
+/// The pinning of the ranks, as comment lines.
+fn bindings(plan: &Plan, ranks: &[Rank]) -> String {
     let mut out = String::new();
     for Rank {
         rank,
@@ -157,28 +156,30 @@ fn place(plan: &Plan, ranks: &[Rank]) -> String {
     {
         out += &format!("# Rank {rank}: host {host}, pid {pid}, cpus {cpus}\n");
     }
-    if let Some(warning) = machine::this(false).map_or(None, |machine| far(&machine, ranks)) {
+    if let Some(warning) =
+        machine::local(false).map_or(None, |machine| far_ranks_warning(&machine, ranks))
+    {
         out += &format!("# Warning: {warning}\n");
     }
     out + &match plan.off_cache {
-        None => "# Messages come from the cache (-off_cache keeps them out of it)\n".into(),
+        None => "# MessageSteps come from the cache (-off_cache keeps them out of it)\n".into(),
         Some(off) => format!(
-            "# Messages walk past a cache of {} bytes with lines of {}\n",
+            "# MessageSteps walk past a cache of {} bytes with lines of {}\n",
             off.cache, off.line
         ),
     }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|why| unwritten(path, &why))
+    fs::write(path, text).map_err(|why| write_error(path, &why))
 }
 
-fn unwritten(path: &Path, why: &dyn std::fmt::Display) -> String {
+fn write_error(path: &Path, why: &dyn std::fmt::Display) -> String {
     format!("cannot write {}: {why}", path.display())
 }
 
-/// A sentence about the ranks on the host of the first one that run away from its active RDMA port, if there are such.
-fn far(machine: &Machine, ranks: &[Rank]) -> Option<String> {
+/// A warning about ranks on the first host that run on another NUMA node than the active RDMA port.
+fn far_ranks_warning(machine: &Machine, ranks: &[Rank]) -> Option<String> {
     let here = &ranks.first()?.host;
     let places = ranks.iter().filter(|rank| rank.host == *here);
     let place = |rank: &Rank| {

@@ -1,9 +1,8 @@
-//! `--sim`: the kernels on ranks of a machine that is not here.
+//! `oxmpi bench --sim`: runs the benchmark kernels on a simulated machine.
 //!
-//! Each rank's repetition is written down (`recorder`), and what was written runs in the simulator of
-//! `oxmpi sim`: messages as they are, a collective by the algorithm that the library would choose there.
-//! All ranks start together, and a time is that of one repetition: not the average of many that follow
-//! each other without a pause, as in a job.
+//! The calls of one repetition of each rank are recorded (`recorder`) and run in the simulator of `oxmpi sim`: messages
+//! as they are, a collective by the algorithm that the library would choose. All ranks start together. A time is that of
+//! one repetition, not the average of many without a pause, as in a job.
 
 mod recorder;
 
@@ -15,56 +14,55 @@ use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::plan::Given;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, shifts};
 
-use crate::sim::machine;
-use recorder::Recording;
+use crate::sim::machine_model;
+use recorder::KernelRecording;
 
-/// The most ranks that a simulation has.
+/// The largest number of simulated ranks.
 const RANKS_MAX: usize = 1 << 20;
 
-/// A machine and the number of ranks on it.
+/// A simulated machine and the number of ranks on it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedJob {
     pub(super) name: String,
     machine: Machine,
     pub(super) ranks: usize,
 }
 
-impl Simulated {
+impl SimulatedJob {
     /// Reads `MACHINE:RANKS`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong and what would have been right.
+    /// A sentence that says what is wrong and what was expected.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (named, ranks) = text.rsplit_once(':').unwrap_or((text, ""));
         let ranks = ranks.parse().ok().filter(|n| (1..=RANKS_MAX).contains(n));
         let ranks = ranks.ok_or_else(|| {
-            format!("--sim {text}: a machine and from 1 to {RANKS_MAX} ranks, as in gemini:12000")
+            format!("expected a machine and from 1 to {RANKS_MAX} ranks, such as gemini:12000")
         })?;
-        let (name, machine) = machine::find(named).map_err(|why| format!("--sim {text}: {why}"))?;
-        Ok(Simulated {
+        let (name, machine) = machine_model::find(named)?;
+        Ok(SimulatedJob {
             name,
             machine,
             ranks,
         })
     }
 
-    /// Where the ranks run, as a comment.
-    pub(super) fn place(&self) -> String {
+    /// The comment line that describes the simulation.
+    pub(super) fn heading(&self) -> String {
         format!(
-            "# Simulated: {} ranks on {}, {} on a node; one repetition from a common start\n",
+            "# SimulatedJob: {} ranks on {}, {} on a node; one repetition from a common start\n",
             self.ranks, self.name, self.machine.per_node
         )
     }
 
-    /// Refuses what a simulation has not: it says itself how many ranks there are, moves no data, knows
-    /// no cache and has one group at a time.
+    /// Refuses options without a meaning in a simulation, which moves no data and has one group and no cache.
     ///
     /// # Errors
     /// A sentence with the option.
-    pub(super) fn suits(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
+    pub(super) fn check(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
         let multiple = plan.benchmarks.iter().any(|one| one.multiple.is_some());
         let wrong = [
-            (ranks.is_some(), "-n: --sim says how many ranks there are"),
+            (ranks.is_some(), "-n: --sim sets the number of ranks"),
             (plan.method.check, "-check: a simulation moves no data"),
             (
                 plan.off_cache.is_some(),
@@ -104,11 +102,11 @@ impl Simulated {
         Ok(())
     }
 
-    /// When each simulated rank has done its repetition, in picoseconds.
+    /// The time at which each rank completes its repetition, in picoseconds.
     fn times(&self, kernel: Kernel, bytes: usize, ranks: usize) -> Result<Vec<u64>, String> {
         let name = kernel.info().name;
         let failed = |why: &dyn std::fmt::Display| format!("{name} on {ranks} ranks: {why}");
-        let mut recording = Recording::new(kernel, bytes, ranks);
+        let mut recording = KernelRecording::new(kernel, bytes, ranks);
         let setup = self.setup(ranks);
         let report = match recording.of(0).collective {
             None => {
@@ -161,7 +159,7 @@ impl Simulated {
     }
 }
 
-/// A row of one repetition that took the ranks so many picoseconds.
+/// The result row of one repetition, with the picoseconds of each rank.
 fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> Row {
     let counted = times.iter().step_by(kernel.info().counted(times.len()));
     let averages: Vec<f64> = counted.map(|&time| time as f64 / 1e6).collect();

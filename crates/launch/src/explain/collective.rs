@@ -1,8 +1,6 @@
-//! `oxmpi explain COLLECTIVE`: which algorithm serves a call, what it is expected to cost, and why no
-//! other one does.
+//! `oxmpi explain COLLECTIVE`: the algorithm that serves a call, its expected time, and why other algorithms do not.
 //!
-//! Nothing is started and nothing measured: the table of choices is made here from the functions and
-//! settings from which a job makes it.
+//! No job is started and nothing is measured: the choice comes from the functions that a job calls.
 
 mod options;
 mod show;
@@ -20,31 +18,30 @@ use options::Options;
 
 pub(super) use options::is_collective;
 
-/// Everything that is printed.
-struct Explained {
+/// Everything that the command prints.
+struct CollectiveExplained {
     options: Options,
     machine: String,
     per_node: u32,
     call: Call,
-    /// Whether a blocking barrier passes a gate in the node's shared memory instead of the chosen
-    /// algorithm.
+    /// Whether a blocking barrier uses the node barrier in shared memory instead of the chosen algorithm.
     has_gate: bool,
-    /// What serves a blocking call, and its expected picoseconds.
+    /// The choice for a blocking call, and its expected picoseconds.
     chosen: (Choice, u64),
-    /// What serves one that is started or persistent, where that is not the same.
+    /// The choice for a started or persistent call, if it differs.
     started: Option<(Choice, u64)>,
-    /// Why it does.
+    /// The reason for the choice.
     why: String,
-    /// The fastest with its best parameters for each other algorithm that suits.
+    /// The other algorithms that suit, each with its best parameters.
     others: Vec<(Choice, u64)>,
-    /// Algorithms that do not suit, and what they need.
+    /// The algorithms that do not suit, and what they need.
     unsuited: Vec<(&'static str, String)>,
-    /// What serves which sizes, and its expected picoseconds at the first of them.
+    /// The choice for each range of sizes, and its expected picoseconds at the first size.
     steps: Vec<(Step, u64)>,
 }
 
-impl Explained {
-    /// How ranks are dealt to nodes.
+impl CollectiveExplained {
+    /// The placement of ranks on nodes.
     const fn placement(&self) -> &'static str {
         match self.options.order {
             Order::Block => "block",
@@ -53,14 +50,14 @@ impl Explained {
     }
 }
 
-/// What to print for these arguments, whose first one names a collective.
+/// The text for arguments that begin with the name of a collective.
 ///
 /// # Errors
-/// A sentence about what is wrong in them, or in the settings.
-pub(super) fn run(arguments: Vec<OsString>, values: &Values) -> Result<String, String> {
+/// A wrong argument or setting.
+pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, String> {
     let options = match options::parse(arguments)? {
         Some(options) => options,
-        None => return Ok(options::HELP.into()),
+        None => return Ok(options::OPTIONS.help()),
     };
     let explained = explain(options, values)?;
     Ok(if explained.options.json {
@@ -70,7 +67,7 @@ pub(super) fn run(arguments: Vec<OsString>, values: &Values) -> Result<String, S
     })
 }
 
-fn explain(options: Options, values: &Values) -> Result<Explained, String> {
+fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, String> {
     let rules = values.rules().map_err(|bad| bad.to_string())?;
     let (machine, costs, per_node) = options.machine(values)?;
     let tuning = Tuning {
@@ -124,7 +121,7 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     let steps = table.steps().iter();
     let steps = steps.map(|step| (*step, cost(&at(step), &step.choice)));
     let why = why(values, &tuning, &call, chosen, &others);
-    Ok(Explained {
+    Ok(CollectiveExplained {
         machine,
         per_node,
         call,
@@ -139,7 +136,7 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     })
 }
 
-/// Why the chosen one serves the call.
+/// The reason for the choice.
 fn why(
     values: &Values,
     tuning: &Tuning,
@@ -150,17 +147,17 @@ fn why(
     let algorithm = chosen.0.algorithm;
     if tuning.forced.get(call.collective) == Some(algorithm) {
         let own = values.get(&format!("{}_algorithm", call.collective.name()));
-        let told = match own.origin {
+        let setting = match own.origin {
             Origin::Default => values.get("coll_plain"),
             _ => own,
         };
         return format!(
-            "asked for: {} = {} ({})",
-            told.setting.name, told.text, told.origin
+            "set by {} = {} ({})",
+            setting.setting.name, setting.text, setting.origin
         );
     }
     if call.teams == Teams::All {
-        return "all ranks share the memory of a node, and wait for the end of the call".into();
+        return "all ranks share the memory of a node, and the call is blocking".into();
     }
     let by_rule = tuning.rules.iter().any(|rule| {
         let (shortest, longest) = rule.bytes;
@@ -170,11 +167,11 @@ fn why(
             && (fewest..=most).contains(&call.size)
     });
     match others.first() {
-        _ if by_rule => format!("asked for by a rule in {}", values.get("coll_rules").text),
+        _ if by_rule => format!("set by a rule in {}", values.get("coll_rules").text),
         None => "no other algorithm suits".into(),
         _ if call.collective == Collective::Barrier => "expected to be the fastest".into(),
         Some((_, time)) if *time < chosen.1 => {
-            "the fastest at the powers of two on both sides of this size, or at one of them".into()
+            "the fastest at a power of two next to this size".into()
         }
         Some(_) => "expected to be the fastest".into(),
     }

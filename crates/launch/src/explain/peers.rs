@@ -1,4 +1,4 @@
-//! Kinds of peers, and the table of paths to each.
+//! The kinds of peers, and the paths of messages to each.
 
 use oxmpi::settings::{Value, Values};
 use oxmpi::transports::opened;
@@ -7,88 +7,88 @@ use oxmpi_shm::heap::{Facts, Pages, Plan};
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
 
-/// All peers of one kind.
-pub(super) struct Peers {
+/// The paths to the peers of one kind.
+pub(super) struct PeerPaths {
     /// `self`, `node`, `tcp` or `network`.
     pub(super) kind: &'static str,
-    /// Who they are, and over what messages go.
+    /// Which ranks they are, and the transport to them.
     pub(super) about: String,
-    pub(super) rows: Vec<Explanation>,
-    /// What else is decided, and why: a name and a sentence.
+    pub(super) rows: Vec<PathRange>,
+    /// Other choices of the transport: a name and a sentence each.
     pub(super) notes: Vec<(&'static str, String)>,
 }
 
-/// One row of a table.
-pub(super) struct Explanation {
+/// A path, the range of sizes that takes it, and its cost.
+pub(super) struct PathRange {
     pub(super) row: Row,
-    /// Nanoseconds for its shortest and its longest message.
+    /// Nanoseconds of the shortest and the longest message.
     pub(super) ns: (u64, Option<u64>),
-    /// Why the path ends there.
+    /// Why the path ends at the longest message.
     pub(super) why: String,
 }
 
-/// Every kind of peers in a job of `ranks` ranks, two where nobody says how many.
-pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
+/// The paths to every kind of peer in a job of `ranks` ranks (default: 2).
+pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
     let layout = values.layout(1);
     let node = oxmpi_shm::limits(&layout);
     let ranks = ranks.unwrap_or(2);
     let plan = network::Plan::new(ranks, values.network());
     let selection = opened(values);
-    let own = Peers {
+    let own = PeerPaths {
         kind: "self",
         about: "this rank itself, through shared memory as any rank of the node".into(),
         rows: rows(values, &node, ""),
         notes: Vec::new(),
     };
-    let neighbours = selection.shared.then(|| Peers {
+    let neighbours = selection.shared.then(|| PeerPaths {
         kind: "node",
         about: "ranks of the same node, through shared memory".into(),
         rows: rows(values, &node, ""),
-        notes: of_node(values, ranks),
+        notes: node_notes(values, ranks),
     });
     let others = selection.tcp.then(|| {
         let whose = match selection.shared {
             true => "ranks of other nodes",
             false => "all other ranks, also of the same node",
         };
-        Peers {
+        PeerPaths {
             kind: "tcp",
             about: format!("{whose}, over {}", selection.interfaces.join(", ")),
             rows: rows(values, &values.tcp_options().limits(), ""),
-            notes: of_tcp(values),
+            notes: tcp_notes(values),
         }
     });
-    let model = Peers {
+    let model = PeerPaths {
         kind: "network",
         about: format!(
-            "what a transport faster than TCP is to be made of, in a job of {}; this version has none",
+            "the model of a network faster than TCP, in a job of {} ranks; this version has no such transport",
             plan.ranks
         ),
         rows: rows(values, &plan.limits(), "network_"),
-        notes: of_network(values, &plan),
+        notes: network_notes(values, &plan),
     };
     let real = [Some(own), neighbours, others];
     real.into_iter().flatten().chain([model]).collect()
 }
 
-/// How bytes go through connections.
-fn of_tcp(values: &Values) -> Vec<(&'static str, String)> {
-    let name = |name: &str| told(values.get(name));
+/// The choices of tcp.
+fn tcp_notes(values: &Values) -> Vec<(&'static str, String)> {
+    let name = |name: &str| setting_text(values.get(name));
     vec![
         ("frames", format!("copied twice; {}", name("tcp_frame"))),
         (
             "bulk",
-            format!("from memory to memory, in pieces; {}", name("tcp_chunk")),
+            format!("from memory to memory, in chunks; {}", name("tcp_chunk")),
         ),
-        ("a silent host is lost", name("tcp_silence")),
+        ("failed hosts", name("tcp_silence")),
     ]
 }
 
-fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<Explanation> {
+fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<PathRange> {
     let table = Table::new(limits, &values.switches());
     let explain = |row: Row| {
         let cost = limits.costs.of(row.path);
-        Explanation {
+        PathRange {
             row,
             ns: (cost.ns(row.first), row.last.map(|last| cost.ns(last))),
             why: why(values, limits, &table, row, prefix),
@@ -97,14 +97,14 @@ fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<Explanation> {
     table.rows().map(explain).collect()
 }
 
-/// Why `row` ends where it does. Settings of the transport's own begin with `prefix`.
+/// Why `row` ends at its longest message. The transport's own settings begin with `prefix`.
 fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) -> String {
     let Some((last, until)) = row.last.zip(row.until) else {
         let forced = values.switches().rendezvous != Rendezvous::Auto;
         return if forced {
-            told(values.get("rendezvous"))
+            setting_text(values.get("rendezvous"))
         } else {
-            "takes all that is longer".into()
+            "takes all longer messages".into()
         };
     };
     match until {
@@ -112,10 +112,10 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
             Path::E0 if !prefix.is_empty() => {
                 format!(
                     "a mailbox slot: {}",
-                    told(values.get("network_short_limit"))
+                    setting_text(values.get("network_short_limit"))
                 )
             }
-            Path::E0 => "a line holds no more".into(),
+            Path::E0 => "a cache line holds no more".into(),
             Path::E1 => "a buffer holds no more".into(),
             Path::R0 | Path::R1 => "the transport's own limit".into(),
         },
@@ -129,7 +129,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
                 ns(row.path)
             )
         }
-        Until::Set => told(setting(values, row.path, prefix)),
+        Until::Set => setting_text(setting(values, row.path, prefix)),
     }
 }
 
@@ -148,40 +148,45 @@ fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a Value {
     }
 }
 
-/// A setting with its value and where that came from.
-fn told(value: &Value) -> String {
+/// A setting with its value and the origin of the value.
+fn setting_text(value: &Value) -> String {
     format!("{} = {} ({})", value.setting.name, value.text, value.origin)
 }
 
-/// How long messages go between so many ranks of a node.
-fn of_node(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
+/// The choices of shared memory in a job of `ranks` ranks.
+fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
     let (road, chunk) = (values.get("shm_road"), values.get("shm_chunk"));
     let chosen = match values.roads().road {
-        None => "each peer and class of sizes takes the road that trials in the job find fastest",
-        Some(_) => "the road that is set, where it is open",
+        None => {
+            "each peer and size class uses the protocol that is fastest in trials during the job"
+        }
+        Some(_) => "the protocol that is set, where it is available",
     };
     let single = match probe::process_vm_readv() {
-        Ok(()) => "open: the system lets processes of one user copy from each other".into(),
-        Err(why) => format!("closed by the system ({why}): copies through shared memory instead"),
+        Ok(()) => "available: processes of one user may copy from each other".into(),
+        Err(why) => format!("not available ({why}): copies through shared memory instead"),
     };
     vec![
-        ("buffers", told(values.get("shm_buffer"))),
-        ("bulk", format!("{chosen}; {}, {}", told(road), told(chunk))),
+        ("buffers", setting_text(values.get("shm_buffer"))),
+        (
+            "bulk",
+            format!("{chosen}; {}, {}", setting_text(road), setting_text(chunk)),
+        ),
         ("single copy", single),
         ("allocated memory", allocated(values, ranks)),
     ]
 }
 
-/// The memory that ranks allocate where their peers reach it: how much, of which pages, and why.
+/// The memory of a rank that its peers can map: size, page size, and the reasons.
 fn allocated(values: &Values, ranks: u64) -> String {
     let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
     let plan = Plan::new(ranks, values.heap(), &Facts::of_process());
     if plan.area == 0 {
-        return format!("private, no peer reaches it: {}", plan.why_area);
+        return format!("private, not shared with peers: {}", plan.why_area);
     }
     let pages = match plan.pages {
-        Pages::Pool => "huge pages that are set aside",
-        Pages::Asked => "huge pages, asked for",
+        Pages::Pool => "huge pages from the reserved pool",
+        Pages::Asked => "transparent huge pages",
         Pages::Small => "small pages",
     };
     format!(
@@ -192,14 +197,14 @@ fn allocated(values: &Values, ranks: u64) -> String {
     )
 }
 
-/// How network roads are made.
-fn of_network(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
-    let name = |name: &str| told(values.get(name));
+/// The choices of a network.
+fn network_notes(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
+    let name = |name: &str| setting_text(values.get(name));
     vec![
         (
             "mailboxes",
             format!(
-                "{} slots of {} B and a header of {} a peer; {}, {}",
+                "{} slots for each peer, of {} B and a header of {} B; {}, {}",
                 network::SLOTS,
                 plan.payload,
                 network::HEADER,

@@ -1,16 +1,16 @@
-//! The forms in which explanations are printed.
+//! Prints the explanation of message paths as text and as JSON.
 
 use oxmpi_wire::paths::Until;
 use oxmpi_wire::paths::network::{Connect, Sharing};
 use serde_json::json;
 
-use super::Explained;
-use super::network::{Mailboxes, MemoryRow};
-use super::peers::{Explanation, Peers};
-use crate::table::aligned;
+use super::PathsExplained;
+use super::mailbox_memory::{MailboxMemory, RankMemory};
+use super::peers::{PathRange, PeerPaths};
+use crate::columns::aligned;
 
-/// For people.
-pub(super) fn text(explained: &Explained) -> String {
+/// The text.
+pub(super) fn text(explained: &PathsExplained) -> String {
     let peers = explained.peers.iter().map(of_peers);
     let mut text = peers.collect::<Vec<_>>().join("\n");
     if let Some(mailboxes) = &explained.mailboxes {
@@ -20,7 +20,7 @@ pub(super) fn text(explained: &Explained) -> String {
     text
 }
 
-fn of_peers(peers: &Peers) -> String {
+fn of_peers(peers: &PeerPaths) -> String {
     let mut text = format!("{}: {}\n", peers.kind, peers.about);
     let mut rows = vec![
         ["bytes", "path", "how", "one way", "ends because"]
@@ -35,7 +35,7 @@ fn of_peers(peers: &Peers) -> String {
     text
 }
 
-fn of_row(explanation: &Explanation) -> Vec<String> {
+fn of_row(explanation: &PathRange) -> Vec<String> {
     let row = &explanation.row;
     let (first, last) = explanation.ns;
     let (bytes, ns) = match (row.last, last) {
@@ -54,8 +54,8 @@ fn of_row(explanation: &Explanation) -> Vec<String> {
     ]
 }
 
-fn of_mailboxes(mailboxes: &Mailboxes) -> String {
-    let Mailboxes {
+fn of_mailboxes(mailboxes: &MailboxMemory) -> String {
+    let MailboxMemory {
         ranks,
         slot,
         slots,
@@ -64,7 +64,7 @@ fn of_mailboxes(mailboxes: &Mailboxes) -> String {
         rows,
     } = mailboxes;
     let mut text = format!(
-        "network mailboxes of a job of {ranks}: {slots} slots of {slot} B a peer, made in blocks of \
+        "network mailboxes of a job of {ranks}: {slots} slots of {slot} B a peer, allocated in blocks of \
          {block} mailboxes ({})\n",
         rounded(*block_bytes)
     );
@@ -98,14 +98,14 @@ fn of_mailboxes(mailboxes: &Mailboxes) -> String {
     text
 }
 
-fn sharing(row: &MemoryRow) -> &'static str {
+fn sharing(row: &RankMemory) -> &'static str {
     match row.sharing {
         Sharing::Peer => "peer",
         Sharing::Shared => "shared",
     }
 }
 
-fn connect(row: &MemoryRow) -> &'static str {
+fn connect(row: &RankMemory) -> &'static str {
     match row.connect {
         Connect::FirstUse => "first-use",
         Connect::Start => "start",
@@ -131,8 +131,8 @@ fn indented(text: &str) -> String {
 }
 
 /// The format `oxmpi-explain` of docs/formats.md.
-pub(super) fn json(explained: &Explained) -> String {
-    let row = |explanation: &Explanation| {
+pub(super) fn json(explained: &PathsExplained) -> String {
+    let row = |explanation: &PathRange| {
         let row = &explanation.row;
         json!({
             "path": row.path.to_string(),
@@ -158,7 +158,7 @@ pub(super) fn json(explained: &Explained) -> String {
         })
     });
     let mailboxes = explained.mailboxes.as_ref().map(|mailboxes| {
-        let row = |row: &MemoryRow| {
+        let row = |row: &RankMemory| {
             json!({
                 "mailboxes": sharing(row),
                 "connect": connect(row),

@@ -1,4 +1,4 @@
-//! What is printed, for settings given here.
+//! Tests of `oxmpi explain` with given settings.
 
 use oxmpi::settings::{Sources, TABLE, Values, resolve};
 
@@ -17,16 +17,16 @@ fn values(environment: &[(&str, &str)]) -> Values {
     values
 }
 
-fn explained(environment: &[(&str, &str)], ranks: Option<u64>) -> Explained {
+fn explained(environment: &[(&str, &str)], ranks: Option<u64>) -> PathsExplained {
     let values = values(environment);
-    Explained {
+    PathsExplained {
         peers: peers::all(&values, ranks),
-        mailboxes: ranks.map(|ranks| network::mailboxes(&values, ranks)),
+        mailboxes: ranks.map(|ranks| mailbox_memory::mailboxes(&values, ranks)),
     }
 }
 
 /// Sizes and paths of the peers of `kind`, as `0..112 E0, 113.. R0`.
-fn table(explained: &Explained, kind: &str) -> String {
+fn table(explained: &PathsExplained, kind: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(&show::json(explained)).unwrap();
     let peers = json["peers"].as_array().unwrap();
     let peers = peers.iter().find(|peers| peers["kind"] == kind).unwrap();
@@ -56,9 +56,9 @@ fn the_paths_of_every_kind_of_peer() {
     );
 }
 
-/// Peers that cannot be reached so are not shown.
+/// Kinds of peers without a transport are not shown.
 #[test]
-fn the_transports_that_are_taken_decide_who_is_reached_how() {
+fn the_selected_transports_decide_the_kinds_of_peers() {
     let kinds = |environment: &[(&str, &str)]| {
         let explained = explained(environment, None);
         let kinds: Vec<_> = explained.peers.iter().map(|peers| peers.kind).collect();
@@ -101,8 +101,8 @@ fn text_is_aligned_and_says_why() {
     for line in [
         "node: ranks of the same node, through shared memory",
         "  bytes      path  how                            one way      ends because",
-        "  0..112     E0    eager, in one line or mailbox  53..133 ns   a line holds no more",
-        "network mailboxes of a job of 64: 8 slots of 8192 B a peer, made in blocks of 64 mailboxes (4.0 MiB)",
+        "  0..112     E0    eager, in one line or mailbox  53..133 ns   a cache line holds no more",
+        "network mailboxes of a job of 64: 8 slots of 8192 B a peer, allocated in blocks of 64 mailboxes (4.0 MiB)",
         "  peer       start      63               4.0 MiB         2.0 MiB  1.0 KiB  6.0 MiB  384.1 MiB",
         "  shared     first-use  63               512.0 KiB       2.0 MiB  1.0 KiB  2.5 MiB  160.1 MiB",
     ] {
@@ -132,14 +132,15 @@ fn json_has_format_version_and_memory() {
 }
 
 #[test]
-fn wrong_words_are_refused_with_what_is_right() {
+fn errors_say_what_was_expected() {
+    OPTIONS.assert_sound();
     for (words, said) in [
         (vec!["-n", "0"], "from 1 to 4294967295"),
         (vec!["-n", "many"], "from 1 to 4294967295"),
         (vec!["--jsn"], "--jsn"),
         (vec!["alreduce"], "alreduce"),
     ] {
-        let why = run(words.into_iter().map(Into::into).collect()).unwrap_err();
+        let why = run(&words.into_iter().map(Into::into).collect::<Vec<_>>()).unwrap_err();
         assert!(
             why.contains(said) && why.contains("oxmpi explain --help"),
             "{why}"
@@ -147,16 +148,16 @@ fn wrong_words_are_refused_with_what_is_right() {
     }
 }
 
-/// Huge pages are asked for, and small ones taken without a word where there are none: here it is said.
+/// Small pages replace missing huge pages silently in a job; `oxmpi explain` prints them.
 #[test]
-fn pages_of_allocated_memory_are_told_with_their_reason() {
+fn pages_of_allocated_memory_have_a_reason() {
     for (set, says) in [
         (("OXMPI_SHM_HEAP_PAGES", "small"), "of small pages (as set)"),
         (("OXMPI_SHM_HEAP_PAGES", "auto"), "shmem_enabled says `"),
         (("OXMPI_SHM_HEAP", "64MiB"), "64 MiB a rank (as set), of "),
         (
             ("OXMPI_SHM_HEAP", "0"),
-            "private, no peer reaches it: as set",
+            "private, not shared with peers: as set",
         ),
     ] {
         let text = show::text(&explained(&[set], None));

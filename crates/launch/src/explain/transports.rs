@@ -1,4 +1,4 @@
-//! `oxmpi explain transports`: which transports and network devices are taken, and why.
+//! `oxmpi explain transports`: lists the transports and network devices, whether each is used, and why.
 
 use std::ffi::OsString;
 
@@ -7,21 +7,38 @@ use oxmpi::transports::opened;
 use oxmpi_wire::transports::{Selection, Verdict};
 use serde_json::{Value, json};
 
-use crate::complain;
-use crate::table::aligned;
+use crate::columns::aligned;
+use crate::diagnostics;
+use crate::options::*;
 
-/// What to print, after the warnings that a job would give.
+#[rustfmt::skip]
+const OPTIONS: OptionTable<bool> = OptionTable {
+    command: "oxmpi explain transports",
+    intro: "\
+Usage: oxmpi explain transports [--json]
+
+Lists every transport and network device of this host, whether it is used, and why.
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
+        help(),
+    ] }],    ..OptionTable::GNU
+};
+
+/// The text to print. Warnings that a job would print go to standard error.
 ///
 /// # Errors
-/// Other arguments than `--json`.
-pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, String> {
-    let as_json = match arguments {
-        [] => false,
-        [one] if one == "--json" => true,
-        [other, ..] => return Err(format!("`{}` is not understood here", other.display())),
-    };
-    let selection = opened(values);
-    selection.warnings.iter().for_each(complain::error);
+/// A wrong argument, or what `values` says.
+pub(super) fn run(
+    arguments: &[OsString],
+    values: impl FnOnce() -> Result<Values, String>,
+) -> Result<String, String> {
+    let mut as_json = false;
+    if OPTIONS.read(arguments, &mut as_json)? != Parsed::Run(&[]) {
+        return Ok(OPTIONS.help());
+    }
+    let selection = opened(&values()?);
+    selection.warnings.iter().for_each(diagnostics::error);
     Ok(if as_json {
         format!("{:#}\n", json(&selection))
     } else {

@@ -1,11 +1,11 @@
-//! The forms in which information is printed.
+//! Prints the information about this system as text and as JSON.
 
 use serde_json::json;
 
-use super::{Info, Transport};
+use super::{SystemInfo, TransportInfo};
 
-/// For people.
-pub(super) fn text(info: &Info) -> String {
+/// The text.
+pub(super) fn text(info: &SystemInfo) -> String {
     let machine = match &info.machine {
         Ok(counts) => {
             let each = counts.iter().map(|(kind, n)| format!("{n} {kind}"));
@@ -32,7 +32,7 @@ pub(super) fn text(info: &Info) -> String {
     text
 }
 
-fn of_transport(transport: &Transport) -> String {
+fn of_transport(transport: &TransportInfo) -> String {
     let used = if transport.used { "used" } else { "not used" };
     let mut text = format!("{:10}  {used}: {}\n", transport.name, transport.why);
     for part in &transport.parts {
@@ -46,7 +46,7 @@ fn of_transport(transport: &Transport) -> String {
 }
 
 /// The format `oxmpi-info` of docs/formats.md.
-pub(super) fn json(info: &Info) -> String {
+pub(super) fn json(info: &SystemInfo) -> String {
     let (counts, error) = match &info.machine {
         Ok(counts) => (counts.as_slice(), None),
         Err(why) => (&[][..], Some(why)),
@@ -56,7 +56,7 @@ pub(super) fn json(info: &Info) -> String {
         .map(|(kind, n)| (kind.to_string(), (*n).into()))
         .collect();
     let transports = info.transports.iter().map(|transport| {
-        let part = |part: &super::Part| {
+        let part = |part: &super::Facility| {
             json!({"name": part.name, "purpose": part.purpose, "found": part.found, "note": part.note})
         };
         json!({

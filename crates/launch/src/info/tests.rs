@@ -1,21 +1,21 @@
-//! What is said of a transport that works, and of one that does not.
+//! Tests of `oxmpi info`: a transport that works, and one that does not.
 
 use super::*;
 
-fn info(memfd: bool) -> Info {
-    let part = Part {
+fn info(memfd: bool) -> SystemInfo {
+    let part = Facility {
         name: "memfd",
         purpose: "memory",
         found: memfd,
         note: "a note".into(),
     };
-    let shm = Transport {
+    let shm = TransportInfo {
         name: "shm",
         used: memfd,
         why: "a reason".into(),
         parts: vec![part],
     };
-    Info {
+    SystemInfo {
         version: "9.9",
         host: "node1".into(),
         machine: Ok(vec![(Kind::Package, 2), (Kind::Pu, 8)]),
@@ -51,6 +51,7 @@ fn text_names_machine_transports_and_reasons() {
 
 #[test]
 fn json_has_format_and_version() {
+    OPTIONS.assert_sound();
     let read: serde_json::Value = serde_json::from_str(&show::json(&info(true))).unwrap();
     assert_eq!(
         (&read["format"], &read["version"]),
@@ -62,8 +63,8 @@ fn json_has_format_and_version() {
 }
 
 #[test]
-fn this_system_carries_jobs() {
-    let info = gather();
+fn this_system_has_a_usable_transport() {
+    let info = collect();
     assert!(info.transports[0].used, "{}", show::text(&info));
     let why = &info.transports[1].why;
     assert!(

@@ -1,4 +1,4 @@
-//! Many cases from a file, a line each, and their answers, a line each.
+//! `oxmpi pin --batch`: answers many queries, one JSON object a line.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,19 +10,19 @@ use oxmpi_pin::openmp::Dialect;
 use oxmpi_topo::Machine;
 use serde::Deserialize;
 
-use super::case::{self, Case, Variables};
 use super::json;
+use super::query::{self, PinQuery, Variables};
 
 /// The longest line, in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// The most machines that are kept; then all are forgotten.
+/// The largest number of machines in the cache; then the cache is emptied.
 const MOST_MACHINES: usize = 256;
 
-/// A line of the file.
+/// A query as a line of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BatchLine {
     machine: String,
     #[serde(default)]
     env: Variables,
@@ -39,10 +39,10 @@ fn one() -> u32 {
     1
 }
 
-/// Answers every case of the file, `-` for standard input, on standard output.
+/// Answers every query of the file (`-`: standard input) on standard output.
 ///
 /// # Errors
-/// A sentence if the file does not read, or if some lines are no cases; the others are answered then.
+/// A sentence, if the file cannot be read or some lines are wrong; the other lines are answered.
 pub(super) fn run(path: &Path) -> Result<(), String> {
     let (name, file): (_, Box<dyn Read>) = match path.as_os_str() == "-" {
         true => ("standard input".into(), Box::new(io::stdin().lock())),
@@ -61,18 +61,19 @@ pub(super) fn run(path: &Path) -> Result<(), String> {
     match batch.wrong.first() {
         None => Ok(()),
         Some(first) => Err(format!(
-            "{}: cannot be answered: {} of its lines, the first is line {first}; their `error` says why",
+            "{}: {} lines are wrong, the first is line {first}; see the `error` of their answers",
             batch.name,
             batch.wrong.len()
         )),
     }
 }
 
+/// The state of a batch.
 struct Batch {
-    /// What errors call the file.
+    /// The name of the file in errors.
     name: String,
     machines: BTreeMap<String, Result<Rc<Machine>, String>>,
-    /// Numbers of lines that are no cases.
+    /// Numbers of wrong lines.
     wrong: Vec<usize>,
 }
 
@@ -96,12 +97,12 @@ impl Batch {
             if !is_long && line.trim_ascii().is_empty() {
                 continue;
             }
-            let case = match is_long {
+            let query = match is_long {
                 true => Err(format!("longer than {} MiB", LONGEST_LINE >> 20)),
-                false => self.case(&line),
+                false => self.query(&line),
             };
-            let answer = match case {
-                Ok((machine, case)) => case.answer(&machine),
+            let answer = match query {
+                Ok((machine, query)) => query.answer(&machine),
                 Err(why) => {
                     self.wrong.push(number);
                     Err(format!("{}:{number}: {why}", self.name))
@@ -109,7 +110,7 @@ impl Batch {
             };
             match to.write_all(json::line(&answer).as_bytes()) {
                 Ok(()) => {}
-                // A reader that has seen enough is no mistake.
+                // A reader that stops early is not an error.
                 Err(why) if why.kind() == ErrorKind::BrokenPipe => break,
                 Err(why) => return Err(format!("standard output: cannot be written: {why}")),
             }
@@ -117,9 +118,9 @@ impl Batch {
         Ok(())
     }
 
-    /// The case of a line, and its machine.
-    fn case(&mut self, line: &[u8]) -> Result<(Rc<Machine>, Case), String> {
-        let line: Line = serde_json::from_slice(line).map_err(|why| {
+    /// The query of a line, and its machine.
+    fn query(&mut self, line: &[u8]) -> Result<(Rc<Machine>, PinQuery), String> {
+        let line: BatchLine = serde_json::from_slice(line).map_err(|why| {
             let text = why.to_string();
             let place = format!(" at line {} column {}", why.line(), why.column());
             format!(
@@ -129,11 +130,11 @@ impl Batch {
             )
         })?;
         let named = |name: &str, why: String| format!("{name}: {why}");
-        let mask = line.mask.as_deref().map(case::processors).transpose();
-        let compat = line.compat.as_deref().map(case::compat).transpose();
-        let levels = line.levels.as_deref().map(case::levels).transpose();
-        let rules = line.rules.as_deref().map(case::rules).transpose();
-        let case = Case {
+        let mask = line.mask.as_deref().map(query::processors).transpose();
+        let compat = line.compat.as_deref().map(query::compat).transpose();
+        let levels = line.levels.as_deref().map(query::levels).transpose();
+        let rules = line.rules.as_deref().map(query::rules).transpose();
+        let query = PinQuery {
             variables: line.env,
             mapping: None,
             ranks: line.ranks,
@@ -152,12 +153,12 @@ impl Batch {
             },
         };
         let machine = self.machine(&line.machine);
-        Ok((machine.map_err(|why| named("machine", why))?, case))
+        Ok((machine.map_err(|why| named("machine", why))?, query))
     }
 
     fn machine(&mut self, input: &str) -> Result<Rc<Machine>, String> {
         if input == "-" {
-            return Err("standard input is not for machines here".into());
+            return Err("a machine cannot come from standard input".into());
         }
         if self.machines.len() == MOST_MACHINES && !self.machines.contains_key(input) {
             self.machines.clear();

@@ -1,24 +1,24 @@
-//! Two sets of settings side by side.
+//! `oxmpi pin --compare`: two sets of settings side by side.
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::case::{Answer, Case, Variables};
-use super::{text, words};
-use crate::table::aligned;
+use super::query::{PinAnswer, PinQuery, Variables};
+use super::{location, text};
+use crate::columns::aligned;
 
-/// What each of the two sets makes of the same job; `sets` are added to the settings of the case.
+/// The answers for the query with each of the two sets of settings, side by side.
 ///
 /// # Errors
-/// The first setting that does not read, with the name of its set.
+/// The first wrong setting, with the name of its set.
 pub(super) fn text(
     machine: &Machine,
-    case: &Case,
+    query: &PinQuery,
     sets: &[Variables; 2],
 ) -> Result<String, String> {
     let answer = |name: &str, set: &Variables| {
-        let mut case = case.clone();
-        case.variables.extend(set.clone());
-        let answer = case.answer(machine);
+        let mut query = query.clone();
+        query.variables.extend(set.clone());
+        let answer = query.answer(machine);
         answer.map_err(|why| format!("--compare, {name}: {why}"))
     };
     let [a, b] = [answer("A", &sets[0])?, answer("B", &sets[1])?];
@@ -39,7 +39,7 @@ fn head(sets: &[Variables; 2]) -> String {
     ["A", "B"].into_iter().zip(sets).map(line).collect()
 }
 
-fn ranks(a: &Answer, b: &Answer) -> String {
+fn ranks(a: &PinAnswer, b: &PinAnswer) -> String {
     let with_threads = a.teams.is_some();
     let mut head = vec!["rank", "A", "B"];
     if with_threads {
@@ -55,7 +55,7 @@ fn ranks(a: &Answer, b: &Answer) -> String {
             other.cpus.to_string(),
         ];
         if with_threads {
-            row.extend(threads.map(words::team));
+            row.extend(threads.map(location::threads));
         }
         let differs = one.cpus != other.cpus || threads[0] != threads[1];
         row.push(if differs { "differs" } else { "" }.into());
@@ -64,12 +64,12 @@ fn ranks(a: &Answer, b: &Answer) -> String {
     aligned(&rows)
 }
 
-fn team(answer: &Answer, rank: usize) -> &[CpuSet] {
+fn team(answer: &PinAnswer, rank: usize) -> &[CpuSet] {
     let team = answer.teams.as_ref().map(|teams| &teams[rank]);
     team.map_or(&[], |team| team.threads.as_slice())
 }
 
-fn metrics(machine: &Machine, a: &Answer, b: &Answer) -> String {
+fn metrics(machine: &Machine, a: &PinAnswer, b: &PinAnswer) -> String {
     let mut rows = vec![["", "A", "B"].map(String::from).to_vec()];
     let both = text::metrics(machine, a).into_iter();
     rows.extend(

@@ -1,4 +1,4 @@
-//! The settings in this process's environment, and in files as `oxmpi run` reads them.
+//! The pinning settings in the environment and in settings files, as `oxmpi run` reads them.
 
 use std::ffi::OsString;
 
@@ -6,23 +6,23 @@ use oxmpi::settings::{Origin, Sources, TABLE, Values, resolve};
 use oxmpi_pin::{Compat, SETTINGS};
 use oxmpi_text::nearest;
 
-use super::case::{self, Variables};
+use super::query::{self, Variables};
 
-/// What the environment says.
+/// The settings of this process.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Environment {
-    /// Of the variables that count, those that are set.
+pub(super) struct PinEnvironment {
+    /// Known variables that are set.
     pub(super) variables: Variables,
-    /// Whose rules placing follows, if it says so.
+    /// The rules of placement, if set.
     pub(super) compat: Option<Compat>,
-    /// Names that look like settings of pinning and are none, a sentence each.
+    /// Warnings of unknown pinning variables, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// What the user's settings files say.
+/// The settings in the user's settings files.
 ///
 /// # Errors
-/// A sentence about a file that does not read, or a value in it.
+/// A file that cannot be read, or a wrong value.
 pub(super) fn files() -> Result<Values, String> {
     let files = Sources::of_process().map(|sources| sources.files);
     let sources = files.map(|files| Sources {
@@ -34,7 +34,7 @@ pub(super) fn files() -> Result<Values, String> {
         .map_err(|bad| bad.to_string())
 }
 
-impl Environment {
+impl PinEnvironment {
     /// Reads variables, and what `files` say where no variable does. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for
     /// those of Intel MPI and go before them, as for `oxmpi run`.
     ///
@@ -53,7 +53,7 @@ impl Environment {
             match row.aliases.first() {
                 _ if value.origin == Origin::Default => {}
                 Some(alias) => drop(read.variables.insert(alias.name.into(), value.text.clone())),
-                None => read.compat = Some(case::compat(&value.text)?),
+                None => read.compat = Some(query::compat(&value.text)?),
             }
         }
         let mut ours = Variables::new();
@@ -69,17 +69,17 @@ impl Environment {
             match row.map(|row| SETTINGS[row].aliases.first()) {
                 Some(Some(alias)) => drop(ours.insert(alias.name.into(), value()?)),
                 Some(None) => {
-                    let compat = case::compat(&value()?);
+                    let compat = query::compat(&value()?);
                     read.compat = Some(compat.map_err(|why| format!("{name}: {why}"))?);
                 }
-                None if case::known().any(|known| known == name) => {
+                None if query::known().any(|known| known == name) => {
                     read.variables.insert(name.into(), value()?);
                 }
                 None if ["I_MPI_PIN", "OXMPI_PIN"]
                     .iter()
                     .any(|known| name.starts_with(known)) =>
                 {
-                    let mut known: Vec<&str> = case::known().collect();
+                    let mut known: Vec<&str> = query::known().collect();
                     known.extend(names.iter().map(String::as_str));
                     read.notes
                         .push(format!("ignored: {}", unknown(name, known)));
@@ -92,7 +92,7 @@ impl Environment {
     }
 }
 
-/// A sentence about a variable that is none of the known.
+/// An error for an unknown variable, with the nearest known one.
 pub(super) fn unknown<'a>(variable: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest(variable, known);
     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

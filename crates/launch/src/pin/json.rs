@@ -1,21 +1,21 @@
-//! An answer as JSON: the format `oxmpi-pin` of docs/formats.md.
+//! The answer of a pinning query as JSON: the format `oxmpi-pin` of docs/formats.md.
 
 use oxmpi_topo::CpuSet;
 use serde::Serialize;
 
-use super::case::Answer;
+use super::query::PinAnswer;
 
 #[derive(Serialize)]
-struct Document<'a> {
-    ranks: Vec<Rank>,
-    warnings: Vec<Told<'a>>,
+struct PinDocument<'a> {
+    ranks: Vec<RankJson>,
+    warnings: Vec<WarningJson<'a>>,
     error: Option<&'a str>,
     format: &'static str,
     version: u32,
 }
 
 #[derive(Serialize)]
-struct Rank {
+struct RankJson {
     rank: u32,
     cpus: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,15 +23,15 @@ struct Rank {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct WarningJson<'a> {
     code: String,
     args: &'a [String],
     text: &'a str,
 }
 
-/// One line, whatever the answer is.
-pub(super) fn line(answer: &Result<Answer, String>) -> String {
-    let document = Document {
+/// The answer, or the error, as one line.
+pub(super) fn line(answer: &Result<PinAnswer, String>) -> String {
+    let document = PinDocument {
         ranks: answer.as_ref().map(ranks).unwrap_or_default(),
         warnings: answer.as_ref().map(warnings).unwrap_or_default(),
         error: answer.as_ref().err().map(String::as_str),
@@ -41,8 +41,8 @@ pub(super) fn line(answer: &Result<Answer, String>) -> String {
     serde_json::to_string(&document).expect("texts, numbers and lists are JSON") + "\n"
 }
 
-fn ranks(answer: &Answer) -> Vec<Rank> {
-    let rank = |(number, rank): (usize, &oxmpi_pin::RankPlace)| Rank {
+fn ranks(answer: &PinAnswer) -> Vec<RankJson> {
+    let rank = |(number, rank): (usize, &oxmpi_pin::RankPlace)| RankJson {
         rank: rank.rank,
         cpus: rank.cpus.to_string(),
         threads: answer.teams.as_ref().map(|teams| {
@@ -59,11 +59,11 @@ fn ranks(answer: &Answer) -> Vec<Rank> {
         .collect()
 }
 
-fn warnings(answer: &Answer) -> Vec<Told<'_>> {
-    let told = answer.warnings.iter().map(|warning| Told {
+fn warnings(answer: &PinAnswer) -> Vec<WarningJson<'_>> {
+    let all = answer.warnings.iter().map(|warning| WarningJson {
         code: warning.code.to_string(),
         args: &warning.args,
         text: &warning.text,
     });
-    told.collect()
+    all.collect()
 }

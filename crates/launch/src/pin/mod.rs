@@ -1,68 +1,67 @@
-//! `oxmpi pin`: where ranks and threads would run, here or on another machine.
+//! `oxmpi pin`: shows where ranks and threads would run, on this or another machine.
 //!
-//! Data goes one way: what was typed (`options`) and what is set (`environment`), the question in both (`case`), the
-//! answer as text (`text`, `compare`), picture (`picture`) or data (`json`), and where that goes (`crate::target`).
-//! `batch` puts many questions.
+//! Data flows from the command line (`options`) and the settings (`environment`) to the query (`query`), and from its
+//! answer to text (`text`, `compare`), a picture (`picture`) or JSON (`json`) at the destination.
+//! `batch` answers many queries.
 
 mod batch;
-mod case;
 mod compare;
 mod environment;
-mod help;
 mod json;
+mod location;
 mod options;
 mod picture;
+mod query;
 mod text;
-mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use oxmpi_topo::Machine;
 
-use crate::complain::{self, Failure, VERSION};
-use crate::{target, topo};
-use options::{Format, Options, Wish};
+use crate::diagnostics::{self, CommandError, VERSION};
+use crate::{destination, topo};
+use options::{Options, PinFormat, PinRequest};
 
 /// Runs `oxmpi pin` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    complain::finish(match options::parse(arguments) {
-        Ok(Wish::Help) => return complain::answer(help::TEXT),
-        Ok(Wish::Version) => return complain::answer(VERSION),
-        Ok(Wish::Batch(path)) => batch::run(&path).map_err(Failure::Data),
-        Ok(Wish::Show(options)) => show(&options),
-        Err(why) => Err(Failure::Usage(why)),
+    diagnostics::exit_code(match options::parse(&arguments) {
+        Ok(PinRequest::Help) => return diagnostics::print(options::OPTIONS.help()),
+        Ok(PinRequest::Version) => return diagnostics::print(VERSION),
+        Ok(PinRequest::Batch(path)) => batch::run(&path).map_err(CommandError::Io),
+        Ok(PinRequest::Show(options)) => show(&options),
+        Err(why) => Err(CommandError::Usage(why)),
     })
 }
 
-/// Shows what settings do.
-fn show(options: &Options) -> Result<(), Failure> {
-    let machine = machine(options).map_err(Failure::Data)?;
-    let mut case = options.case.clone();
-    if options.machine.is_none() && case.mask.is_none() {
-        case.mask = Some(topo::processors().map_err(Failure::Data)?);
+/// Answers one query.
+fn show(options: &Options) -> Result<(), CommandError> {
+    let machine = machine(options).map_err(CommandError::Io)?;
+    let mut query = options.query.clone();
+    if options.machine.is_none() && query.mask.is_none() {
+        query.mask = Some(topo::processors().map_err(CommandError::Io)?);
     }
-    options.notes.iter().for_each(complain::error);
+    options.notes.iter().for_each(diagnostics::error);
     let text = match (&options.compare, options.format) {
-        (Some(sets), _) => compare::text(&machine, &case, sets).map_err(Failure::Usage)?,
-        (None, Format::Json) => {
-            let answer = case.answer(&machine);
+        (Some(sets), _) => compare::text(&machine, &query, sets).map_err(CommandError::Usage)?,
+        (None, PinFormat::Json) => {
+            let answer = query.answer(&machine);
             let line = json::line(&answer);
             if let Err(why) = answer {
-                target::put(&line, &options.target).map_err(Failure::Data)?;
-                return Err(Failure::Usage(why));
+                destination::write(&line, &options.target).map_err(CommandError::Io)?;
+                return Err(CommandError::Usage(why));
             }
             line
         }
         (None, format) => {
-            let answer = case.answer(&machine).map_err(Failure::Usage)?;
+            let answer = query.answer(&machine).map_err(CommandError::Usage)?;
             match format {
-                Format::Svg => picture::svg(&machine, &answer, &options.title()),
+                PinFormat::Svg => picture::svg(&machine, &answer, &options.title()),
                 _ => text::page(&machine, &answer, options.explain),
             }
         }
     };
-    target::put(&text, &options.target).map_err(Failure::Data)
+    destination::write(&text, &options.target).map_err(CommandError::Io)
 }
 
 fn machine(options: &Options) -> Result<Machine, String> {
@@ -71,7 +70,7 @@ fn machine(options: &Options) -> Result<Machine, String> {
         Some(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
     };
     for note in machine.notes() {
-        complain::error(format_args!("{}: {note}", options.name()));
+        diagnostics::error(format_args!("{}: {note}", options.name()));
     }
     Ok(machine)
 }

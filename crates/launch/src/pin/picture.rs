@@ -1,12 +1,12 @@
-//! An answer as a picture of the machine.
+//! The answer of a pinning query as a picture of the machine.
 
 use oxmpi_topo::Machine;
 use oxmpi_topo::render::svg::{Overlay, Style, SvgOptions};
 
-use super::case::Answer;
+use super::query::PinAnswer;
 
-/// The machine with its ranks in colours, and a mark for each thread of a rank on each of its processors.
-pub(super) fn svg(machine: &Machine, answer: &Answer, title: &str) -> String {
+/// The machine with a colour for each rank, and a mark for each thread on each of its processors.
+pub(super) fn svg(machine: &Machine, answer: &PinAnswer, title: &str) -> String {
     let mut drawn = SvgOptions::default();
     drawn.title.push(title.into());
     drawn.devices = false;
@@ -22,7 +22,7 @@ pub(super) fn svg(machine: &Machine, answer: &Answer, title: &str) -> String {
     for (rank, team) in ranks.iter().zip(teams) {
         for (thread, cpus) in team.threads.iter().enumerate() {
             let label = format!("rank {} thread {thread}", rank.rank);
-            // Another colour than the rank's own, on which the mark is.
+            // The mark needs another colour than the rank's.
             let class = rank.rank as usize + 1 + thread;
             let mark = Overlay::new(label, cpus.clone(), class).with_style(Style::Mark);
             drawn.overlays.push(mark);

@@ -1,15 +1,15 @@
-//! An answer for people.
+//! The answer of a pinning query as text.
 
 use oxmpi_pin::openmp::Team;
 use oxmpi_pin::{Metrics, conflicts};
 use oxmpi_topo::{Kind, Machine};
 
-use super::case::Answer;
-use super::words;
-use crate::table::aligned;
+use super::location;
+use super::query::PinAnswer;
+use crate::columns::aligned;
 
-/// The table of ranks, what could not be done as asked, why it is so if that is wanted, and what it means.
-pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String {
+/// The table of ranks, the warnings, the reasons with `--explain`, and the metrics of the placement.
+pub(super) fn page(machine: &Machine, answer: &PinAnswer, explain: bool) -> String {
     let mut parts = vec![table(machine, answer)];
     parts.extend(warnings(machine, answer));
     if explain {
@@ -22,7 +22,7 @@ pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String 
     parts.join("\n")
 }
 
-fn table(machine: &Machine, answer: &Answer) -> String {
+fn table(machine: &Machine, answer: &PinAnswer) -> String {
     let mut head = vec!["rank", "processors", "where", "NUMA node"];
     if answer.teams.is_some() {
         head.push("threads");
@@ -32,23 +32,22 @@ fn table(machine: &Machine, answer: &Answer) -> String {
         let mut row = vec![
             rank.rank.to_string(),
             rank.cpus.to_string(),
-            words::place(machine, &rank.cpus),
-            words::nodes(machine, &rank.cpus),
+            location::describe(machine, &rank.cpus),
+            location::numa_nodes(machine, &rank.cpus),
         ];
         row.extend(
             answer
                 .teams
                 .as_ref()
-                .map(|teams| words::team(&teams[number].threads)),
+                .map(|teams| location::threads(&teams[number].threads)),
         );
         rows.push(row);
     }
     aligned(&rows)
 }
 
-/// The warnings and conflicts, each behind a word that says so, then where settings of threads do not read; nothing if
-/// there are none.
-pub(super) fn warnings(machine: &Machine, answer: &Answer) -> Option<String> {
+/// The warnings and conflicts, then hints about wrong thread settings; `None` if there are none.
+pub(super) fn warnings(machine: &Machine, answer: &PinAnswer) -> Option<String> {
     let conflicts = conflicts(machine, &answer.placement, answer.omp_threads);
     let warnings = answer.warnings.iter().chain(&conflicts);
     let warnings = warnings.map(|warning| format!("warning: {}\n", warning.text));
@@ -60,16 +59,16 @@ pub(super) fn warnings(machine: &Machine, answer: &Answer) -> Option<String> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// What the OpenMP runtime of the first rank would report, where `verbose` asks for it.
-fn report(answer: &Answer) -> Option<String> {
+/// The report of the OpenMP runtime of the first rank, with `verbose`.
+fn report(answer: &PinAnswer) -> Option<String> {
     let first = answer.teams.iter().flatten().next()?;
     let lines = first.report.iter().map(|line| format!("{line}\n"));
     (!first.report.is_empty())
         .then(|| format!("The threads of rank 0:\n{}", lines.collect::<String>()))
 }
 
-/// What the placement means: a name and a value each.
-pub(super) fn metrics(machine: &Machine, answer: &Answer) -> Vec<(String, String)> {
+/// Metrics of the placement: names and values.
+pub(super) fn metrics(machine: &Machine, answer: &PinAnswer) -> Vec<(String, String)> {
     let metrics = Metrics::new(machine, &answer.placement);
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut say = |name: &str, value: String| rows.push((name.into(), value));
@@ -112,14 +111,14 @@ fn object(kind: Kind) -> &'static str {
     }
 }
 
-/// Ranks whose teams are larger than their sets.
-fn overfull(answer: &Answer, teams: &[Team]) -> Vec<u32> {
+/// Ranks with more threads than processors.
+fn overfull(answer: &PinAnswer, teams: &[Team]) -> Vec<u32> {
     let ranks = answer.placement.ranks.iter().zip(teams);
     let overfull = ranks.filter(|(rank, team)| team.threads.len() > rank.cpus.len());
     overfull.map(|(rank, _)| rank.rank).collect()
 }
 
-/// How many, and which.
+/// The number of ranks, and their numbers.
 fn numbers(ranks: &[u32]) -> String {
     let set: oxmpi_topo::CpuSet = ranks.iter().map(|rank| *rank as usize).collect();
     match ranks.len() {

@@ -1,21 +1,21 @@
-//! Hosts named on the command line: this machine is served, others are for a process manager.
+//! Hosts on the command line: ranks start on this machine only; other hosts need a process manager.
 
 use std::ffi::OsStr;
 use std::fs;
 
-/// The hosts of a comma-separated list, each without its `:slots`.
+/// The hosts of a comma-separated list, without `:slots`.
 pub(crate) fn in_list(list: &str) -> Vec<String> {
     list.split(',')
         .map(str::trim)
         .filter(|entry| !entry.is_empty())
-        .map(bare)
+        .map(without_slots)
         .collect()
 }
 
-/// The hosts of a file: the first word of each line, `#` begins a comment.
+/// The hosts of a file: the first word of each line; `#` begins a comment.
 ///
 /// # Errors
-/// When the file cannot be read, with its name.
+/// If the file cannot be read, with its name.
 pub(crate) fn in_file(path: &OsStr) -> Result<Vec<String>, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.to_string_lossy()))?;
@@ -24,19 +24,19 @@ pub(crate) fn in_file(path: &OsStr) -> Result<Vec<String>, String> {
         .map(|line| line.split('#').next().unwrap_or_default());
     Ok(lines
         .filter_map(|line| line.split_whitespace().next())
-        .map(bare)
+        .map(without_slots)
         .collect())
 }
 
-fn bare(entry: &str) -> String {
+fn without_slots(entry: &str) -> String {
     entry.split(':').next().unwrap_or(entry).to_owned()
 }
 
-/// Accepts hosts that are all this machine, which is called `here`.
+/// Checks that all hosts are this machine, whose name is `here`.
 ///
 /// # Errors
-/// A text that names the process managers for other hosts, with a command for each.
-pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
+/// A sentence with the first other host, and a command for each process manager that reaches it.
+pub(crate) fn require_local(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
     let short = |host: &str| host.split('.').next().unwrap_or(host).to_owned();
     let is_here = |host: &String| {
         host == "localhost" || host.starts_with("127.") || short(host) == short(here)
@@ -46,8 +46,8 @@ pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), S
     };
     let list = hosts.join(",");
     Err(format!(
-        "host `{other}` is another machine than this one ({here}), where `oxmpi run` starts its \
-         ranks.\nOn other machines, the process manager of your site starts oxmpi programs:\n\
+        "host `{other}` is another machine than this one ({here}); `oxmpi run` starts ranks on this machine \
+         only.\nOn other machines the process manager of the site starts oxmpi programs:\n\
          \x20 Slurm:    srun --mpi=pmi2 -w {list} {command}\n\
          \x20 Hydra:    mpiexec.hydra -hosts {list} {command}"
     ))
@@ -63,14 +63,15 @@ mod tests {
     fn this_machine_has_several_names() {
         let hosts = in_list("localhost, node1:4,127.0.0.1,node1.cluster");
         assert_eq!(hosts, ["localhost", "node1", "127.0.0.1", "node1.cluster"]);
-        assert_eq!(check(&hosts, "node1", ""), Ok(()));
-        assert_eq!(check(&[], "node1", ""), Ok(()));
+        assert_eq!(require_local(&hosts, "node1", ""), Ok(()));
+        assert_eq!(require_local(&[], "node1", ""), Ok(()));
     }
 
     #[test]
     fn other_machines_are_answered_by_the_process_managers() {
         let hosts = in_list("node1,node2");
-        let answer = check(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
+        let answer =
+            require_local(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
         assert!(
             answer.starts_with("host `node2` is another machine"),
             "{answer}"

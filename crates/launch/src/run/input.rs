@@ -1,8 +1,8 @@
-//! Standard input of rank 0.
+//! Standard input of rank 0: inherited, or forwarded from a terminal.
 //!
-//! A file or pipe is handed over as it is: rank 0 reads exactly what it wants, and the rest stays for
-//! whoever comes next, as in a shell script. A terminal cannot be handed over, because ranks are
-//! not the terminal's foreground group: what is typed is read here and passed on.
+//! Rank 0 inherits a file or pipe, so that the bytes it does not read stay for the next program of a shell script.
+//! Rank 0 cannot inherit a terminal, because ranks are not in the foreground process group of the terminal: the
+//! launcher reads the terminal and forwards the bytes.
 
 use std::io::{self, ErrorKind, IsTerminal, Stdin, Write};
 use std::os::fd::AsFd;
@@ -10,8 +10,8 @@ use std::process::ChildStdin;
 
 use oxmpi_os::pipe;
 
-/// What is typed, on its way to rank 0.
-pub(crate) struct Typed {
+/// The terminal, and the pipe to rank 0.
+pub(crate) struct TerminalInput {
     /// The terminal.
     pub(crate) from: Stdin,
     /// The pipe to rank 0.
@@ -19,12 +19,12 @@ pub(crate) struct Typed {
     waiting: Vec<u8>,
 }
 
-/// Whether standard input must be passed on here.
-pub(crate) fn is_typed() -> bool {
+/// Whether standard input is a terminal, so that the launcher must forward it.
+pub(crate) fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
-impl Typed {
+impl TerminalInput {
     pub(crate) fn new(to: ChildStdin) -> io::Result<Self> {
         pipe::set_nonblocking(&to)?;
         Ok(Self {
@@ -34,16 +34,16 @@ impl Typed {
         })
     }
 
-    /// Whether rank 0 must read before more is taken from the terminal.
+    /// Whether rank 0 must read before the terminal is read again.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Takes what was typed and passes on what there is room for. False: the end has come.
-    pub(crate) fn pass(&mut self) -> bool {
+    /// Reads the terminal and writes to the pipe without blocking. `false` at the end of the input.
+    pub(crate) fn forward(&mut self) -> bool {
         if self.waiting.is_empty() {
             let mut typed = [0; 4096];
-            // In the background, reading a terminal is an error: then nothing more comes.
+            // In the background, reading a terminal is an error: the input ends.
             match pipe::read(self.from.as_fd(), &mut typed) {
                 Ok(0) | Err(_) => return false,
                 Ok(read) => self.waiting.extend_from_slice(&typed[..read]),

@@ -1,20 +1,21 @@
-//! A running job: one thread, one loop over everything that can happen.
+//! The event loop of a running job, in one thread: PMI requests, output, signals and the ends of ranks.
 //!
 //! ```text
-//!            a rank fails, aborts, breaks the protocol; a second signal to end
+//!            a rank fails, aborts or breaks the protocol; a second SIGINT or SIGTERM
 //!   Running ------------------------------------------------------------> Ending
-//!      |                      (settling,) SIGTERM, after GRACE SIGKILL       |
+//!      |                      (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```
 //!
-//! The thread that calls [`run`] starts the ranks: they are killed when it ends.
+//! The ranks are killed when the thread that calls [`run`] ends.
 
 mod ending;
-mod listen;
+mod events;
 mod start;
 
-use std::io::{self, Stderr, Stdout};
+use std::io::{self, Read, Stderr, Stdout};
+use std::os::fd::AsFd;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
@@ -22,21 +23,21 @@ use oxmpi_os::process::{self, End};
 use oxmpi_os::signal::{self, Signal, Signals};
 use oxmpi_wire::pmi::{Event, Server, mapping};
 
-use super::input::Typed;
-use super::output::{Progress, Sink};
-use super::plan::Plan;
-use super::rank::Rank;
-use super::verdict::Failure;
-use super::wrap::Wrap;
+use super::failure::RankFailure;
+use super::input::TerminalInput;
+use super::output::{OutputStream, RankStream, StreamState};
+use super::plan::JobPlan;
+use super::rank::RankProcess;
+use super::virtual_hosts::VirtualHosts;
 use ending::{Ending, FORWARDED};
-use listen::Speaker;
-pub(crate) use start::NotStarted;
+use events::EventSource;
+pub(crate) use start::StartError;
 
-/// Starts all ranks of `plan`, serves them, and gives the exit code when all have ended.
+/// Starts all ranks of `plan` and serves them until all have ended. Returns the exit code.
 ///
 /// # Errors
-/// When a rank cannot be started; those that were are ended again.
-pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
+/// If a rank cannot be started; the ranks before it are ended.
+pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
     process::become_subreaper()?;
     let heeded = FORWARDED
         .into_iter()
@@ -47,10 +48,10 @@ pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
         signals: Signals::collect(&wanted)?,
         guard: Guard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
         server: server(plan),
-        ranks: Vec::with_capacity(plan.seats.len()),
-        typed: None,
-        stdout: Sink::new(io::stdout()),
-        stderr: Sink::new(io::stderr()),
+        ranks: Vec::with_capacity(plan.ranks.len()),
+        terminal: None,
+        stdout: OutputStream::new(io::stdout()),
+        stderr: OutputStream::new(io::stderr()),
         asked_to_end: None,
         ending: None,
         failures: Vec::new(),
@@ -64,45 +65,48 @@ pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
     started.map(|()| code)
 }
 
-fn server(plan: &Plan) -> Server {
+fn server(plan: &JobPlan) -> Server {
     let appnums: Vec<u32> = plan
-        .seats
+        .ranks
         .iter()
-        .map(|seat| u32::try_from(seat.program).unwrap_or(u32::MAX))
+        .map(|rank_plan| u32::try_from(rank_plan.program).unwrap_or(u32::MAX))
         .collect();
     let mut server = Server::new(&format!("kvs_{}", plan.key), &appnums);
-    let one_node = || format!("(vector,(0,1,{}))", plan.seats.len());
-    let nodes = plan.wrap.as_ref().map_or_else(one_node, Wrap::mapping);
+    let one_node = || format!("(vector,(0,1,{}))", plan.ranks.len());
+    let nodes = plan
+        .virtual_hosts
+        .as_ref()
+        .map_or_else(one_node, VirtualHosts::mapping);
     server.preset(mapping::KEY, &nodes);
     server
 }
 
 struct Job<'p> {
-    plan: &'p Plan,
+    plan: &'p JobPlan,
     signals: Signals,
     guard: Guard,
     server: Server,
-    /// In the order of ranks.
-    ranks: Vec<Rank>,
-    typed: Option<Typed>,
-    stdout: Sink<Stdout>,
-    stderr: Sink<Stderr>,
+    /// By rank.
+    ranks: Vec<RankProcess>,
+    terminal: Option<TerminalInput>,
+    stdout: OutputStream<Stdout>,
+    stderr: OutputStream<Stderr>,
     asked_to_end: Option<Signal>,
     ending: Option<Ending>,
-    /// What went wrong and was not judged yet.
-    failures: Vec<(usize, Failure)>,
+    /// Failures since the last check, with their ranks.
+    failures: Vec<(usize, RankFailure)>,
     code: u8,
 }
 
 impl Job<'_> {
-    /// Serves until every rank has ended.
+    /// Handles events until every rank has ended.
     fn serve(&mut self) -> io::Result<()> {
         while self.is_running() {
-            for speaker in self.wait()? {
-                self.hear(speaker)?;
+            for source in self.wait()? {
+                self.handle(source)?;
             }
-            self.judge();
-            self.insist();
+            self.check_failures();
+            self.kill_overdue();
         }
         Ok(())
     }
@@ -111,32 +115,36 @@ impl Job<'_> {
         self.ranks.iter().any(|rank| rank.end().is_none())
     }
 
-    fn hear(&mut self, speaker: Speaker) -> io::Result<()> {
-        match speaker {
-            Speaker::Signals => {
+    fn handle(&mut self, source: EventSource) -> io::Result<()> {
+        match source {
+            EventSource::Signals => {
                 while let Some(signal) = self.signals.next()? {
                     match signal {
-                        Signal::CHILD => self.forget_adopted(),
-                        signal => self.pass_on(signal),
+                        Signal::CHILD => self.reap_orphans(),
+                        signal => self.forward_signal(signal),
                     }
                 }
             }
-            Speaker::Typed => {
-                if self.typed.as_mut().is_some_and(|typed| !typed.pass()) {
-                    self.typed = None;
+            EventSource::Terminal => {
+                if self
+                    .terminal
+                    .as_mut()
+                    .is_some_and(|terminal| !terminal.forward())
+                {
+                    self.terminal = None;
                 }
             }
-            Speaker::Stdout => self.stdout.flush(),
-            Speaker::Stderr => self.stderr.flush(),
-            Speaker::Pmi(rank) => self.converse(rank),
-            Speaker::RankStdout(rank) => self.forward_stdout(rank),
-            Speaker::RankStderr(rank) => self.forward_stderr(rank),
-            Speaker::RankEnd(rank) => {
-                // It may have written between the poll and its end.
-                self.converse(rank);
+            EventSource::Stdout => self.stdout.flush(),
+            EventSource::Stderr => self.stderr.flush(),
+            EventSource::Pmi(rank) => self.serve_pmi(rank),
+            EventSource::RankStdout(rank) => self.forward_stdout(rank),
+            EventSource::RankStderr(rank) => self.forward_stderr(rank),
+            EventSource::RankEnd(rank) => {
+                // The rank may have written between the poll and its end.
+                self.serve_pmi(rank);
                 self.forward_stdout(rank);
                 self.forward_stderr(rank);
-                if let Some(end) = self.ranks[rank].look() {
+                if let Some(end) = self.ranks[rank].poll_end() {
                     self.ended(rank, end);
                 }
             }
@@ -145,59 +153,46 @@ impl Job<'_> {
     }
 
     fn forward_stdout(&mut self, rank: usize) {
-        let source = &mut self.ranks[rank].stdout;
-        if source
-            .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stdout) == Progress::Ended)
-        {
-            *source = None;
-        }
-        self.stdout.flush();
+        forward(&mut self.ranks[rank].stdout, &mut self.stdout);
         if self.stdout.is_broken() {
-            // Nobody reads: a rank that writes on gets SIGPIPE, as it would without us.
+            // The reader has gone: a rank that writes gets SIGPIPE, as without the launcher.
             self.ranks.iter_mut().for_each(|rank| rank.stdout = None);
         }
     }
 
     fn forward_stderr(&mut self, rank: usize) {
-        let source = &mut self.ranks[rank].stderr;
-        if source
-            .as_mut()
-            .is_some_and(|source| source.forward(&mut self.stderr) == Progress::Ended)
-        {
-            *source = None;
-        }
-        self.stderr.flush();
+        forward(&mut self.ranks[rank].stderr, &mut self.stderr);
         if self.stderr.is_broken() {
             self.ranks.iter_mut().for_each(|rank| rank.stderr = None);
         }
     }
 
-    /// Serves the requests that a rank has made.
-    fn converse(&mut self, rank: usize) {
-        let number = self.plan.seats[rank].rank;
+    /// Serves the PMI requests of a rank.
+    fn serve_pmi(&mut self, rank: usize) {
+        let number = self.plan.ranks[rank].rank;
         let mut buffer = [0; 4096];
-        self.ranks[rank].answer_more();
-        while !self.ranks[rank].is_behind() {
-            let Some(heard) = self.ranks[rank].hear(&mut buffer) else {
+        self.ranks[rank].flush_pmi();
+        while !self.ranks[rank].has_pending_replies() {
+            let Some(heard) = self.ranks[rank].read_pmi(&mut buffer) else {
                 break;
             };
             self.server.feed(number, heard);
-            self.act();
+            self.handle_pmi_events();
         }
     }
 
-    /// Does what the PMI server asks for.
-    fn act(&mut self) {
+    /// Executes the events of the PMI server.
+    fn handle_pmi_events(&mut self) {
         while let Some(event) = self.server.poll() {
             match event {
-                Event::Write { rank, line } => self.ranks[rank as usize].answer(&line),
+                Event::Write { rank, line } => self.ranks[rank as usize].write_pmi(&line),
                 Event::Abort { rank, code } => {
-                    self.failures.push((rank as usize, Failure::Aborted(code)));
+                    self.failures
+                        .push((rank as usize, RankFailure::Aborted(code)));
                 }
                 Event::Fault { rank, fault } => {
                     self.failures
-                        .push((rank as usize, Failure::Unserved(fault.to_string())));
+                        .push((rank as usize, RankFailure::ProtocolError(fault.to_string())));
                 }
                 _ => {}
             }
@@ -205,25 +200,25 @@ impl Job<'_> {
     }
 
     fn ended(&mut self, rank: usize, end: End) {
-        let number = self.plan.seats[rank].rank;
+        let number = self.plan.ranks[rank].rank;
         let standing = self.server.standing(number);
-        match Failure::of(end, standing) {
+        match RankFailure::of(end, standing) {
             Some(failure) => self.failures.push((rank, failure)),
             None => {
                 self.server.gone(number);
-                self.act();
+                self.handle_pmi_events();
             }
         }
     }
 
-    /// Forgets orphans of ranks that have ended: as their parent, nobody else can.
-    fn forget_adopted(&self) {
+    /// Reaps orphans of ended ranks, which this process has adopted.
+    fn reap_orphans(&self) {
         let ours =
             |pid| pid == self.guard.group() || self.ranks.iter().any(|rank| rank.pid() == pid);
         process::forget_ended(|pid| !ours(pid));
     }
 
-    /// Ends what ranks have left behind, and passes on the last output.
+    /// Ends processes that ranks have left behind, and forwards the last output.
     fn clean_up(self) -> io::Result<u8> {
         let Self {
             guard,
@@ -236,7 +231,7 @@ impl Job<'_> {
         } = self;
         drop(guard);
         process::end_children()?;
-        // From here on a signal ends this process at once: the reader of our output may be slow.
+        // From here on a signal ends this process, because the reader of the output may be slow.
         drop(signals);
         for rank in ranks {
             rank.stdout
@@ -250,4 +245,11 @@ impl Job<'_> {
         stderr.flush_all();
         Ok(code)
     }
+}
+
+/// Forwards what a stream of a rank has, and drops the stream at its end.
+fn forward<S: Read + AsFd>(stream: &mut Option<RankStream<S>>, to: &mut OutputStream<impl AsFd>) {
+    let open = stream.take();
+    *stream = open.and_then(|mut open| (open.forward(to) == StreamState::Open).then_some(open));
+    to.flush();
 }

@@ -1,18 +1,19 @@
-//! `oxmpi run`: starts the ranks of a job on this machine and stays until all have ended.
+//! `oxmpi run`: starts the ranks of a job on this machine and serves them until all have ended.
 //!
 //! ```text
-//! options  what the user typed
-//! hosts    other machines: which process manager to use
+//! options  the command line
+//! hosts    other machines: which process manager starts ranks there
 //! plan     which rank runs which program where
 //!   pinning  settings and this machine, for `oxmpi-pin`
-//!   openmp   what the OpenMP runtime of a rank needs besides
-//! job      the event loop: ranks, PMI, output, signals, the end
+//!   openmp   variables for the OpenMP runtime of a rank
+//! job      the event loop: ranks, PMI, output, signals, the end of the job
 //!   rank     one rank: its process, its PMI stream, its output
-//!   input    standard input, when it is a terminal
-//!   output   whole lines to our own streams
-//!   verdict  how a rank ended, and the sentence for it
+//!   input    standard input, if it is a terminal
+//!   output   forwarding of output in whole lines
+//!   failure  how a rank failed, and the message
 //! ```
 
+mod failure;
 mod hosts;
 mod input;
 mod job;
@@ -22,63 +23,62 @@ mod output;
 pub(crate) mod pinning;
 mod plan;
 mod rank;
-mod verdict;
-mod wrap;
+mod virtual_hosts;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::complain::{self, Failure, USAGE, VERSION};
-use crate::target::{self, Target};
+use crate::destination::{self, Destination};
+use crate::diagnostics::{self, CommandError, EXIT_USAGE, VERSION};
 
 /// Runs `oxmpi run` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     let options = match options::parse(&arguments) {
         Ok(options) => options,
         Err(why) => {
-            complain::error(why);
-            return USAGE.into();
+            diagnostics::error(why);
+            return EXIT_USAGE.into();
         }
     };
     if options.help {
-        return complain::answer(options::flags::help());
+        return diagnostics::print(options::OPTIONS.help());
     }
     if options.version {
-        return complain::answer(VERSION);
+        return diagnostics::print(VERSION);
     }
     let host = oxmpi_os::host::name();
-    let elsewhere = || hosts::check(&options.hosts, &host, &command_line(&options));
+    let elsewhere = || hosts::require_local(&options.hosts, &host, &command_line(&options));
     if options.wrap.is_none()
         && let Err(why) = elsewhere()
     {
-        complain::error(why);
-        return USAGE.into();
+        diagnostics::error(why);
+        return EXIT_USAGE.into();
     }
-    let plan = match plan::Plan::new(&options, host) {
+    let plan = match plan::JobPlan::new(&options, host) {
         Ok(plan) => plan,
         Err(why) => {
-            complain::error(why);
-            return USAGE.into();
+            diagnostics::error(why);
+            return EXIT_USAGE.into();
         }
     };
     for warning in plan.warnings() {
-        complain::error(warning);
+        diagnostics::error(warning);
     }
     if options.display_map
-        && let Err(why) = target::put(&plan.map(), &Target::Output)
+        && let Err(why) = destination::write(&plan.map(), &Destination::Stdout)
     {
-        return complain::finish(Err(Failure::Data(why)));
+        return diagnostics::exit_code(Err(CommandError::Io(why)));
     }
     match job::run(&plan) {
         Ok(code) => code.into(),
         Err(failure) => {
-            complain::error(&failure);
+            diagnostics::error(&failure);
             failure.code().into()
         }
     }
 }
 
-/// The programs as another process manager takes them.
+/// The programs as a command line for another process manager.
 fn command_line(options: &options::Options) -> String {
     let part = |program: &options::Program| {
         let mut words: Vec<String> = Vec::new();

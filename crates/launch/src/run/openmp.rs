@@ -1,10 +1,9 @@
-//! What the OpenMP runtime of a rank needs so that its threads land where `oxmpi pin -t` says.
+//! Variables that make the OpenMP runtime of a rank place threads as `oxmpi pin -t` shows.
 //!
-//! LLVM's and Intel's runtimes know every setting of threads themselves. libgomp knows neither `KMP_AFFINITY` nor
-//! `KMP_HW_SUBSET`, and has places of its own where only `OMP_PROC_BIND` is set: it gets the places as a list. What the
-//! user has set is never touched, and where he has set nothing, nothing is exported: a runtime starts as many threads as
-//! its rank has processors, which are those of its domain. No runtime knows the `omp_num_threads` of our settings files:
-//! every rank gets that.
+//! The runtimes of LLVM and Intel read every thread setting themselves. libgomp reads neither `KMP_AFFINITY` nor
+//! `KMP_HW_SUBSET`, and chooses its own places if only `OMP_PROC_BIND` is set: it gets the places as a list. Variables of
+//! the user are never changed. Without thread settings nothing is exported: a runtime starts as many threads as the rank
+//! has processors. No runtime reads `omp_num_threads` of the settings files of oxmpi: every rank gets that as a variable.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,47 +17,47 @@ use oxmpi_topo::{CpuSet, Machine};
 
 use super::options::{Options, Program};
 
-/// What runtimes do, so that ranks with libgomp run where the same ranks with LLVM's runtime would.
+/// The rules of the runtimes, so that libgomp places threads as LLVM's runtime does.
 const DIALECT: Dialect = Dialect {
     levels: Levels::Current,
     rules: Rules::Runtime,
 };
 
-/// The longest list of places: Linux refuses variables of twice this length.
-const LONGEST: usize = 64 << 10;
+/// The longest list of places in bytes. Linux refuses variables of 128 KiB.
+const PLACES_MAX: usize = 64 << 10;
 
-/// The environment that the ranks of a program get.
-pub(super) struct Environment<'a> {
+/// The environment of the ranks of one program.
+pub(super) struct RankEnvironment<'a> {
     options: &'a Options,
     program: &'a Program,
-    /// What counts as `OMP_NUM_THREADS` where that is not set.
+    /// The value for `OMP_NUM_THREADS` if that is not set.
     threads: Option<&'a str>,
 }
 
-/// Variables for one rank, and what is wrong with the settings behind them.
+/// Variables for one rank, and warnings about the settings behind them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Exports {
+pub(super) struct OpenmpExports {
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) warnings: Vec<String>,
 }
 
-/// Whether a setting of threads is given to any rank.
-pub(super) fn is_asked(options: &Options) -> bool {
+/// Whether any rank has a thread setting.
+pub(super) fn is_any_set(options: &Options) -> bool {
     let mut environments = environments(options, None);
-    environments.any(|it| it.asks())
+    environments.any(|environment| environment.sets_threads())
 }
 
-/// What each of `ranks`, the number of its program and its processors, gets on this machine. `threads` is what counts
-/// as `OMP_NUM_THREADS` where that is not set.
+/// The variables for each of `ranks`, which are pairs of a program number and processors. `threads` is the value for
+/// `OMP_NUM_THREADS` if that is not set.
 pub(super) fn exports<'a>(
     machine: &Machine,
     options: &Options,
     threads: Option<&str>,
     ranks: impl Iterator<Item = (usize, &'a CpuSet)>,
-) -> Vec<Exports> {
-    let environments: Vec<(Environment<'_>, bool)> = environments(options, threads)
+) -> Vec<OpenmpExports> {
+    let environments: Vec<(RankEnvironment<'_>, bool)> = environments(options, threads)
         .map(|it| {
-            let is_helped = it.asks() && !it.knows_all();
+            let is_helped = it.sets_threads() && !it.has_llvm_runtime();
             (it, is_helped)
         })
         .collect();
@@ -67,7 +66,7 @@ pub(super) fn exports<'a>(
             let (environment, is_helped) = &environments[program];
             let mut exports = match is_helped {
                 true => of_rank(machine, cpus, |name| environment.text(name)),
-                false => Exports::default(),
+                false => OpenmpExports::default(),
             };
             exports.variables.extend(environment.missing());
             exports
@@ -75,21 +74,25 @@ pub(super) fn exports<'a>(
         .collect()
 }
 
-/// One for each program.
+/// The environment of each program.
 fn environments<'a>(
     options: &'a Options,
     threads: Option<&'a str>,
-) -> impl Iterator<Item = Environment<'a>> {
+) -> impl Iterator<Item = RankEnvironment<'a>> {
     let programs = options.programs.iter();
-    programs.map(move |program| Environment {
+    programs.map(move |program| RankEnvironment {
         options,
         program,
         threads,
     })
 }
 
-/// What a rank on `cpus` gets whose runtime does not know all settings.
-fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<String>) -> Exports {
+/// The variables for a rank on `cpus` whose runtime does not read all settings.
+fn of_rank(
+    machine: &Machine,
+    cpus: &CpuSet,
+    variable: impl Fn(&str) -> Option<String>,
+) -> OpenmpExports {
     let is_set = |name| variable(name).is_some();
     let values = Request::VARIABLES.map(|name| (name, variable(name)));
     let value = |name: &str| {
@@ -106,7 +109,7 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
         ..Request::of(value)
     };
     let mut team = bind(machine, &request, DIALECT);
-    // libgomp cannot leave the mask of its process.
+    // libgomp cannot bind threads outside the mask of its process.
     for place in &mut team.threads {
         let inside = &*place & cpus;
         *place = if inside.is_empty() {
@@ -115,13 +118,13 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
             inside
         };
     }
-    let mut exports = Exports::default();
+    let mut exports = OpenmpExports::default();
     let mut export = |name, value: String| exports.variables.push((name, value));
     match (is_set("OMP_PLACES"), is_set("GOMP_CPU_AFFINITY")) {
         (true, false) if !is_set("OMP_PROC_BIND") => export("OMP_PROC_BIND", "spread".into()),
         (false, false) if is_bound(&team, cpus) => {
             let places = team.omp_places();
-            if places.len() > LONGEST {
+            if places.len() > PLACES_MAX {
                 let why = "the places of so many threads are too long for OMP_PLACES: libgomp will not bind them";
                 exports.warnings.push(why.into());
                 return exports;
@@ -138,24 +141,24 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
     if is_cut && count != cpus.len() && !is_set("OMP_NUM_THREADS") {
         export("OMP_NUM_THREADS", count.to_string());
     }
-    // What libgomp reads itself, it complains of itself.
+    // libgomp warns of the settings that it reads itself.
     let is_ours = !exports.variables.is_empty() || is_set("KMP_AFFINITY");
     if is_ours || !team.hints.is_empty() {
-        let told = |warning: &Warning| warning.code != WarningCode::SettingOverridden;
-        team.warnings.retain(told);
+        let is_kept = |warning: &Warning| warning.code != WarningCode::SettingOverridden;
+        team.warnings.retain(is_kept);
         let texts = team.warnings.into_iter().map(|warning| warning.text);
         exports.warnings.extend(texts.chain(team.hints));
     }
     exports
 }
 
-/// Whether some thread has less than all processors of its rank.
+/// Whether a thread has fewer processors than its rank.
 fn is_bound(team: &Team, cpus: &CpuSet) -> bool {
     team.threads.iter().any(|place| place != cpus)
 }
 
-impl Environment<'_> {
-    /// The value of a variable. One that is no text is there, and does not read.
+impl RankEnvironment<'_> {
+    /// The value of a variable; bytes that are not UTF-8 are replaced.
     fn text(&self, name: &str) -> Option<String> {
         let value = self.value(name);
         let text = value.map(|value| value.to_string_lossy().into_owned());
@@ -163,7 +166,7 @@ impl Environment<'_> {
         text.or_else(|| missing.map(|(_, value)| value))
     }
 
-    /// The number of threads, where the runtime does not find it.
+    /// `OMP_NUM_THREADS` with the value of the settings files, if the variable is not set.
     fn missing(&self) -> Option<(&'static str, String)> {
         let name = "OMP_NUM_THREADS";
         let threads = self.threads.filter(|_| self.value(name).is_none())?;
@@ -178,13 +181,13 @@ impl Environment<'_> {
     }
 
     /// Whether a setting of threads is given.
-    fn asks(&self) -> bool {
+    fn sets_threads(&self) -> bool {
         let mut names = Request::VARIABLES.iter();
         names.any(|name| self.value(name).is_some())
     }
 
-    /// Whether the runtime of the program is LLVM's or Intel's, as far as the program's file tells.
-    fn knows_all(&self) -> bool {
+    /// Whether the program is linked with the OpenMP runtime of LLVM or Intel, according to its file.
+    fn has_llvm_runtime(&self) -> bool {
         let mut libraries = self.preloaded();
         libraries.extend(
             self.file()
@@ -202,7 +205,7 @@ impl Environment<'_> {
         names.map(String::from).collect()
     }
 
-    /// The program's file.
+    /// The file of the program.
     fn file(&self) -> Option<PathBuf> {
         let command = Path::new(&self.program.command);
         if command.components().count() > 1 {
@@ -216,9 +219,9 @@ impl Environment<'_> {
     }
 }
 
-/// The libraries that a program names; `None` where the file is none that the system loads itself.
+/// The shared libraries that a program needs; `None` if the file is no ELF program.
 fn needed(file: &Path) -> Option<Vec<String>> {
-    // A pipe would make us wait for somebody who writes.
+    // Opening a FIFO would block.
     if !file.is_file() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Where ranks run: the settings of pinning, this machine, and what `oxmpi-pin` makes of both.
+//! The placement of ranks on this machine, by the pinning settings and `oxmpi-pin`.
 
 use std::ffi::OsString;
 
@@ -20,48 +20,48 @@ use crate::machine;
 pub(crate) struct Pinning {
     machine: Machine,
     placement: Placement,
-    /// Variables that give ranks the settings typed on the command line.
+    /// Variables that pass the settings of the command line to the ranks.
     pub(crate) typed: Vec<(OsString, OsString)>,
-    /// The threads of each rank, where OpenMP's own variable does not say them.
+    /// Threads of each rank from a setting that OpenMP runtimes do not read.
     threads: Option<String>,
-    /// Ranks of a host side by side, where there are several.
+    /// Ranks per virtual host.
     pub(crate) per_host: u32,
-    /// What the user should know, a sentence each.
+    /// Warnings, one sentence each.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Pinning {
-    /// Places `ranks` ranks as settings and options ask, on the processors in `inherited`.
+    /// Places `ranks` ranks by settings and options, on the processors in `inherited`.
     ///
     /// # Errors
-    /// A setting that is not understood, with a caret; a file of this machine that does not read.
+    /// A wrong setting, with a caret; a file of this machine that cannot be read.
     pub(crate) fn new(options: &Options, inherited: &CpuSet, ranks: u32) -> Result<Self, String> {
         let mut values = settings(options)?;
         let wanted = match &options.mapping {
             None => values.pinning(),
             Some(mapping) => mapping.clone().into(),
         };
-        let has_caches = wanted.needs_caches() || openmp::is_asked(options);
-        let machine = machine::this(has_caches)?;
+        let has_caches = wanted.needs_caches() || openmp::is_any_set(options);
+        let machine = machine::local(has_caches)?;
         if let Some(mapping) = &options.mapping {
             let checked = mapping.check(&machine);
             checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
         }
         let placement = place(&machine, &wanted, Some(inherited), ranks);
         let threads = values.pinning().omp_threads;
-        let meant = |warning: &Warning| {
+        let is_intended = |warning: &Warning| {
             options.oversubscribe && warning.code == WarningCode::ProcessorShared
         };
         let found = conflicts(&machine, &placement, threads);
-        let found = found.into_iter().filter(|warning| !meant(warning));
+        let found = found.into_iter().filter(|warning| !is_intended(warning));
         let mut warnings = std::mem::take(&mut values.warnings);
         if let Some(mapping) = &options.mapping {
             let given = given(&values).map(|value| value.origin.to_string());
             let ignored = given.map(|name| Warning::overridden(&name, mapping.option()).text);
             warnings.extend(ignored);
         }
-        let told = placement.warnings.iter().cloned().chain(found);
-        warnings.extend(told.map(|warning| warning.text));
+        let all = placement.warnings.iter().cloned().chain(found);
+        warnings.extend(all.map(|warning| warning.text));
         let typed = values
             .exports()
             .map(|(name, value)| (name.into(), value.into()))
@@ -86,8 +86,8 @@ impl Pinning {
         })
     }
 
-    /// The variables that the OpenMP runtime of each rank needs; `programs` has the number of each rank's program. What is
-    /// wrong with settings of threads becomes a warning, said once.
+    /// The OpenMP variables of each rank; `programs` has the program number of each rank. A wrong thread setting becomes
+    /// one warning.
     pub(crate) fn openmp(
         &mut self,
         options: &Options,
@@ -107,7 +107,7 @@ impl Pinning {
         variables.collect()
     }
 
-    /// The mask of a rank; `None`: it may use all that this process may.
+    /// The CPU mask of a rank; `None`: that of this process.
     pub(crate) fn mask(&self, rank: u32) -> Option<Vec<u64>> {
         self.placement
             .is_pinned()
@@ -119,7 +119,7 @@ impl Pinning {
         &self.placement.ranks[rank as usize].cpus
     }
 
-    /// Why ranks are where they are.
+    /// The reason for the placement.
     pub(crate) fn explanation(&self) -> &str {
         &self.placement.explanation
     }
@@ -137,14 +137,14 @@ impl Pinning {
     }
 }
 
-/// The settings of pinning that somebody has set.
+/// The pinning settings that are not defaults.
 pub(crate) fn given(values: &Values) -> impl Iterator<Item = &Value> {
     let rows = SETTINGS.iter().filter(|row| row.name.starts_with("pin"));
     let values = rows.map(|row| values.get(row.name));
     values.filter(|value| value.origin != Origin::Default)
 }
 
-/// The value of `omp_num_threads` if it comes from where no OpenMP runtime reads it.
+/// The value of `omp_num_threads` if it comes from a place that OpenMP runtimes do not read.
 fn threads_of_ours(values: &Values) -> Option<String> {
     let value = values.get("omp_num_threads");
     let is_ours = match value.origin {

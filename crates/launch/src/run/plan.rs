@@ -1,4 +1,4 @@
-//! Which rank runs which program, with which variables, on which processors.
+//! The plan of a job: the program, variables and processors of each rank.
 
 use std::ffi::OsString;
 
@@ -8,19 +8,19 @@ use oxmpi_text::Product;
 
 use super::options::{Options, Program};
 use super::pinning::Pinning;
-use super::wrap::Wrap;
+use super::virtual_hosts::VirtualHosts;
 
-/// What a process costs at the very least, in bytes: page tables, stacks, its program's own data.
+/// Least memory of a process in bytes: page tables, stacks and data of the program.
 const RANK_LEAST: u64 = 256 << 10;
-/// Descriptors that we hold for each rank: PMI, output, errors, process.
+/// Descriptors that we hold for per_host rank: PMI, output, errors, process.
 const DESCRIPTORS: u64 = 4;
-/// Descriptors that we hold besides.
+/// Other descriptors of the launcher.
 const DESCRIPTORS_OWN: u64 = 32;
 
-/// A job, complete before its first rank starts.
+/// A job as planned before its first rank starts.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    /// A random number that only this job's processes know, 32 hexadecimal digits.
+pub(crate) struct JobPlan {
+    /// The job's key: a random number of 32 hexadecimal digits that only its processes know.
     pub(crate) key: String,
     /// The name of this machine.
     pub(crate) host: String,
@@ -28,35 +28,35 @@ pub(crate) struct Plan {
     pub(crate) programs: Vec<Program>,
     /// Variables for all ranks.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// One for each rank, in order.
-    pub(crate) seats: Vec<Seat>,
-    /// Where the ranks are, when there are several hosts.
-    pub(crate) wrap: Option<Wrap>,
+    /// One for per_host rank, in order.
+    pub(crate) ranks: Vec<RankPlan>,
+    /// The virtual hosts of `--wrap`.
+    pub(crate) virtual_hosts: Option<VirtualHosts>,
     /// Whether output is labelled.
     pub(crate) label: bool,
-    /// Whether each rank's binding is printed.
+    /// Whether per_host rank's binding is printed.
     report_bindings: bool,
     pinning: Pinning,
 }
 
-/// One rank's place.
+/// The plan of one rank.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct RankPlan {
     /// Its number.
     pub(crate) rank: u32,
     /// The number of its program.
     pub(crate) program: usize,
-    /// The mask of its processors; `None`: all that we have.
+    /// The CPU mask; `None`: that of the launcher.
     pub(crate) mask: Option<Vec<u64>>,
-    /// Variables for the OpenMP runtime of its program.
+    /// Variables for the OpenMP runtime.
     pub(crate) openmp: Vec<(&'static str, String)>,
 }
 
-impl Plan {
-    /// Plans the job that `options` ask for on this machine, which is called `host`.
+impl JobPlan {
+    /// Plans the job of `options` on this machine, whose name is `host`.
     ///
     /// # Errors
-    /// A sentence, when this machine cannot hold so many ranks.
+    /// A sentence, if this machine cannot hold that many ranks.
     pub(crate) fn new(options: &Options, host: String) -> Result<Self, String> {
         let allowed = affinity::current()
             .map_err(|error| format!("cannot read the processors granted: {error}"))?;
@@ -74,24 +74,24 @@ impl Plan {
         let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
         let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
         let openmp = pinning.openmp(options, &places);
-        let seat = |((rank, program), openmp)| Seat {
+        let rank_plan = |((rank, program), openmp)| RankPlan {
             rank,
             program,
             mask: pinning.mask(rank),
             openmp,
         };
-        let seats = (0..count).zip(places).zip(openmp).map(seat).collect();
+        let ranks = (0..count).zip(places).zip(openmp).map(rank_plan).collect();
         let prefix = Product::OpenMpi.env_prefix();
         let settings = options
             .settings
             .iter()
             .map(|(name, value)| (format!("{prefix}{name}").into(), value.into()));
-        let wrap = options
+        let virtual_hosts = options
             .wrap
             .as_ref()
-            .map(|command| Wrap::new(command, &options.hosts, pinning.per_host, count));
+            .map(|command| VirtualHosts::new(command, &options.hosts, pinning.per_host, count));
         Ok(Self {
-            wrap: wrap.transpose()?,
+            virtual_hosts: virtual_hosts.transpose()?,
             key: random_key()?,
             host,
             programs: options.programs.clone(),
@@ -102,26 +102,26 @@ impl Plan {
                 .cloned()
                 .chain(settings)
                 .collect(),
-            seats,
+            ranks,
             label: options.label,
             report_bindings: options.report_bindings,
             pinning,
         })
     }
 
-    /// What the user should know before the job starts, a sentence each.
+    /// What the user should know before the job starts, a sentence per_host.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.pinning.warnings
     }
 
     /// The text of `--display-map`.
     pub(crate) fn map(&self) -> String {
-        let ranks = self.seats.len();
-        let cpus = |seat: &Seat| self.pinning.cpus(seat.rank).to_string();
+        let ranks = self.ranks.len();
+        let cpus = |rank_plan: &RankPlan| self.pinning.cpus(rank_plan.rank).to_string();
         let width = self
-            .seats
+            .ranks
             .iter()
-            .map(|seat| cpus(seat).len())
+            .map(|rank_plan| cpus(rank_plan).len())
             .max()
             .unwrap_or(0)
             .max("processors".len());
@@ -132,44 +132,44 @@ impl Plan {
             "rank",
             "processors"
         );
-        for seat in &self.seats {
+        for rank_plan in &self.ranks {
             text += &format!(
                 "  {:>5}  {:<width$}  {}\n",
-                seat.rank,
-                cpus(seat),
-                self.program_of(seat)
+                rank_plan.rank,
+                cpus(rank_plan),
+                self.program_of(rank_plan)
             );
         }
         text + "  " + self.pinning.explanation() + "\n"
     }
 
-    /// The line of `--report-bindings` for a rank, if asked.
-    pub(crate) fn binding(&self, seat: &Seat, pid: i32) -> Option<String> {
+    /// The line of `--report-bindings` for a rank, if that option is set.
+    pub(crate) fn binding(&self, rank_plan: &RankPlan, pid: i32) -> Option<String> {
         self.report_bindings
-            .then(|| self.pinning.report(seat.rank, &self.host, pid))
+            .then(|| self.pinning.report(rank_plan.rank, &self.host, pid))
     }
 
-    /// The name of a rank's program, for people.
-    pub(crate) fn program_of(&self, seat: &Seat) -> String {
-        self.programs[seat.program]
+    /// The program of a rank, for messages.
+    pub(crate) fn program_of(&self, rank_plan: &RankPlan) -> String {
+        self.programs[rank_plan.program]
             .command
             .to_string_lossy()
             .into_owned()
     }
 }
 
-/// Refuses more ranks than descriptors or memory can hold.
+/// Checks that descriptors and memory suffice for the ranks.
 fn check_room(ranks: u64) -> Result<(), String> {
     let descriptors = ranks * DESCRIPTORS + DESCRIPTORS_OWN;
     oxmpi_os::process::raise_open_files(descriptors).map_err(|limit| {
         format!(
-            "{ranks} ranks need {descriptors} open descriptors here, the limit is {limit} (`ulimit -Hn`)"
+            "{ranks} ranks need {descriptors} open descriptors, but the limit is {limit} (`ulimit -Hn`)"
         )
     })?;
     let needed = ranks * RANK_LEAST;
     match limit::available().filter(|available| available.bytes < needed) {
         Some(available) => Err(format!(
-            "{ranks} ranks need at least {} MiB of memory, {} MiB {}",
+            "{ranks} ranks need at least {} MiB of memory, but only {} MiB {}",
             needed >> 20,
             available.bytes >> 20,
             available.source

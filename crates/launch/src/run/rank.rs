@@ -1,4 +1,4 @@
-//! One rank: how it is started, its process, its PMI stream, its output.
+//! One rank of a running job: its process, its PMI stream and its output.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,51 +9,54 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, End, Process, Setup};
 
-use super::output::Source;
-use super::plan::{Plan, Seat};
+use super::output::RankStream;
+use super::plan::{JobPlan, RankPlan};
 
-/// Variables of other process managers, which would mislead a rank of ours.
+/// Variables of other process managers, which ranks must not inherit.
 const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE", "PMIX_RANK"];
 
 /// A rank that was started.
-pub(crate) struct Rank {
+pub(crate) struct RankProcess {
     process: Process,
     end: Option<End>,
     pmi: Option<UnixStream>,
-    /// Replies that its stream had no room for.
+    /// PMI replies that wait for room in the stream.
     replies: Vec<u8>,
     /// Its output, until it ends.
-    pub(crate) stdout: Option<Source<ChildStdout>>,
+    pub(crate) stdout: Option<RankStream<ChildStdout>>,
     /// Its errors, until they end.
-    pub(crate) stderr: Option<Source<ChildStderr>>,
+    pub(crate) stderr: Option<RankStream<ChildStderr>>,
 }
 
-/// Where a rank reads its standard input.
+/// Standard input of a rank.
 pub(crate) enum Stdin {
-    /// Nowhere.
+    /// /dev/null.
     Nothing,
-    /// Where we read ours.
+    /// That of the launcher.
     Ours,
-    /// From a pipe that we write.
+    /// A pipe that the launcher writes.
     Pipe,
 }
 
-impl Rank {
-    /// Starts the program of `seat` in the process group `group`. With [`Stdin::Pipe`] the other end
-    /// comes back.
+impl RankProcess {
+    /// Starts the program of `rank_plan` in the process group `group`. Returns the other end
+    /// of [`Stdin::Pipe`].
     ///
     /// # Errors
-    /// `NotFound` when there is no such program; else what the system says.
+    /// `NotFound` if there is no such program; other errors of the system.
     pub(crate) fn start(
-        plan: &Plan,
-        seat: &Seat,
+        plan: &JobPlan,
+        rank_plan: &RankPlan,
         group: i32,
         stdin: Stdin,
     ) -> io::Result<(Self, Option<ChildStdin>)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let program = &plan.programs[seat.program];
-        let wrap = plan.wrap.as_ref().map(|wrap| wrap.command(seat.rank));
+        let program = &plan.programs[rank_plan.program];
+        let wrap = plan
+            .virtual_hosts
+            .as_ref()
+            .map(|hosts| hosts.command(rank_plan.rank));
         let mut words = wrap.unwrap_or_default();
         words.push(program.command.clone());
         let mut command = Command::new(&words[0]);
@@ -70,8 +73,8 @@ impl Rank {
                 .chain(&program.env)
                 .map(|(name, value)| (name, value)),
         );
-        command.envs(seat.openmp.iter().map(|(name, value)| (name, value)));
-        command.envs(variables(plan, seat, theirs.as_raw_fd()));
+        command.envs(rank_plan.openmp.iter().map(|(name, value)| (name, value)));
+        command.envs(variables(plan, rank_plan, theirs.as_raw_fd()));
         command.stdin(match stdin {
             Stdin::Nothing => Stdio::null(),
             Stdin::Ours => Stdio::inherit(),
@@ -80,7 +83,7 @@ impl Rank {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let setup = Setup {
             group,
-            cpus: seat.mask.as_deref(),
+            cpus: rank_plan.mask.as_deref(),
             keep: theirs.as_fd(),
         };
         let mut process = process::spawn(command, &setup)?;
@@ -88,11 +91,11 @@ impl Rank {
         let stdout = process
             .stdout
             .take()
-            .map(|pipe| Source::new(pipe, seat.rank, labelled));
+            .map(|pipe| RankStream::new(pipe, rank_plan.rank, labelled));
         let stderr = process
             .stderr
             .take()
-            .map(|pipe| Source::new(pipe, seat.rank, labelled));
+            .map(|pipe| RankStream::new(pipe, rank_plan.rank, labelled));
         let stdin = process.stdin.take();
         let rank = Self {
             process,
@@ -109,13 +112,13 @@ impl Rank {
         self.process.pid()
     }
 
-    /// Its end, when it has come.
+    /// How the process ended, if it has.
     pub(crate) fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// Looks whether it has ended; gives its end the first time.
-    pub(crate) fn look(&mut self) -> Option<End> {
+    /// Checks whether the process has ended; returns its end the first time.
+    pub(crate) fn poll_end(&mut self) -> Option<End> {
         if self.end.is_none() {
             self.end = self.process.try_wait().unwrap_or(None);
             return self.end;
@@ -123,19 +126,19 @@ impl Rank {
         None
     }
 
-    /// Its PMI stream, while it is open.
+    /// The PMI stream, while it is open.
     pub(crate) fn pmi(&self) -> Option<&UnixStream> {
         self.pmi.as_ref()
     }
 
-    /// Whether a reply waits for room; until it is gone, requests are not read.
-    pub(crate) fn is_behind(&self) -> bool {
+    /// Whether replies wait for room; until then no requests are read.
+    pub(crate) fn has_pending_replies(&self) -> bool {
         !self.replies.is_empty()
     }
 
-    /// Reads what it has written on its PMI stream; `None` when there is nothing (more).
-    pub(crate) fn hear<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-        let heard = match self.pmi.as_mut()?.read(buffer) {
+    /// Reads the PMI stream; `None` if there is nothing to read.
+    pub(crate) fn read_pmi<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        let read = match self.pmi.as_mut()?.read(buffer) {
             Ok(0) => None,
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
@@ -145,7 +148,7 @@ impl Rank {
             Ok(read) => Some(read),
             Err(_) => None,
         };
-        match heard {
+        match read {
             Some(read) => Some(&buffer[..read]),
             None => {
                 self.pmi = None;
@@ -154,20 +157,20 @@ impl Rank {
         }
     }
 
-    /// Writes a reply on its PMI stream, as far as there is room.
-    pub(crate) fn answer(&mut self, line: &str) {
+    /// Writes a reply to the PMI stream, as far as there is room.
+    pub(crate) fn write_pmi(&mut self, line: &str) {
         self.replies.extend_from_slice(line.as_bytes());
-        self.answer_more();
+        self.flush_pmi();
     }
 
-    /// Writes more of what had no room.
-    pub(crate) fn answer_more(&mut self) {
+    /// Writes replies that wait for room.
+    pub(crate) fn flush_pmi(&mut self) {
         while let (Some(pmi), false) = (&mut self.pmi, self.replies.is_empty()) {
             match pmi.write(&self.replies) {
                 Ok(written) => drop(self.replies.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // It has closed its end; its process tells the rest.
+                // The rank has closed its end; the end of its process follows.
                 Err(_) => self.pmi = None,
             }
         }
@@ -175,21 +178,22 @@ impl Rank {
     }
 }
 
-impl AsFd for Rank {
-    /// Readable when the process has ended.
+impl AsFd for RankProcess {
+    /// The pidfd: readable when the process has ended.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.process.as_fd()
     }
 }
 
-/// The variables by which a rank knows its place.
-fn variables(plan: &Plan, seat: &Seat, fd: i32) -> [(&'static str, OsString); 6] {
-    let size = plan.seats.len();
-    let alone = (seat.rank, size as u32);
-    let (place, here) = (plan.wrap.as_ref()).map_or(alone, |wrap| wrap.place(seat.rank));
+/// The PMI variables of a rank.
+fn variables(plan: &JobPlan, rank_plan: &RankPlan, fd: i32) -> [(&'static str, OsString); 6] {
+    let size = plan.ranks.len();
+    let alone = (rank_plan.rank, size as u32);
+    let (place, here) =
+        (plan.virtual_hosts.as_ref()).map_or(alone, |hosts| hosts.local_rank(rank_plan.rank));
     [
         ("PMI_FD", fd.to_string().into()),
-        ("PMI_RANK", seat.rank.to_string().into()),
+        ("PMI_RANK", rank_plan.rank.to_string().into()),
         ("PMI_SIZE", size.to_string().into()),
         ("MPI_LOCALRANKID", place.to_string().into()),
         ("MPI_LOCALNRANKS", here.to_string().into()),

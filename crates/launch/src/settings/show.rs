@@ -1,9 +1,9 @@
-//! The forms in which settings are printed.
+//! Prints settings as a table, as tab-separated lines, as JSON, or one setting as a page.
 
 use oxmpi::settings::Value;
 use serde_json::json;
 
-use crate::table::aligned;
+use crate::columns::{aligned, wrapped};
 
 const COLUMNS: [&str; 6] = ["name", "value", "from", "default", "type", "meaning"];
 
@@ -19,7 +19,7 @@ fn fields(value: &Value) -> [String; 5] {
     ]
 }
 
-/// A table with a line for each setting, and a last line when there are more than these of `all`.
+/// A table with a line for each setting, and a hint if these are not `all` settings.
 pub(super) fn table(values: &[&Value], all: usize) -> String {
     let mut rows = vec![COLUMNS.map(String::from).to_vec()];
     rows.extend(values.iter().map(|value| {
@@ -35,7 +35,7 @@ pub(super) fn table(values: &[&Value], all: usize) -> String {
     text
 }
 
-/// Tabs between fields, no heading: name, value, origin, default, type, level.
+/// A line for each setting, with tabs between the fields: name, value, origin, default, type, level.
 pub(super) fn parsable(values: &[&Value]) -> String {
     let line = |value: &&Value| {
         format!(
@@ -78,14 +78,14 @@ pub(super) fn json(values: &[&Value], warnings: &[String]) -> String {
     format!("{whole:#}\n")
 }
 
-/// All there is to know about one setting.
+/// The description of one setting.
 pub(super) fn page(value: &Value) -> String {
     let setting = value.setting;
     let mut text = format!(
         "{}: {}\n\n{}\n\n",
         setting.name,
         setting.short,
-        folded(setting.long)
+        wrapped(setting.long, 80)
     );
     let mut line = |name: &str, value: &str| text += &format!("{name:9} {value}\n");
     line("value", &format!("{} (from: {})", value.text, value.origin));
@@ -98,26 +98,4 @@ pub(super) fn page(value: &Value) -> String {
         line("also", &format!("{variable} ({})", alias.product));
     }
     text
-}
-
-/// Lines of at most 80 characters, broken between words.
-fn folded(text: &str) -> String {
-    let mut folded = String::new();
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let len = word.chars().count();
-        let separator = match column {
-            0 => "",
-            _ if column + 1 + len > 80 => "\n",
-            _ => " ",
-        };
-        column = if separator == " " {
-            column + 1 + len
-        } else {
-            len
-        };
-        folded += separator;
-        folded += word;
-    }
-    folded
 }

@@ -1,6 +1,6 @@
-//! What is shown of a table of settings, and in which form.
+//! Tests of `oxmpi settings`: selection, forms and wrong options.
 
-use oxmpi::settings::Sources;
+use oxmpi::settings::{Sources, TABLE, resolve};
 
 use super::*;
 
@@ -18,11 +18,13 @@ fn values() -> Values {
 }
 
 fn options(words: &[&str]) -> Options {
-    parse(words.iter().map(Into::into).collect()).unwrap()
+    let words: Vec<_> = words.iter().map(Into::into).collect();
+    parse(&words).unwrap().expect("options")
 }
 
 #[test]
 fn levels_and_patterns_select() {
+    OPTIONS.assert_sound();
     let values = values();
     let names = |words: &[&str]| -> Vec<&str> {
         let shown = select(&values, &options(words)).unwrap();
@@ -53,7 +55,7 @@ fn levels_and_patterns_select() {
     );
     for wrong in [&["--level", "4"][..], &["--jsn"], &["a", "b"], &["--level"]] {
         assert!(
-            parse(wrong.iter().map(Into::into).collect()).is_err(),
+            parse(&wrong.iter().map(Into::into).collect::<Vec<_>>()).is_err(),
             "{wrong:?}"
         );
     }
@@ -107,7 +109,7 @@ fn one_setting_has_a_page() {
 }
 
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn conflicting_options_are_errors() {
     for (words, part) in [
         (&["--output", "x"][..], "go with --tune"),
         (&["--force"], "go with --tune"),
@@ -115,16 +117,19 @@ fn options_that_do_not_go_together_are_refused() {
         (&["--tune", "eager"], "print no settings"),
         (&["--tune", "--parsable"], "print no settings"),
         (&["--tune", "--rounds", "0"], "from 1 to 99"),
-        (&["--on", "0,1"], "--on and --in-a-row go with --measure"),
-        (&["--tune", "--in-a-row"], "--on and --in-a-row go with"),
+        (
+            &["--on", "0,1"],
+            "--on and --back-to-back go with --measure",
+        ),
+        (&["--tune", "--in-a-row"], "--on and --back-to-back go with"),
         (
             &["--measure", "8", "--on", "a"],
             "the numbers of processors",
         ),
         (&["--measure", "2G"], "lengths up to 1G"),
     ] {
-        let arguments = words.iter().map(Into::into).collect();
-        let why = parse(arguments).err().expect("refused").to_string();
+        let arguments: Vec<_> = words.iter().map(Into::into).collect();
+        let why = parse(&arguments).err().expect("refused");
         assert!(why.contains(part), "{words:?}: {why}");
     }
     assert_eq!(options(&["--tune"]).rounds, ROUNDS);

@@ -1,4 +1,4 @@
-//! One simulation after another.
+//! Runs the simulations of a command line: each algorithm at each number of ranks and size.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,42 +7,42 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Workload, shifts};
 
-use super::named::{Named, Own};
-use super::options::{Options, Which};
+use super::algorithm_name::{AlgorithmName, AlgorithmOptions};
+use super::options::{AlgorithmSelection, Options};
 
-/// What is simulated against what.
+/// An implementation to simulate, with options of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Contender {
-    pub(super) what: What,
-    pub(super) own: Own,
+pub(super) struct Candidate {
+    pub(super) implementation: Implementation,
+    pub(super) own: AlgorithmOptions,
 }
 
-/// What runs.
+/// An implementation of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    /// An algorithm of the catalog, with parameters where it was chosen with some.
+pub(super) enum Implementation {
+    /// An algorithm of the catalog, with the parameters of the choice.
     Catalog(Algorithm, Parameters),
-    /// What other libraries do.
+    /// The default of other libraries.
     Classical(Classical),
-    /// What a network could do.
+    /// A formula for offload to the network.
     Offload(Offload),
 }
 
-/// The name of what other libraries do.
+/// The name of the default of other libraries.
 const CLASSICAL: &str = "classical";
 
-impl What {
+impl Implementation {
     fn name(self) -> &'static str {
         match self {
-            What::Catalog(algorithm, _) => algorithm.name(),
-            What::Classical(_) => CLASSICAL,
-            What::Offload(Offload::InNetwork) => "in-network",
-            What::Offload(Offload::NicAtomic) => "nic-atomic",
+            Implementation::Catalog(algorithm, _) => algorithm.name(),
+            Implementation::Classical(_) => CLASSICAL,
+            Implementation::Offload(Offload::InNetwork) => "in-network",
+            Implementation::Offload(Offload::NicAtomic) => "nic-atomic",
         }
     }
 
-    /// Everything that implements the collective.
-    fn all(collective: Collective) -> Vec<What> {
+    /// All implementations of the collective.
+    fn all(collective: Collective) -> Vec<Implementation> {
         let classical = match collective {
             Collective::Gatherv => Some(Classical::Gatherv),
             Collective::Scatterv => Some(Classical::Scatterv),
@@ -54,43 +54,43 @@ impl What {
             _ => &[],
         };
         let planned = collective.algorithms();
-        let planned = planned.map(|one| What::Catalog(one, Parameters::NONE));
-        let classical = classical.map(What::Classical);
-        let offload = offload.iter().copied().map(What::Offload);
+        let planned = planned.map(|one| Implementation::Catalog(one, Parameters::NONE));
+        let classical = classical.map(Implementation::Classical);
+        let offload = offload.iter().copied().map(Implementation::Offload);
         planned.chain(classical).chain(offload).collect()
     }
 }
 
-impl Contender {
-    /// The algorithm's name, with what it has of its own.
+impl Candidate {
+    /// The name with its own options.
     fn name(self) -> String {
-        self.own.behind(self.what.name())
+        self.own.append_to(self.implementation.name())
     }
 }
 
-/// A simulation's result.
-pub(super) struct Row {
+/// The result of one simulation.
+pub(super) struct SimResult {
     pub(super) ranks: u32,
     pub(super) bytes: u64,
-    /// Its name, with what it has of its own.
+    /// The name of the algorithm with its own options.
     pub(super) algorithm: String,
     pub(super) report: Report,
 }
 
-/// Runs all that the user asked for.
+/// Runs all simulations.
 ///
 /// # Errors
-/// A sentence about a name that is none, or a call that no algorithm serves.
-pub(super) fn run(options: &Options) -> Result<Vec<Row>, String> {
+/// An unknown name, or a call that no algorithm serves.
+pub(super) fn run(options: &Options) -> Result<Vec<SimResult>, String> {
     let mut rows = Vec::new();
     for (ranks, bytes) in options.points() {
         let work = Workload::new(options.collective, ranks, bytes);
-        for contender in contenders(options, &work)? {
-            let report = simulate(options, &work, contender)?;
-            rows.push(Row {
+        for candidate in candidates(options, &work)? {
+            let report = simulate(options, &work, candidate)?;
+            rows.push(SimResult {
                 ranks,
                 bytes,
-                algorithm: contender.name(),
+                algorithm: candidate.name(),
                 report,
             });
         }
@@ -98,41 +98,44 @@ pub(super) fn run(options: &Options) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// What runs on these ranks: what does not suit is left out where all were asked for.
-pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Contender>, String> {
+/// The implementations to simulate. With `all`, algorithms that do not suit are left out.
+pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candidate>, String> {
     let call = work.call(0).ok_or_else(|| {
         format!(
-            "{} depends on each rank's neighbours, and is not simulated",
+            "{} depends on the neighbours of each rank and is not simulated",
             options.collective
         )
     })?;
-    let all = || What::all(options.collective).into_iter();
-    let plain = |what| Contender {
-        what,
-        own: Own::default(),
+    let all = || Implementation::all(options.collective).into_iter();
+    let plain = |implementation| Candidate {
+        implementation,
+        own: AlgorithmOptions::default(),
     };
     Ok(match &options.which {
-        Which::Chosen => {
+        AlgorithmSelection::Chosen => {
             let choice = choose(&call, &options.tuning()).map_err(|why| why.to_string())?;
-            vec![plain(What::Catalog(choice.algorithm, choice.parameters))]
+            vec![plain(Implementation::Catalog(
+                choice.algorithm,
+                choice.parameters,
+            ))]
         }
-        Which::All => {
+        AlgorithmSelection::All => {
             let blocking = work.blocking_call(0, options.setup(work.ranks()).placement);
             let suits =
                 |algorithm: Algorithm| blocking.is_some_and(|call| algorithm.suits(&call).is_ok());
             all()
                 .filter(|what| match what {
-                    What::Catalog(algorithm, _) => suits(*algorithm),
-                    What::Classical(_) | What::Offload(_) => true,
+                    Implementation::Catalog(algorithm, _) => suits(*algorithm),
+                    Implementation::Classical(_) | Implementation::Offload(_) => true,
                 })
                 .map(plain)
                 .collect()
         }
-        Which::Named(names) => {
-            let find = |named: &Named| {
+        AlgorithmSelection::Named(names) => {
+            let find = |named: &AlgorithmName| {
                 let what = all().find(|what| what.name() == named.name);
                 let what = what.ok_or_else(|| {
-                    let known: Vec<_> = all().map(What::name).collect();
+                    let known: Vec<_> = all().map(Implementation::name).collect();
                     format!(
                         "{} has no algorithm `{}`; it has {}",
                         options.collective,
@@ -142,23 +145,29 @@ pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Conte
                 })?;
                 check_radix(options, what, named.own)?;
                 let own = named.own;
-                Ok(Contender { what, own })
+                Ok(Candidate {
+                    implementation: what,
+                    own,
+                })
             };
             names.iter().map(find).collect::<Result<_, String>>()?
         }
     })
 }
 
-/// Whether what is named takes the radix that it is given. The one that is given to all is nothing to
-/// those that have none.
-fn check_radix(options: &Options, what: What, own: Own) -> Result<(), String> {
-    let row = match what {
-        What::Catalog(algorithm, _) => Some(algorithm.row()),
-        What::Classical(_) | What::Offload(_) => None,
+/// Checks the radix of a named algorithm. A radix for all algorithms is ignored by those without one.
+fn check_radix(
+    options: &Options,
+    implementation: Implementation,
+    own: AlgorithmOptions,
+) -> Result<(), String> {
+    let row = match implementation {
+        Implementation::Catalog(algorithm, _) => Some(algorithm.row()),
+        Implementation::Classical(_) | Implementation::Offload(_) => None,
     };
     let row = row.filter(|row| row.parameters.radix > 0);
     let given = options.over(own, Parameters::NONE).radix;
-    let (collective, name) = (options.collective, what.name());
+    let (collective, name) = (options.collective, implementation.name());
     match row.map(|row| row.needs.max_radix) {
         Some(most) if given > most => Err(format!(
             "{collective} {name} takes a radix from 2 to {most}, not {given}"
@@ -168,13 +177,13 @@ fn check_radix(options: &Options, what: What, own: Own) -> Result<(), String> {
     }
 }
 
-fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<Report, String> {
-    let own = contender.own;
+fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<Report, String> {
+    let own = candidate.own;
     let setup = options.setup(work.ranks());
     let setup = setup.with_flags(setup.flags || own.flags);
-    let name = contender.name();
-    let mut progress = Progress::new(&name, work.ranks());
-    let mut watch = |events| progress.tell(events);
+    let name = candidate.name();
+    let mut progress = SimProgress::new(&name, work.ranks());
+    let mut watch = |events| progress.show(events);
     let failed = |why| {
         format!(
             "{} {} on {} ranks: {why}",
@@ -183,16 +192,16 @@ fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<
             work.ranks()
         )
     };
-    match contender.what {
-        What::Offload(offload) => Ok(Report {
+    match candidate.implementation {
+        Implementation::Offload(offload) => Ok(Report {
             times: vec![offload.time(&setup, work.bytes())],
             counts: Counts::default(),
         }),
-        What::Classical(classical) => {
+        Implementation::Classical(classical) => {
             let simulation = Simulation::new(&setup).watch(&mut watch);
             simulation.run_classical(classical, work.bytes())
         }
-        What::Catalog(algorithm, chosen) => {
+        Implementation::Catalog(algorithm, chosen) => {
             let setup = if shifts(algorithm) {
                 setup.by_symmetry().unwrap_or(setup)
             } else {
@@ -216,31 +225,31 @@ fn planned(
     simulation.work(work, algorithm, parameters)
 }
 
-/// A line on a terminal that says that something goes on.
-struct Progress {
+/// A progress line on the terminal, for long simulations.
+struct SimProgress {
     what: String,
     start: Instant,
     shown: bool,
 }
 
-/// Before this nobody wonders.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// No progress is shown before this time.
+const QUIET_TIME: Duration = Duration::from_secs(1);
 
-impl Progress {
+impl SimProgress {
     fn new(algorithm: &str, ranks: u32) -> Self {
-        Progress {
+        SimProgress {
             what: format!("{algorithm}, {ranks} ranks"),
             start: Instant::now(),
             shown: false,
         }
     }
 
-    fn tell(&mut self, events: u64) {
+    fn show(&mut self, events: u64) {
         let elapsed = self.start.elapsed();
         let mut out = std::io::stderr();
-        if elapsed > PATIENCE && out.is_terminal() {
+        if elapsed > QUIET_TIME && out.is_terminal() {
             let seconds = elapsed.as_secs();
-            // A terminal that is gone is nothing to stop for.
+            // An error of the progress line does not stop the simulation.
             let _ = write!(
                 out,
                 "\r{}: {} million events, {seconds} s",
@@ -252,7 +261,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for SimProgress {
     fn drop(&mut self) {
         if self.shown {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

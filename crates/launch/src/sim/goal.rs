@@ -1,21 +1,24 @@
-//! One algorithm's schedule in GOAL.
+//! The schedule of one algorithm in GOAL, the input language of LogGOPSim.
 
 use oxmpi_coll::sim::{Workload, write_goal};
 
-use super::experiment::{Contender, What, contenders};
+use super::experiment::{Candidate, Implementation, candidates};
 use super::options::Options;
 
-/// The schedule of the one algorithm that is asked for.
+/// The schedule of the algorithm on the command line.
 ///
 /// # Errors
-/// A sentence when there are several, or when it does not suit the call.
+/// If there are several algorithms, or the algorithm does not suit the call.
 pub(super) fn schedule(options: &Options) -> Result<String, String> {
-    let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
+    let (ranks, bytes) = options
+        .points()
+        .next()
+        .ok_or("the number of ranks is missing")?;
     let work = Workload::new(options.collective, ranks, bytes);
-    let found = contenders(options, &work)?;
+    let found = candidates(options, &work)?;
     let [
-        Contender {
-            what: What::Catalog(algorithm, chosen),
+        Candidate {
+            implementation: Implementation::Catalog(algorithm, chosen),
             own,
         },
     ] = found[..]

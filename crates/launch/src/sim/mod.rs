@@ -1,61 +1,57 @@
-//! `oxmpi sim`: how long collectives take on machines that are not here, and how long a job takes until its ranks know
-//! each other (`wireup`).
+//! `oxmpi sim`: simulates collectives on other machines, and the wire-up of a job (`wireup`).
 //!
-//! Data goes one way: what was typed (`named`, `machine`, `options`), the simulations (`experiment`), and how their
-//! results are shown (`show`, `plot`), or the schedule instead of a result (`goal`).
+//! Data flows from the command line (`options`, `algorithm_name`, `machine_model`) to the simulations (`experiment`) and
+//! from there to the output (`show`). `goal` writes a schedule instead of a result.
 
+mod algorithm_name;
 mod experiment;
 mod goal;
-mod help;
-pub(crate) mod machine;
-mod named;
+pub(crate) mod machine_model;
 mod options;
-mod plot;
 mod show;
 mod wireup;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::complain::{self, Failure, VERSION};
-use crate::target::{self, Target};
-use options::{Options, Wish};
+use crate::destination::{self, Destination};
+use crate::diagnostics::{self, CommandError, VERSION};
+use options::{Options, SimRequest};
 
 /// Runs `oxmpi sim` with these arguments.
-pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
-    if arguments.first().is_some_and(|word| word == "wireup") {
-        let table = wireup::run(arguments.split_off(1));
-        return match table {
-            Ok(text) => complain::answer(text),
-            Err(why) => complain::finish(Err(Failure::Usage(complain::with_help(
-                why,
-                "oxmpi sim wireup --help",
-            )))),
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+    if let [word, rest @ ..] = arguments.as_slice()
+        && word == "wireup"
+    {
+        return match wireup::run(rest) {
+            Ok(text) => diagnostics::print(text),
+            Err(why) => diagnostics::exit_code(Err(CommandError::Usage(why))),
         };
     }
-    complain::finish(match options::parse(arguments) {
-        Ok(Wish::Help) => return complain::answer(help::TEXT),
-        Ok(Wish::Version) => return complain::answer(VERSION),
-        Ok(Wish::Run(options)) => run(&options),
-        Err(why) => Err(Failure::Usage(why)),
+    diagnostics::exit_code(match options::parse(&arguments) {
+        Ok(SimRequest::Help) => return diagnostics::print(options::OPTIONS.help()),
+        Ok(SimRequest::Version) => return diagnostics::print(VERSION),
+        Ok(SimRequest::Run(options)) => run(&options),
+        Err(why) => Err(CommandError::Usage(why)),
     })
 }
 
-fn run(options: &Options) -> Result<(), Failure> {
+fn run(options: &Options) -> Result<(), CommandError> {
     if let Some(path) = &options.goal {
-        let text = goal::schedule(options).map_err(Failure::Usage)?;
-        let file = Target::new(Some(path.clone()), options.force);
-        return target::put(&text, &file).map_err(Failure::Data);
+        let text = goal::schedule(options).map_err(CommandError::Usage)?;
+        let file = Destination::new(Some(path.clone()), options.force);
+        return destination::write(&text, &file).map_err(CommandError::Io);
     }
-    let rows = experiment::run(options).map_err(Failure::Usage)?;
+    let rows = experiment::run(options).map_err(CommandError::Usage)?;
     if let Some((path, sweep)) = options.svg.clone().zip(options.sweep) {
         let picture = show::svg(options, &rows, sweep);
-        target::put(&picture, &Target::new(Some(path), options.force)).map_err(Failure::Data)?;
+        destination::write(&picture, &Destination::new(Some(path), options.force))
+            .map_err(CommandError::Io)?;
     }
     let text = if options.json {
-        show::json(options, &rows).map_err(Failure::Data)?
+        show::json(options, &rows).map_err(CommandError::Io)?
     } else {
         show::text(options, &rows)
     };
-    target::put(&text, &Target::Output).map_err(Failure::Data)
+    destination::write(&text, &Destination::Stdout).map_err(CommandError::Io)
 }

@@ -4,46 +4,87 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use lexopt::prelude::*;
 use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
 
-use super::machine;
-use super::named::{Named, Own, named, radix};
-use crate::complain;
+use super::algorithm_name::{AlgorithmName, AlgorithmOptions, parse_name, radix};
+use super::machine_model;
+use crate::diagnostics::did_you_mean;
+use crate::options::*;
 
-/// The most ranks that a simulation has.
+/// The largest number of ranks.
 const RANKS_MAX: u32 = 1 << 24;
 
-/// The most bytes of all ranks of a node together: with more, times would leave 64 bits.
+/// The largest number of bytes of all ranks of a node; times of more bytes overflow 64 bits.
 const BYTES_MAX: u128 = 1 << 44;
 
-const HELP: &str = "oxmpi sim --help";
+#[rustfmt::skip]
+pub(super) const OPTIONS: OptionTable<Typed> = OptionTable {
+    command: "oxmpi sim",
+    intro: "\
+Usage: oxmpi sim COLLECTIVE SIZE -n RANKS [OPTION...]
+       oxmpi sim wireup -n RANKS [OPTION...]
 
-const NAMES: &[&str] = &[
-    "--algorithm",
-    "--flags",
-    "--force",
-    "--goal",
-    "--help",
-    "--json",
-    "--machine",
-    "--match-ns",
-    "--placement",
-    "--ppn",
-    "--radix",
-    "--ranks",
-    "--serial-copies",
-    "--sizes",
-    "--svg",
-    "--version",
-];
+Simulates a collective: runs the plans that a job would run on simulated ranks, nodes and network, and prints
+the time when the last rank completes. A million ranks take seconds. Two examples:
 
-/// What the user asked for.
+  oxmpi sim allreduce 64KiB -n 1000 --algorithm all
+  oxmpi sim gatherv 8 --ranks 16..12000 --match-ns 1 --algorithm all --svg gatherv.svg
+
+The second form simulates how long a job takes until its ranks know each other's addresses; see `oxmpi sim
+wireup --help`.
+
+COLLECTIVE is MPI's name in lower case. SIZE is the contribution of one rank: one block of gather, scatter,
+allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A barrier has no size.
+",
+    groups: &[
+        OptionGroup { title: "Simulation", rows: &[
+            value(&["n", "np"], &["RANKS"], "number of ranks", |o, v| v.set(&mut o.ranks, ranks)),
+            value(&["ranks"], &["A..B"], "from A to B ranks, doubled each time", |o, v| v.set(&mut o.rank_range, rank_range)),
+            value(&["sizes"], &["A..B"], "from A to B bytes, doubled each time", |o, v| v.set(&mut o.size_range, size_range)),
+            value(&["algorithm"], &["NAMES"], "names from the catalog, separated by commas; all: every algorithm that suits; classical: the default \
+                of other libraries for gatherv and scatterv, with all messages in flight at once; in-network (barrier, allreduce) and \
+                nic-atomic (barrier): formulas for offload to the network; default: the algorithm that a job would choose. NAME:4 sets \
+                the radix of one algorithm; NAME+flags or NAME:4+flags gives only this algorithm flags",
+                |o, v| { o.algorithm = Some(v.text()?.into()); Ok(()) }),
+            value(&["radix"], &["N"], "the radix of algorithms that have one, at most the largest that they take; default: their own", |o, v| v.set(&mut o.radix, radix)),
+            value(&["machine"], &["NAME"], "gemini (default), slingshot, ndr or zen4; this: the costs by which jobs on this machine choose, as \
+                `oxmpi settings --tune` measures them; or a JSON file with the costs of your machine (docs/formats.md)",
+                |o, v| { o.machine = Some(v.text()?.into()); Ok(()) }),
+            value(&["ppn"], &["N"], "ranks of a node; default: that of the machine", |o, v| v.set(&mut o.per_node, per_node)),
+            value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
+                |o, v| v.set(&mut o.order, order)),
+            value(&["match-ns"], &["X"], "nanoseconds for each queue entry that matching visits; default: 0, as with matching by hash",
+                |o, v| v.set(&mut o.matching, nanoseconds)),
+            flag(&["flags"], "messages of at most 8 B are flags written to the receiver's memory, without matching", |o| o.flags = true),
+            flag(&["serial-copies"], "a rank copies the messages from its own node one after another; default: these copies overlap", |o| o.serial_copies = true),
+        ] },
+        OptionGroup { title: "Output", rows: &[
+            flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
+            value(&["svg"], &["FILE"], "a picture: time over ranks or over sizes", |o, v| { o.svg = Some(v.path()); Ok(()) }),
+            value(&["goal"], &["FILE"], "the schedule of one algorithm in GOAL, for LogGOPSim and its successors", |o, v| { o.goal = Some(v.path()); Ok(()) }),
+            flag(&["force"], "overwrite files", |o| o.force = true),
+            help(), version(),
+        ] },
+    ],
+    outro: "\
+The table has one line for each simulation: the time when the last rank completes, the mean over all ranks,
+all messages, the messages between nodes and their bytes, and the queue entries that matching visited.
+
+The model: each rank has a processor, busy `send` for each message it sends and `recv` for each message it
+receives. Each node has an adapter whose two directions serve one message after another, in `gap` or in `byte`
+for each byte. A message travels for `latency`. A message above the eager limit is announced and fetched
+(rendezvous). The model leaves out the network between the adapters, noise, caches, and the memory limits of
+nodes.
+",
+    operands: Operands::Each(|o, v| { o.operands.push(v.text()?.into()); Ok(()) }),    ..OptionTable::GNU
+};
+
+/// What the command line asks for.
 #[derive(Debug, PartialEq)]
-pub(super) enum Wish {
+pub(super) enum SimRequest {
     /// Simulate.
     Run(Box<Options>),
     /// Print the help.
@@ -52,27 +93,27 @@ pub(super) enum Wish {
     Version,
 }
 
-/// What varies from one simulation to the next.
+/// The parameter that varies from one simulation to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sweep {
+pub(super) enum SweptParameter {
     /// The number of ranks.
     Ranks,
     /// The size.
     Sizes,
 }
 
-/// Which algorithms.
+/// Which algorithms are simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    /// The one that would be chosen.
+pub(super) enum AlgorithmSelection {
+    /// The one that a job would choose.
     Chosen,
-    /// All that suit.
+    /// All algorithms that suit.
     All,
-    /// Those of these names.
-    Named(Vec<Named>),
+    /// The algorithms of these names.
+    Named(Vec<AlgorithmName>),
 }
 
-/// Simulations, and how they are shown.
+/// The simulations, and their output.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
     pub(super) collective: Collective,
@@ -81,21 +122,21 @@ pub(super) struct Options {
     /// Ranks of a node.
     pub(super) per_node: u32,
     pub(super) order: Order,
-    /// Picoseconds for an entry of a queue.
+    /// Picoseconds for a queue entry that matching visits.
     pub(super) matching: u64,
     pub(super) flags: bool,
     pub(super) serial_copies: bool,
-    pub(super) which: Which,
-    /// The radix of algorithms that have one; 0: their own.
+    pub(super) which: AlgorithmSelection,
+    /// The radix of all algorithms that have one; 0: their own.
     pub(super) radix: u32,
-    /// Numbers of ranks, and bytes: one of both at least, and one of one of them.
+    /// The numbers of ranks and the sizes in bytes; only one of the two has several values.
     pub(super) ranks: Vec<u32>,
     pub(super) sizes: Vec<u64>,
-    pub(super) sweep: Option<Sweep>,
+    pub(super) sweep: Option<SweptParameter>,
     pub(super) json: bool,
     pub(super) svg: Option<PathBuf>,
     pub(super) goal: Option<PathBuf>,
-    /// Whether files are overwritten.
+    /// Whether to overwrite files.
     pub(super) force: bool,
 }
 
@@ -106,8 +147,8 @@ impl Options {
         self.ranks.iter().flat_map(sizes)
     }
 
-    /// What an algorithm is told: what the user says of it, or of all, else what it was chosen with.
-    pub(super) fn over(&self, own: Own, chosen: Parameters) -> Parameters {
+    /// The parameters of an algorithm: its own options, else those for all, else those of the choice.
+    pub(super) fn over(&self, own: AlgorithmOptions, chosen: Parameters) -> Parameters {
         let radixes = [own.radix, self.radix, chosen.radix];
         Parameters {
             radix: radixes.into_iter().find(|&radix| radix > 0).unwrap_or(0),
@@ -117,15 +158,15 @@ impl Options {
         }
     }
 
-    /// Whether some algorithm has flags of its own.
+    /// Whether an algorithm has `+flags`.
     pub(super) fn has_own_flags(&self) -> bool {
         match &self.which {
-            Which::Named(all) => all.iter().any(|one| one.own.flags),
-            Which::Chosen | Which::All => false,
+            AlgorithmSelection::Named(all) => all.iter().any(|one| one.own.flags),
+            AlgorithmSelection::Chosen | AlgorithmSelection::All => false,
         }
     }
 
-    /// What the choice goes by.
+    /// The tuning by which an algorithm is chosen.
     pub(super) fn tuning(&self) -> Tuning {
         Tuning {
             machine: self.machine,
@@ -137,7 +178,7 @@ impl Options {
         }
     }
 
-    /// The machine with so many ranks on it.
+    /// The machine with `ranks` ranks.
     pub(super) fn setup(&self, ranks: u32) -> Setup {
         let placement = Placement::new(self.order, ranks, self.per_node);
         Setup::new(self.machine, placement)
@@ -147,10 +188,10 @@ impl Options {
     }
 }
 
-/// What was typed, not yet put together.
+/// The options as typed, before they are checked against each other.
 #[derive(Default)]
-struct Typed {
-    positional: Vec<String>,
+pub(super) struct Typed {
+    operands: Vec<String>,
     ranks: Option<u32>,
     machine: Option<String>,
     per_node: Option<u32>,
@@ -168,55 +209,20 @@ struct Typed {
     force: bool,
 }
 
-/// Reads the command line, and the file of a machine if it names one.
+/// Reads the command line, and the machine's file if it names one.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what would have been right.
-pub(super) fn parse(arguments: Vec<OsString>) -> Result<Wish, String> {
+/// A sentence that says what is wrong and what was expected.
+pub(super) fn parse(arguments: &[OsString]) -> Result<SimRequest, String> {
     let mut typed = Typed::default();
-    match read(arguments, &mut typed) {
-        Ok(Some(wish)) => return Ok(wish),
-        Ok(None) => {}
-        Err(lexopt::Error::UnexpectedOption(option)) => {
-            return Err(complain::unknown_text(
-                "option",
-                &option,
-                NAMES.iter().copied(),
-                HELP,
-            ));
-        }
-        Err(why) => return Err(complain::with_help(why, HELP)),
-    }
-    let options = assemble(typed).map_err(|why| complain::with_help(why, HELP))?;
-    Ok(Wish::Run(Box::new(options)))
-}
-
-fn read(arguments: Vec<OsString>, typed: &mut Typed) -> Result<Option<Wish>, lexopt::Error> {
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('n') | Long("np") => typed.ranks = Some(parser.value()?.parse_with(ranks)?),
-            Long("machine") => typed.machine = Some(parser.value()?.string()?),
-            Long("ppn") => typed.per_node = Some(parser.value()?.parse_with(per_node)?),
-            Long("placement") => typed.order = Some(parser.value()?.parse_with(order)?),
-            Long("match-ns") => typed.matching = parser.value()?.parse_with(nanoseconds)?,
-            Long("flags") => typed.flags = true,
-            Long("serial-copies") => typed.serial_copies = true,
-            Long("radix") => typed.radix = parser.value()?.parse_with(radix)?,
-            Long("algorithm") => typed.algorithm = Some(parser.value()?.string()?),
-            Long("ranks") => typed.rank_range = Some(parser.value()?.parse_with(rank_range)?),
-            Long("sizes") => typed.size_range = Some(parser.value()?.parse_with(size_range)?),
-            Long("json") => typed.json = true,
-            Long("svg") => typed.svg = Some(parser.value()?.into()),
-            Long("goal") => typed.goal = Some(parser.value()?.into()),
-            Long("force") => typed.force = true,
-            Long("help") | Short('h') => return Ok(Some(Wish::Help)),
-            Long("version") | Short('V') => return Ok(Some(Wish::Version)),
-            Value(word) => typed.positional.push(word.string()?),
-            other => return Err(other.unexpected()),
+    match OPTIONS.read(arguments, &mut typed)? {
+        Parsed::Help => Ok(SimRequest::Help),
+        Parsed::Version => Ok(SimRequest::Version),
+        Parsed::Run(_) => {
+            let options = assemble(typed).map_err(|why| OPTIONS.with_help(why))?;
+            Ok(SimRequest::Run(Box::new(options)))
         }
     }
-    Ok(None)
 }
 
 fn ranks(text: &str) -> Result<u32, String> {
@@ -233,7 +239,7 @@ fn order(text: &str) -> Result<Order, &'static str> {
     match text {
         "block" => Ok(Order::Block),
         "cyclic" => Ok(Order::Cyclic),
-        _ => Err("ranks are placed in `block` or `cyclic` order"),
+        _ => Err("a placement is block or cyclic"),
     }
 }
 
@@ -249,7 +255,7 @@ fn range(text: &str, number: fn(&str) -> Result<u64, String>) -> Result<(u64, u6
     let (from, to) = (number(from)?, number(to)?);
     if from > to {
         return Err(format!(
-            "the range goes down from {from}: write {to}..{from}"
+            "the range {from}..{to} is empty: write {to}..{from}"
         ));
     }
     Ok((from, to))
@@ -262,7 +268,7 @@ fn rank_range(text: &str) -> Result<(u64, u64), String> {
 fn size_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = range(text, bytes)?;
     if from == 0 {
-        return Err("sizes are doubled from the first one, which is then not 0".into());
+        return Err("the first size is doubled, so it cannot be 0".into());
     }
     Ok((from, to))
 }
@@ -281,42 +287,48 @@ fn doubled((from, to): (u64, u64)) -> Vec<u64> {
 }
 
 fn assemble(typed: Typed) -> Result<Options, String> {
-    let mut words = typed.positional.into_iter();
+    let mut words = typed.operands.into_iter();
     let name = words
         .next()
-        .ok_or("name a collective: oxmpi sim allreduce 64KiB -n 1000")?;
+        .ok_or("the collective is missing, such as oxmpi sim allreduce 64KiB -n 1000")?;
     let collective = collective(&name)?;
     let size = words.next().map(|text| bytes(&text)).transpose()?;
     if let Some(word) = words.next() {
-        return Err(format!("`{word}` is too much: a collective has one size"));
+        return Err(format!(
+            "unexpected argument `{word}`: a collective has one size"
+        ));
     }
     let sweep = match (typed.rank_range, typed.size_range) {
         (Some(_), Some(_)) => {
-            return Err("--ranks and --sizes do not go together: vary one of them".into());
+            return Err("--ranks and --sizes exclude each other: vary one of them".into());
         }
-        (Some(_), None) => Some(Sweep::Ranks),
-        (None, Some(_)) => Some(Sweep::Sizes),
+        (Some(_), None) => Some(SweptParameter::Ranks),
+        (None, Some(_)) => Some(SweptParameter::Sizes),
         (None, None) => None,
     };
     let ranks = match (typed.ranks, typed.rank_range) {
-        (Some(_), Some(_)) => return Err("-n and --ranks say the same: leave one out".into()),
-        (None, None) => return Err("how many ranks? Say -n 1000, or --ranks 16..4096".into()),
+        (Some(_), Some(_)) => return Err("-n and --ranks exclude each other: leave one out".into()),
+        (None, None) => {
+            return Err("the number of ranks is missing: add -n 1000 or --ranks 16..4096".into());
+        }
         (Some(ranks), None) => vec![ranks],
         (None, Some(range)) => doubled(range).into_iter().map(|n| n as u32).collect(),
     };
     let sizes = match (size, typed.size_range) {
-        (Some(_), Some(_)) => return Err("a size and --sizes say the same: leave one out".into()),
+        (Some(_), Some(_)) => {
+            return Err("a size and --sizes exclude each other: leave one out".into());
+        }
         (None, None) if collective == Collective::Barrier => vec![0],
         (None, None) => {
             return Err(format!(
-                "how many bytes? Say `oxmpi sim {name} 64KiB`, or --sizes 8..1MiB"
+                "the size is missing, such as `oxmpi sim {name} 64KiB` or --sizes 8..1MiB"
             ));
         }
         (Some(size), None) => vec![size],
         (None, Some(range)) => doubled(range),
     };
     let machine_name = typed.machine.unwrap_or_else(|| "gemini".into());
-    let (machine_name, machine) = machine::find(&machine_name)?;
+    let (machine_name, machine) = machine_model::find(&machine_name)?;
     let which = which(typed.algorithm)?;
     let options = Options {
         collective,
@@ -346,24 +358,25 @@ fn collective(name: &str) -> Result<Collective, String> {
     all.find(|collective| collective.name() == name)
         .ok_or_else(|| {
             let names = Collective::ALL.map(Collective::name);
-            let near = oxmpi_text::nearest(name, names);
-            let near = near.map_or(".".into(), |near| format!("; did you mean `{near}`?"));
+            let hint = did_you_mean(name, names).map_or(".".into(), |hint| format!("; {hint}"));
             format!(
-                "`{name}` is no collective{near} There are {}",
+                "unknown collective `{name}`{hint} Known are {}",
                 names.join(", ")
             )
         })
 }
 
-fn which(algorithm: Option<String>) -> Result<Which, String> {
+fn which(algorithm: Option<String>) -> Result<AlgorithmSelection, String> {
     Ok(match algorithm.as_deref() {
-        None => Which::Chosen,
-        Some("all") => Which::All,
-        Some(names) => Which::Named(names.split(',').map(named).collect::<Result<_, _>>()?),
+        None => AlgorithmSelection::Chosen,
+        Some("all") => AlgorithmSelection::All,
+        Some(names) => {
+            AlgorithmSelection::Named(names.split(',').map(parse_name).collect::<Result<_, _>>()?)
+        }
     })
 }
 
-/// What fits together only as a whole.
+/// Checks the options against each other.
 fn check(options: &Options) -> Result<(), String> {
     let most = |all: &mut dyn Iterator<Item = u64>| all.max().unwrap_or(0);
     let ranks = most(&mut options.ranks.iter().copied().map(u64::from));
@@ -371,7 +384,7 @@ fn check(options: &Options) -> Result<(), String> {
     let bytes = u128::from(ranks) * u128::from(size) * u128::from(options.per_node);
     if bytes > BYTES_MAX {
         return Err(format!(
-            "{ranks} ranks with {size} bytes each are too much: a node would move more than {BYTES_MAX} bytes"
+            "{ranks} ranks with {size} bytes each are too many: a node would move more than {BYTES_MAX} bytes"
         ));
     }
     if options.svg.is_some() && options.sweep.is_none() {
@@ -387,11 +400,19 @@ fn check(options: &Options) -> Result<(), String> {
 }
 
 impl Options {
-    /// What the placement is called.
+    /// The name of the placement.
     pub(super) fn order_name(&self) -> impl Display {
         match self.order {
             Order::Block => "block",
             Order::Cyclic => "cyclic",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_option_has_one_row_and_a_short_help() {
+        super::OPTIONS.assert_sound();
     }
 }

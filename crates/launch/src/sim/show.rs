@@ -1,16 +1,16 @@
-//! Results as a table, as JSON and as a picture.
+//! Results of simulations as a table, as JSON and as a picture.
 
+use oxmpi_bench::plot::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, document};
 use serde::Serialize;
 
-use super::experiment::Row;
-use super::options::{Options, Sweep};
-use super::plot::{self, Plot, Series};
-use crate::table;
+use super::experiment::SimResult;
+use super::options::{Options, SweptParameter};
+use crate::columns;
 
 /// The version of the JSON.
 const VERSION: u32 = 1;
 
-/// One line that says what was simulated.
+/// The model of the simulation, in one line.
 pub(super) fn model(options: &Options) -> String {
     let machine = &options.machine;
     let ns = |picoseconds: u64| picoseconds as f64 / 1000.0;
@@ -35,12 +35,12 @@ pub(super) fn model(options: &Options) -> String {
         ns(options.matching),
     );
     if options.flags {
-        line += "; signals are flags";
+        line += "; short messages are flags";
     } else if options.has_own_flags() {
-        line += "; +flags: its signals are flags";
+        line += "; +flags: its short messages are flags";
     }
     if options.serial_copies {
-        line += "; copies one after another";
+        line += "; serial copies";
     }
     line
 }
@@ -51,7 +51,7 @@ fn micros(picoseconds: u64) -> String {
 }
 
 /// The table.
-pub(super) fn text(options: &Options, rows: &[Row]) -> String {
+pub(super) fn text(options: &Options, rows: &[SimResult]) -> String {
     let head = [
         "ranks",
         "bytes",
@@ -82,28 +82,28 @@ pub(super) fn text(options: &Options, rows: &[Row]) -> String {
         "{}\n{}\n\n{}",
         options.collective,
         model(options),
-        table::aligned(&lines)
+        columns::aligned(&lines)
     )
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct SimDocument<'a> {
     version: u32,
     collective: &'a str,
     machine: &'a str,
-    network: Costs,
-    node: Costs,
+    network: CostsJson,
+    node: CostsJson,
     per_node: u32,
     placement: String,
     eager_bytes: u64,
     match_ps: u64,
     flags: bool,
     serial_copies: bool,
-    rows: Vec<Line<'a>>,
+    rows: Vec<ResultJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct Costs {
+struct CostsJson {
     latency_ps: u64,
     send_ps: u64,
     recv_ps: u64,
@@ -112,7 +112,7 @@ struct Costs {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ResultJson<'a> {
     ranks: u32,
     bytes: u64,
     algorithm: &'a str,
@@ -125,9 +125,9 @@ struct Line<'a> {
     unexpected_max: u32,
 }
 
-impl Costs {
+impl CostsJson {
     fn of(path: &oxmpi_coll::sim::Path) -> Self {
-        Costs {
+        CostsJson {
             latency_ps: path.latency,
             send_ps: path.send,
             recv_ps: path.recv,
@@ -137,10 +137,10 @@ impl Costs {
     }
 }
 
-impl<'a> Line<'a> {
-    fn of(row: &'a Row) -> Self {
+impl<'a> ResultJson<'a> {
+    fn of(row: &'a SimResult) -> Self {
         let counts = &row.report.counts;
-        Line {
+        ResultJson {
             ranks: row.ranks,
             bytes: row.bytes,
             algorithm: &row.algorithm,
@@ -158,65 +158,69 @@ impl<'a> Line<'a> {
 /// The results as JSON.
 ///
 /// # Errors
-/// Never in practice: numbers and words only.
-pub(super) fn json(options: &Options, rows: &[Row]) -> Result<String, String> {
-    let document = Document {
+/// Never: all values can be JSON.
+pub(super) fn json(options: &Options, rows: &[SimResult]) -> Result<String, String> {
+    let document = SimDocument {
         version: VERSION,
         collective: options.collective.name(),
         machine: &options.machine_name,
-        network: Costs::of(&options.machine.network),
-        node: Costs::of(&options.machine.node),
+        network: CostsJson::of(&options.machine.network),
+        node: CostsJson::of(&options.machine.node),
         per_node: options.per_node,
         placement: options.order_name().to_string(),
         eager_bytes: options.machine.eager,
         match_ps: options.matching,
         flags: options.flags,
         serial_copies: options.serial_copies,
-        rows: rows.iter().map(Line::of).collect(),
+        rows: rows.iter().map(ResultJson::of).collect(),
     };
     let json = serde_json::to_string_pretty(&document).map_err(|why| why.to_string())?;
     Ok(json + "\n")
 }
 
-/// The results as a picture of what was varied.
-pub(super) fn svg(options: &Options, rows: &[Row], sweep: Sweep) -> String {
-    let mut lines: Vec<Series> = Vec::new();
+/// The results as a picture: time over the swept parameter, one line for each algorithm.
+pub(super) fn svg(options: &Options, rows: &[SimResult], sweep: SweptParameter) -> String {
+    let mut series: Vec<PlotSeries> = Vec::new();
     for row in rows {
-        let at = match sweep {
-            Sweep::Ranks => u64::from(row.ranks),
-            Sweep::Sizes => row.bytes,
+        let point = PlotPoint {
+            x: match sweep {
+                SweptParameter::Ranks => f64::from(row.ranks),
+                SweptParameter::Sizes => row.bytes as f64,
+            },
+            y: row.report.last() as f64 / 1e6,
+            range: None,
         };
-        let point = (at, row.report.last());
-        match lines.iter_mut().find(|line| line.name == row.algorithm) {
+        match series.iter_mut().find(|line| line.name == row.algorithm) {
             Some(line) => line.points.push(point),
-            None => lines.push(Series {
+            None => series.push(PlotSeries {
                 name: row.algorithm.clone(),
+                style: LineStyle::Numbered(series.len()),
                 points: vec![point],
             }),
         }
     }
     let (ranks, sizes) = (&options.ranks, &options.sizes);
-    let title = match sweep {
-        Sweep::Ranks if sizes[0] == 0 => options.collective.to_string(),
-        Sweep::Ranks => format!("{} of {}", options.collective, bytes(sizes[0])),
-        Sweep::Sizes => format!("{} of {} ranks", options.collective, ranks[0]),
+    let (title, across) = match sweep {
+        SweptParameter::Ranks if sizes[0] == 0 => (options.collective.to_string(), Quantity::Ranks),
+        SweptParameter::Ranks => {
+            let title = format!("{} of {}", options.collective, bytes(sizes[0]));
+            (title, Quantity::Ranks)
+        }
+        SweptParameter::Sizes => {
+            let title = format!("{} of {} ranks", options.collective, ranks[0]);
+            (title, Quantity::Bytes)
+        }
     };
-    plot::svg(&Plot {
-        title: &title,
-        note: &model(options),
-        axis: match sweep {
-            Sweep::Ranks => "ranks",
-            Sweep::Sizes => "bytes",
-        },
-        number: match sweep {
-            Sweep::Ranks => |ranks| ranks.to_string(),
-            Sweep::Sizes => bytes,
-        },
-        lines: &lines,
-    })
+    let plot = Plot {
+        title,
+        across,
+        up: Quantity::Time,
+        series,
+    };
+    document(&plot, &model(options))
 }
 
-/// A size as people write it, where it is a round one.
+/// A size with a binary unit, if it is a multiple of it.
 fn bytes(bytes: u64) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),

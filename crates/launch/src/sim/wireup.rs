@@ -1,84 +1,75 @@
-//! `oxmpi sim wireup`: how long a job takes until every rank knows where every other one is.
+//! `oxmpi sim wireup`: how long a job takes until every rank knows the address of every other rank.
 
 use std::ffi::OsString;
 use std::fmt::Display;
 
-use lexopt::prelude::*;
 use oxmpi_text::{Nanos, duration};
 use oxmpi_wire::exchange::model::{Costs, Job, Time, counting, exchange, from_one_server};
 use oxmpi_wire::exchange::rounds;
 
-use crate::table;
+use crate::columns;
+use crate::options::*;
 
-pub(super) const HELP: &str = "\
-oxmpi sim wireup: how long a job takes until every rank knows where every other one is
-
+#[rustfmt::skip]
+const OPTIONS: OptionTable<Options> = OptionTable {
+    command: "oxmpi sim wireup",
+    intro: "\
 Usage: oxmpi sim wireup -n RANKS [OPTION...]
 
-Two ways are held against each other. Ours has two parts: rank 0 counts the nodes, for which the process manager answers
-some ten requests of each rank; then the leaders of nodes exchange addresses in rounds, each of them getting one address
-a round from the manager. The other way is that every rank gets every other one's address from there.
+Prints how long a job takes until every rank knows the address of every other rank, for two methods. The
+method of oxmpi has two parts: rank 0 counts the nodes, for which the process manager answers about ten
+requests of each rank; then the node leaders exchange addresses in rounds, and each leader gets one address a
+round from the manager. In the other method every rank gets every other rank's address from the manager.
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        value(&["n", "ranks"], &["RANKS[,RANKS...]"], "numbers of ranks: 100000, or 64,4096,100000", |o, v| v.set(&mut o.ranks, numbers)),
+        value(&["ppn"], &["N"], "ranks of a node; default: 64", |o, v| v.set(&mut o.per_node, |text| number(text, 65_536))),
+        value(&["latency"], &["TIME"], "one way between two hosts; default: 20us, Ethernet through the kernels", |o, v| v.set(&mut o.costs.latency, time)),
+        value(&["overhead"], &["TIME"], "processor time of a message at either end; default: 4us", |o, v| v.set(&mut o.costs.overhead, time)),
+        value(&["bandwidth"], &["MBYTES"], "megabytes that a node sends in a second; default: 1250",
+            |o, v| v.set(&mut o.costs.network, |text| number(text, 1_000_000).map(u64::from))),
+        value(&["handshake"], &["TIME"], "processor time of a connection and its authentication with the job's key; default: 60us",
+            |o, v| v.set(&mut o.costs.greeting, time)),
+        value(&["greeting"], &["TIME"], "", |o, v| v.set(&mut o.costs.greeting, time)),
+        value(&["serve"], &["TIME"], "time of the process manager for one request; default: 5us", |o, v| v.set(&mut o.costs.serve, time)),
+        help(),
+    ] }],
+    outro: "\
+The model: the process manager answers one request after another. A connection takes three round trips: TCP's
+handshake, whose third packet carries the first bytes, and the two exchanges of the job's handshake. The ranks
+of a node copy all addresses from the node's memory at 10 GB/s together. Each line of the table counts its own
+time. The model leaves out the start of processes, the network between the adapters, and lost packets.
+",    ..OptionTable::GNU
+};
 
-  -n RANKS[,RANKS...]   numbers of ranks: 100000, or 64,4096,100000
-  --ppn N               ranks of a node; left out: 64
-  --latency TIME        one way between two hosts; left out: 20us, Ethernet through the kernels
-  --overhead TIME       of a processor for a message, on either side; left out: 4us
-  --bandwidth MBYTES    that a node sends in a second; left out: 1250
-  --greeting TIME       of a processor for a connection and the proof that it knows the job's key; left out: 60us
-  --serve TIME          of the manager's server for one request; left out: 5us
-
-The model: the server answers one request after another. A connection takes three round trips (TCP's handshake, of which
-the third packet carries the first words, and the two exchanges of the greeting). The ranks of a node copy all addresses
-from its memory at 10 GB/s together. Each line counts its own time; the start of processes, the network between the
-adapters and lost packets are left out.
-";
-
-/// Longest time of an option: beyond, sums could leave 64 bits.
+/// Longest time of an option in nanoseconds, so that sums fit in 64 bits.
 const LONGEST: u64 = 60_000_000_000;
 
-/// What was typed.
+/// The command line.
 struct Options {
     ranks: Vec<u32>,
     per_node: u32,
     costs: Costs,
 }
 
-/// The table, or the help.
+/// The text to print: the table, or the help.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what would have been right.
-pub(super) fn run(arguments: Vec<OsString>) -> Result<String, String> {
-    let options = parse(arguments).map_err(|why| why.to_string())?;
-    Ok(options.map_or_else(|| HELP.to_owned(), |options| show(&options)))
-}
-
-fn parse(arguments: Vec<OsString>) -> Result<Option<Options>, lexopt::Error> {
+/// A sentence that says what is wrong and what was expected.
+pub(super) fn run(arguments: &[OsString]) -> Result<String, String> {
     let mut options = Options {
         ranks: Vec::new(),
         per_node: 64,
         costs: Costs::ETHERNET,
     };
-    let costs = &mut options.costs;
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('n') | Long("ranks") => options.ranks = parser.value()?.parse_with(numbers)?,
-            Long("ppn") => options.per_node = parser.value()?.parse_with(|t| number(t, 65_536))?,
-            Long("latency") => costs.latency = parser.value()?.parse_with(time)?,
-            Long("overhead") => costs.overhead = parser.value()?.parse_with(time)?,
-            Long("bandwidth") => {
-                costs.network = parser.value()?.parse_with(|t| number(t, 1_000_000))?.into();
-            }
-            Long("greeting") => costs.greeting = parser.value()?.parse_with(time)?,
-            Long("serve") => costs.serve = parser.value()?.parse_with(time)?,
-            Short('h') | Long("help") => return Ok(None),
-            other => return Err(other.unexpected()),
-        }
+    if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
+        return Ok(OPTIONS.help());
     }
     if options.ranks.is_empty() {
-        return Err("how many ranks? Say oxmpi sim wireup -n 100000".into());
+        let why = "the number of ranks is missing, such as oxmpi sim wireup -n 100000";
+        return Err(OPTIONS.with_help(why));
     }
-    Ok(Some(options))
+    Ok(show(&options))
 }
 
 fn numbers(text: &str) -> Result<Vec<u32>, String> {
@@ -87,25 +78,25 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
 
 fn number(text: &str, most: u32) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|n| (1..=most).contains(n));
-    number.ok_or_else(|| format!("a whole number from 1 to {most} is needed"))
+    number.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
 }
 
 fn time(text: &str) -> Result<u64, String> {
     let time = duration(text).map_err(|why| why.show(text).to_string())?;
     match time <= LONGEST {
         true => Ok(time),
-        false => Err("a time of at most 1min is needed".into()),
+        false => Err("expected a time of at most 1min".into()),
     }
 }
 
-/// Bytes of the text that the ranks of a node have in common: a name and two addresses.
+/// Bytes of the address text that the ranks of a node share: a name and two addresses.
 const COMMON: u32 = 60;
 
 fn show(options: &Options) -> String {
     let head = [
         "ranks",
         "nodes",
-        "way",
+        "method",
         "rounds",
         "requests",
         "messages",
@@ -130,7 +121,7 @@ fn show(options: &Options) -> String {
     }
     let costs = &options.costs;
     let model = format!(
-        "{} ranks a node; {} one way, {} a message, {} MB/s, {} a greeting, {} a request",
+        "{} ranks a node; {} one way, {} a message, {} MB/s, {} a handshake, {} a request",
         options.per_node,
         Nanos(costs.latency),
         Nanos(costs.overhead),
@@ -138,14 +129,14 @@ fn show(options: &Options) -> String {
         Nanos(costs.greeting),
         Nanos(costs.serve)
     );
-    format!("wireup\n{model}\n\n{}", table::aligned(&lines))
+    format!("wireup\n{model}\n\n{}", columns::aligned(&lines))
 }
 
-fn line(job: &Job, way: &str, rounds: u32, time: &Time) -> Vec<String> {
+fn line(job: &Job, method: &str, rounds: u32, time: &Time) -> Vec<String> {
     let cells: [&dyn Display; 9] = [
         &job.ranks,
         &job.nodes(),
-        &way,
+        &method,
         &rounds,
         &time.gets,
         &time.messages,

@@ -1,13 +1,13 @@
-//! `oxmpi topo`: this machine, or any that is described, as text, picture or data.
+//! `oxmpi topo`: shows this or another machine as text, picture or data.
 //!
-//! Data goes one way: what was typed (`options`), the machine that it names (`source` for this one), the part
-//! of it that is wanted (`part`), its form (`format`), and where that goes (`crate::target`).
+//! Data flows from the command line (`options`) to the machine (`source` for this one), the selected part (`part`), its
+//! form (`format`, `render`) and the destination (`crate::destination`).
 
 mod format;
-mod help;
 mod options;
 mod part;
 mod record;
+mod render;
 mod source;
 
 use std::ffi::OsString;
@@ -15,32 +15,32 @@ use std::process::ExitCode;
 
 use oxmpi_topo::Machine;
 
-use crate::complain::{self, Failure, VERSION};
-use crate::target;
-use options::{Options, Subject, Wish};
+use crate::destination;
+use crate::diagnostics::{self, CommandError, VERSION};
+use options::{MachineInput, Options, TopoRequest};
 pub(crate) use source::processors;
 
 /// Runs `oxmpi topo` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    complain::finish(match options::parse(arguments) {
-        Ok(Wish::Help) => return complain::answer(help::TEXT),
-        Ok(Wish::Version) => return complain::answer(VERSION),
-        Ok(Wish::Record(directory)) => record::write(&directory).map_err(Failure::Data),
-        Ok(Wish::Show(options)) => show(&options).map_err(Failure::Data),
-        Err(why) => Err(Failure::Usage(why)),
+    diagnostics::exit_code(match options::parse(&arguments) {
+        Ok(TopoRequest::Help) => return diagnostics::print(options::OPTIONS.help()),
+        Ok(TopoRequest::Version) => return diagnostics::print(VERSION),
+        Ok(TopoRequest::Record(directory)) => record::write(&directory).map_err(CommandError::Io),
+        Ok(TopoRequest::Show(options)) => show(&options).map_err(CommandError::Io),
+        Err(why) => Err(CommandError::Usage(why)),
     })
 }
 
 /// Shows a machine.
 fn show(options: &Options) -> Result<(), String> {
-    let machine = match &options.subject {
-        Subject::This(choice) => choice.read()?,
-        Subject::Input(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
+    let machine = match &options.input {
+        MachineInput::This(choice) => choice.read()?,
+        MachineInput::Input(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
     };
     for note in machine.notes() {
-        complain::error(format_args!("{}: {note}", options.subject.name()));
+        diagnostics::error(format_args!("{}: {note}", options.input.name()));
     }
     let part = part::of(&machine, options)?;
-    let text = options.format.print(&part, options)?;
-    target::put(&text, &options.target)
+    let text = render::print(&part, options)?;
+    destination::write(&text, &options.target)
 }

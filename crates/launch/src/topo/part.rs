@@ -1,19 +1,19 @@
-//! The part of a machine that is wanted.
+//! The part of a machine that the options select.
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use super::options::{Options, Restriction, Subject};
+use super::options::{CpuRestriction, MachineInput, Options};
 use super::source;
 
-/// The machine as the options want it.
+/// The selected part of the machine.
 ///
 /// # Errors
-/// A sentence if none of the wanted processors is in the machine.
+/// If the machine has none of the selected processors.
 pub(super) fn of(machine: &Machine, options: &Options) -> Result<Machine, String> {
     let seen = machine.view(&options.view);
     match &options.restrict {
-        Some(Restriction::To(set)) => restricted(&seen, set),
-        Some(Restriction::Binding) => restricted(&seen, &binding(machine, &options.subject)?),
+        Some(CpuRestriction::To(set)) => restricted(&seen, set),
+        Some(CpuRestriction::Binding) => restricted(&seen, &binding(machine, &options.input)?),
         None => Ok(seen),
     }
 }
@@ -28,13 +28,13 @@ fn restricted(machine: &Machine, wanted: &CpuSet) -> Result<Machine, String> {
     }
 }
 
-/// The processors that this process may run on, or the one that recorded another machine.
-fn binding(machine: &Machine, subject: &Subject) -> Result<CpuSet, String> {
-    match subject {
-        Subject::This(_) => source::processors(),
-        Subject::Input(input) => {
+/// The mask of this process, or of the process that recorded the machine.
+fn binding(machine: &Machine, input: &MachineInput) -> Result<CpuSet, String> {
+    match input {
+        MachineInput::This(_) => source::processors(),
+        MachineInput::Input(input) => {
             let unknown =
-                || format!("--restrict binding: {input} does not say who was bound where");
+                || format!("--restrict binding: {input} does not record the mask of a process");
             machine.bound().cloned().ok_or_else(unknown)
         }
     }

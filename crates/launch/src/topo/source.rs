@@ -1,72 +1,65 @@
-//! Where the description of this machine comes from.
+//! The sources that describe this machine.
 
 use std::fs;
 use std::io::ErrorKind;
 
 use oxmpi_os::{affinity, cpuid};
-use oxmpi_text::nearest;
 use oxmpi_topo::cpuid::Dump;
 use oxmpi_topo::probe::{Probe, Probed, Refusal};
 use oxmpi_topo::{CpuSet, Machine};
 
-use crate::complain;
+use crate::diagnostics::{self, choose};
 
 /// A source of `--source`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum MachineSource {
     /// /proc and /sys.
     #[default]
     Linux,
     /// The instruction cpuid on every processor.
     Cpuid,
-    /// The same on one processor; all others are taken to be alike.
+    /// The instruction cpuid on one processor; the others are taken to be alike.
     CpuidLocal,
     /// The file /proc/cpuinfo.
     Cpuinfo,
-    /// Nothing: every processor is a package.
+    /// No source: every processor is a package.
     Flat,
     /// The system's hwloc.
     Hwloc,
-    /// The first that answers of cpuid, cpuid-local, cpuinfo and flat.
+    /// The first source that answers of cpuid, cpuid-local, cpuinfo and flat.
     Probe,
 }
 
-const NAMES: [(&str, Choice); 7] = [
-    ("linux", Choice::Linux),
-    ("cpuid", Choice::Cpuid),
-    ("cpuid-local", Choice::CpuidLocal),
-    ("cpuinfo", Choice::Cpuinfo),
-    ("flat", Choice::Flat),
-    ("hwloc", Choice::Hwloc),
-    ("probe", Choice::Probe),
+const NAMES: [(&str, MachineSource); 7] = [
+    ("linux", MachineSource::Linux),
+    ("cpuid", MachineSource::Cpuid),
+    ("cpuid-local", MachineSource::CpuidLocal),
+    ("cpuinfo", MachineSource::Cpuinfo),
+    ("flat", MachineSource::Flat),
+    ("hwloc", MachineSource::Hwloc),
+    ("probe", MachineSource::Probe),
 ];
 
-impl Choice {
+impl MachineSource {
     /// The source of this name.
     ///
     /// # Errors
     /// A sentence with all names.
     pub(super) fn named(name: &str) -> Result<Self, String> {
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            let near = nearest(name, names.iter().copied());
-            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            format!("unknown source; {hint}known are {}", names.join(", "))
-        })
+        choose("source", name, &NAMES)
     }
 
-    /// This machine as the source tells of it.
+    /// This machine by the source.
     ///
     /// # Errors
-    /// A sentence if the source is not there or does not read.
+    /// If the source does not exist or cannot be read.
     pub(super) fn read(self) -> Result<Machine, String> {
         match self {
             Self::Linux => Machine::this().map_err(|why| why.to_string()),
             Self::Probe => {
                 let probed = probe()?;
                 for (source, refusal) in &probed.refused {
-                    complain::error(format_args!("{source}: {refusal}"));
+                    diagnostics::error(format_args!("{source}: {refusal}"));
                 }
                 Ok(probed.machine)
             }
@@ -85,17 +78,17 @@ impl Choice {
 /// The processors that this process may run on.
 ///
 /// # Errors
-/// What the system says, as a sentence.
+/// The error of the system.
 pub(crate) fn processors() -> Result<CpuSet, String> {
     let mask = affinity::current();
-    let mask = mask.map_err(|why| format!("the processors of this process: {why}"))?;
+    let mask = mask.map_err(|why| format!("cannot read the CPU mask of this process: {why}"))?;
     Ok(affinity::cpus(&mask).collect())
 }
 
-/// What all processors that this process may run on answer to cpuid.
+/// The answers to cpuid of all processors in the mask of this process.
 ///
 /// # Errors
-/// If they have no cpuid, or one of them could not be asked.
+/// If the processors have no cpuid, or a processor cannot be used.
 pub(super) fn dump() -> Result<Dump, Refusal> {
     let processors = processors().map_err(Refusal::Absent)?;
     visit(&processors)
@@ -131,7 +124,7 @@ fn cpuinfo() -> Result<String, Refusal> {
     fs::read_to_string(path).map_err(|why| Refusal::Absent(format!("{path}: {why}")))
 }
 
-/// The first source that answers, of those that an OpenMP runtime asks.
+/// The first source that answers, in the order of OpenMP runtimes.
 fn probe() -> Result<Probed, String> {
     let probe = Probe {
         processors: &processors()?,
@@ -144,7 +137,7 @@ fn probe() -> Result<Probed, String> {
 
 #[cfg(feature = "hwloc")]
 fn of_hwloc() -> Result<Machine, String> {
-    Machine::from_hwloc().ok_or("the system's hwloc gives no machine, and no reason".into())
+    Machine::from_hwloc().ok_or("the system's hwloc returned no machine".into())
 }
 
 #[cfg(not(feature = "hwloc"))]

@@ -1,4 +1,4 @@
-//! Running `oxmpi` and watching what it leaves behind.
+//! Helpers that run `oxmpi` and check that no process is left.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(unreachable_pub, reason = "a module of each test file")]
@@ -24,7 +24,7 @@ fn watchdog() -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What a job left: its exit, its output.
+/// Exit code and output of a job.
 #[derive(Debug)]
 pub struct Done {
     /// The exit code, or 1000 + the signal that killed the launcher.
@@ -106,7 +106,7 @@ impl Drop for Job {
     }
 }
 
-/// Waits for the end of the launcher, and of everybody who holds its output.
+/// Waits for the end of the launcher and of all processes with its output streams.
 pub fn finish(job: impl Into<Job>) -> Done {
     let child = job.into().0.take().expect("it is taken at its end only");
     let watchdog = watch(child.id());
@@ -121,7 +121,7 @@ pub fn finish(job: impl Into<Job>) -> Done {
     }
 }
 
-/// Kills the launcher if the result is not dropped in time; its end then fails the test.
+/// Kills the launcher if the result is not dropped in time, which fails the test.
 fn watch(pid: u32) -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     thread::spawn(move || {

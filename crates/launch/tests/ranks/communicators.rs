@@ -1,4 +1,4 @@
-//! Communicators from communicators: duplicates, parts, parts of parts.
+//! Tests of communicators made from communicators: duplicates and splits.
 
 use oxmpi::{Op, Source, Tag};
 

@@ -1,4 +1,4 @@
-//! Messages of one communicator never meet those of another one.
+//! Tests that messages of one communicator never match receives of another.
 
 use std::thread;
 

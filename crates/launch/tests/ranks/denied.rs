@@ -1,11 +1,8 @@
-//! Ranks that the system really denies each other's memory: long messages take another road, and
-//! nobody notices but who asks.
+//! Tests of ranks without access to each other's memory: long messages use another protocol.
 //!
-//! Two ways, which need no privilege and work with all: a filter of system calls, as containers
-//! have, and processes that may not be traced, as another user's (ptrace(2), "Ptrace access mode
-//! checking").
-//!
-//! And ranks that may not make memory to share at all: they talk by tcp.
+//! Access is denied in two ways that need no privilege: a seccomp filter, as in containers, and processes that may
+//! not be traced, as those of another user (ptrace(2), "Ptrace access mode checking"). Ranks that may not create
+//! shared memory use tcp.
 
 use std::io;
 
@@ -16,11 +13,11 @@ use crate::job::Job;
 /// Whom root's ranks are run as: root may trace all.
 const NOBODY: u32 = 65_534;
 
-/// Lengths on both sides of where roads and pieces change.
+/// Lengths on both sides of the ends of protocols and chunks.
 const LENGTHS: [usize; 3] = [9_000, 300_000, 1_000_000];
 
-/// Which road the user asked for: `single` and `both` need what is denied.
-const ROADS: [&str; 4] = ["auto", "single", "both", "cache"];
+/// Values of the protocol setting; two of them need the denied access.
+const PROTOCOLS: [&str; 4] = ["auto", "single", "both", "cache"];
 
 /// The calls that read and write another process's memory.
 const TO_OTHERS: [libc::c_long; 2] = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
@@ -165,15 +162,15 @@ fn rank() -> usize {
 
 #[test]
 fn a_filter_of_calls_is_no_error() {
-    for road in ROADS {
+    for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", road)
+            .with("OXMPI_SHM_ROAD", protocol)
             .run(|| {
                 filter(&TO_OTHERS);
                 play(true)
             });
-        assert_eq!(done.code, 0, "{road}: {}", done.err);
+        assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
@@ -201,41 +198,41 @@ fn a_filter_of_writes_alone_is_no_error() {
 
 #[test]
 fn one_that_is_filtered_is_enough() {
-    for road in ROADS {
+    for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", road)
+            .with("OXMPI_SHM_ROAD", protocol)
             .run(|| {
                 if rank() == 0 {
                     filter(&TO_OTHERS);
                 }
                 play(rank() == 0)
             });
-        assert_eq!(done.code, 0, "{road}: {}", done.err);
+        assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
 #[test]
 fn processes_that_may_not_be_traced_are_no_error() {
-    for road in ROADS {
+    for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", road)
+            .with("OXMPI_SHM_ROAD", protocol)
             .run(|| {
                 become_nobody();
                 traceable(false);
                 play(true)
             });
-        assert_eq!(done.code, 0, "{road}: {}", done.err);
+        assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
 #[test]
 fn one_that_may_not_be_traced_is_enough() {
-    for road in ROADS {
+    for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", road)
+            .with("OXMPI_SHM_ROAD", protocol)
             .run(|| {
                 become_nobody();
                 if rank() == 1 {
@@ -243,17 +240,17 @@ fn one_that_may_not_be_traced_is_enough() {
                 }
                 play(rank() == 0)
             });
-        assert_eq!(done.code, 0, "{road}: {}", done.err);
+        assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
 /// The right is taken away while the job runs, from a pair that has used it.
 #[test]
 fn a_right_that_is_lost_is_no_error() {
-    for road in ROADS {
+    for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", road)
+            .with("OXMPI_SHM_ROAD", protocol)
             .run(|| {
                 become_nobody();
                 let world = World::init()?;
@@ -264,7 +261,7 @@ fn a_right_that_is_lost_is_no_error() {
                 assert!(denied, "the peer's memory can still be read");
                 exchange(world.comm())
             });
-        assert_eq!(done.code, 0, "{road}: {}", done.err);
+        assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ranks that end early: in order, by an error, by a panic, without a word.
+//! Tests of ranks that end early: by finalize, an error, a panic, or exit.
 
 use std::path::Path;
 
@@ -145,7 +145,7 @@ fn a_rank_that_exits_without_leaving_is_named() {
     assert_ne!(done.code, 0, "{}", done.err);
     let named = done.err.contains("oxmpi: rank 1 on ");
     assert!(
-        named && done.err.contains("without leaving it"),
+        named && done.err.contains("without finalize"),
         "{}",
         done.err
     );

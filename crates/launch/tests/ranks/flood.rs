@@ -1,4 +1,5 @@
-//! A flood to a rank that does not receive: its memory stays bounded, and everything comes in the end.
+//! Tests of many messages to a rank that does not receive: its memory stays bounded, and all messages
+//! arrive.
 
 use oxmpi::{Result, Source, World};
 

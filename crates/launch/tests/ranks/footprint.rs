@@ -1,4 +1,4 @@
-//! What a job costs in memory before it has sent anything, in figures.
+//! Tests of the memory of a job before its first message.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A forked child of a rank has no part in the job, and does it no harm.
+//! Tests that a forked child of a rank does not take part in the job or disturb it.
 
 use std::process::exit;
 

@@ -1,5 +1,5 @@
-//! Memory that a control group of the system refuses, and addresses that a limit does: told with
-//! numbers, before the kernel ends anybody.
+//! Tests of limits on memory (control groups) and address space: an error with numbers before the kernel
+//! kills a process.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A host that is cut off in the middle of traffic.
+//! Tests of a host that is cut off during traffic.
 //!
 //! Only where jobs run over hosts: `cargo xtask ci hosts` and `nodes`.
 

@@ -1,8 +1,7 @@
-//! kill -9 of a rank and of the launcher at any moment: the job ends, the cause is named, nothing
-//! is left.
+//! Tests of SIGKILL of a rank or the launcher at any moment: the job ends, the cause is named, no process is left.
 //!
-//! `OXMPI_TEST_KILLS` is how often a rank is killed (5 unless it says otherwise); the launcher is
-//! killed a fifth as often, three times at least.
+//! `OXMPI_TEST_KILLS` is the number of killed ranks (default: 5); the launcher is killed a fifth as often, at least
+//! three times.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;

@@ -1,4 +1,4 @@
-//! Settings that are wrong and machines that are too small: refused at the start, in clear words.
+//! Tests of wrong settings and machines that are too small: errors at the start of the job.
 
 use oxmpi::{Result, World};
 use rustix::process::{Resource, Rlimit, setrlimit};

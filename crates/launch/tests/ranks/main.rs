@@ -1,4 +1,4 @@
-//! The runtime with real ranks: each test is a job of this program under `oxmpi run`.
+//! Tests of the runtime with real ranks: each test is a job of this program under `oxmpi run`.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Memory that ranks allocate where their peers reach it.
+//! Tests of memory that ranks allocate so that their peers can map it.
 
 use oxmpi::{Error, Memory, Op, Result, World};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -71,7 +71,7 @@ fn collectives_and_shared_lanes_take_it() {
             assert!(sum.iter().all(|&x| x == all));
 
             let me = comm.rank();
-            // Half of the ranks in the other order, on a lane of their own.
+            // Half of the ranks in the other order, on their own endpoint.
             let half = comm
                 .split(Some((me % 2) as u32), -(me as i32))?
                 .expect("a part");

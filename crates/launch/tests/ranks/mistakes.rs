@@ -1,4 +1,4 @@
-//! Mistakes in calls are errors that say what was wrong, and the job goes on.
+//! Tests of wrong calls: each returns an error that says what is wrong, and the job continues.
 
 use oxmpi::{Error, MAX_TAG, Op, Request, Result, Source, Tag, World};
 

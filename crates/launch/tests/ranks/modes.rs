@@ -1,4 +1,4 @@
-//! Every mode of sending, blocking and not, of every size that takes another road, to oneself and
+//! Tests of every send mode, blocking and nonblocking, at sizes of every protocol, to the rank itself and
 //! to others.
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Order of messages, wildcards, probes, and lengths that do not fit.
+//! Tests of message order, wildcards, probes and truncation.
 
 use oxmpi::{Error, Source, Tag};
 

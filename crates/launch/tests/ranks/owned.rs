@@ -1,4 +1,4 @@
-//! Requests that own their buffers: waited for, dropped, forgotten.
+//! Tests of requests that own their buffers: waited for, dropped, leaked.
 
 use std::mem::forget;
 use std::thread;
@@ -94,7 +94,7 @@ fn messages_that_nobody_receives_keep_nobody() {
     }
 }
 
-/// Ranks that are to share a lane first hand over what they owe each other.
+/// Ranks complete pending sends before they open a shared endpoint.
 #[test]
 fn sends_go_on_while_others_share() {
     Job::of(3).succeed(|world| {
@@ -108,7 +108,7 @@ fn sends_go_on_while_others_share() {
     });
 }
 
-/// The end of the world waits for the peer, who waits for a message on another lane.
+/// Finalize waits for the peer, which waits for a message on another endpoint.
 #[test]
 fn the_end_of_the_world_drives_shared_lanes_too() {
     let done = Job::of(2).run(|| -> Result<()> {
@@ -128,7 +128,7 @@ fn the_end_of_the_world_drives_shared_lanes_too() {
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
-/// A thread that panics with the only handle of a shared lane keeps no other rank waiting there.
+/// A thread that panics with the only handle of a shared endpoint does not block other ranks.
 #[test]
 fn a_shared_lane_ends_with_a_panic() {
     Job::of(2).succeed(|world| {

@@ -1,4 +1,4 @@
-//! Requests: how they end, how they are taken back, and what becomes of those nobody ends.
+//! Tests of requests: completion, cancellation and dropped requests.
 
 #![allow(
     clippy::forget_non_drop,

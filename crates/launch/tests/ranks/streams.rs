@@ -1,5 +1,5 @@
-//! A rank that is killed or stopped in the midst of a stream, on every path: who is dead is named,
-//! who is stopped is waited for.
+//! Tests of a rank that is killed or stopped during a stream, on every path: a dead peer is named, a
+//! stopped one is waited for.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Communicators that threads share, and lanes of their own.
+//! Tests of communicators that threads share, and of endpoints of threads.
 
 use std::thread;
 
@@ -88,7 +88,7 @@ fn threads_run_collectives_at_once() {
     }
 }
 
-/// A rank that blocks on one lane goes on with what it owes on another.
+/// A rank that blocks on one endpoint progresses its pending sends on another.
 #[test]
 fn a_blocking_call_drives_every_lane() {
     Job::of(2).succeed(|world| {
@@ -179,7 +179,7 @@ fn around(comm: &Comm, turns: usize) -> Result<()> {
     comm.barrier()
 }
 
-/// Every thread has a lane of its own, the first one the world's.
+/// Every thread has its own endpoint; the first thread has that of the world.
 #[test]
 fn each_thread_has_its_lane() {
     for ranks in [1, 2, 3] {
@@ -217,7 +217,7 @@ fn lanes_come_and_go() {
     });
 }
 
-/// A thread that waits on one lane goes on with what it owes on its others, and only it can.
+/// A thread that waits on one endpoint progresses its pending sends on its other endpoints.
 #[test]
 fn a_thread_drives_all_its_lanes() {
     Job::of(2).succeed(|world| {

@@ -1,4 +1,5 @@
-//! Random traffic among all ranks against an oracle: every rank knows from the seed who sends what.
+//! Tests of random traffic among all ranks, compared with an oracle: every rank derives all messages from
+//! the seed.
 
 use std::collections::BTreeMap;
 

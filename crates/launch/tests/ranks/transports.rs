@@ -1,4 +1,4 @@
-//! The setting `transports` as a job obeys it.
+//! Tests of the setting `transports` in jobs.
 
 use std::env;
 use std::fs::{self, DirEntry};
@@ -39,7 +39,7 @@ fn ranks_of_one_host_need_no_tcp() {
     job.succeed(|world| talk(world.comm()));
 }
 
-/// On lanes that are made later, too.
+/// Also on endpoints that are opened later.
 #[test]
 fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
     for ranks in SIZES {

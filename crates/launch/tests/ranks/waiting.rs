@@ -1,4 +1,4 @@
-//! How ranks wait: asleep, or never.
+//! Tests of how ranks wait: sleeping or polling.
 
 use std::env;
 use std::fs;

@@ -1,4 +1,4 @@
-//! This machine, as each source tells of it.
+//! Tests of `oxmpi topo` with each source of this machine.
 
 use std::fs;
 use std::process::Command;
@@ -108,7 +108,7 @@ fn a_record_of_this_machine_is_this_machine() {
         let folder = Folder::fresh();
         let directory = folder.at("new");
         let said = shown(&["--record", &directory]);
-        let counted = " files in {}; look through them before you give them away\n";
+        let counted = " files in {}; check them before you pass them on\n";
         assert!(said.ends_with(&counted.replace("{}", &directory)), "{said}");
         let recorded = shown(&[&["-i", &directory], &all[..]].concat());
         (folder, directory, recorded)

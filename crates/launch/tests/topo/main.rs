@@ -1,4 +1,4 @@
-//! `oxmpi topo` as a command: streams, files, exit codes.
+//! Tests of `oxmpi topo` as a command: streams, files and exit codes.
 
 mod live;
 mod recorded;
@@ -181,7 +181,7 @@ fn a_wrong_command_line_has_a_code_of_its_own() {
     );
     let (code, said) = refused(&["-i", "pu:4", "--restrict", "binding"]);
     assert!(
-        code == 1 && said.contains("pu:4 does not say who was bound where"),
+        code == 1 && said.contains("pu:4 does not record the mask"),
         "{said}"
     );
 }

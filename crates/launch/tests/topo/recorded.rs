@@ -1,4 +1,4 @@
-//! Recorded machines in JSON, against what hwloc makes of them.
+//! Tests of recorded machines in JSON, compared with the output of hwloc.
 
 use std::fs;
 use std::path::Path;

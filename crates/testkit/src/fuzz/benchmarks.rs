@@ -1,7 +1,7 @@
 //! Fuzz body of the benchmarks' command line and files: a run is refused, or its tables are valid.
 
 use oxmpi_bench::OffCache;
-use oxmpi_bench::options::{Request, Surroundings, parse};
+use oxmpi_bench::options::{Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Plan, Table, tables};
 
@@ -14,7 +14,7 @@ struct Files<'a> {
     lengths: &'a str,
 }
 
-impl Surroundings for Files<'_> {
+impl System for Files<'_> {
     fn read(&self, path: &str) -> Result<String, String> {
         match path {
             "names" => Ok(self.names.into()),

@@ -4,12 +4,12 @@ extern crate alloc;
 
 use alloc::string::String;
 use oxmpi_bench::OffCache;
-use oxmpi_bench::options::{Surroundings, parse};
+use oxmpi_bench::options::{System, parse};
 
 /// No files, and no knowledge of the cache.
 struct Nothing;
 
-impl Surroundings for Nothing {
+impl System for Nothing {
     fn read(&self, _: &str) -> Result<String, String> {
         Err(String::new())
     }

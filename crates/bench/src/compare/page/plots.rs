@@ -1,9 +1,8 @@
 //! Which plots show a table or a section.
 
-use super::super::plot::{Look, Plot, Point, Quantity, Series};
 use super::super::report::{Report, Row, Section, Table};
 use super::super::run::{Figure, Unit};
-use super::super::units;
+use crate::plot::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, units};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -30,7 +29,7 @@ pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
     plots.push(plot("Time", Quantity::Time, time));
     if let Some(messages) = table.subject.messages() {
         let moved = |bytes: u64| f64::from(messages) * bytes as f64 * 1e6;
-        let rate = |row: &Row, point: Point| Point {
+        let rate = |row: &Row, point: PlotPoint| PlotPoint {
             y: moved(row.bytes) / point.y,
             range: point
                 .range
@@ -64,24 +63,29 @@ pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
         0 => "Time".into(),
         bytes => format!("Time, {}", units::bytes(bytes as f64)),
     };
-    let line = |run: usize, bytes: u64, name: String, look| {
+    let line = |run: usize, bytes: u64, name: String, style| {
         let points = tables.iter().filter_map(|table| {
             let row = table.rows.iter().find(|row| row.bytes == bytes)?;
             let figure = row.figures.get(run)?.as_ref()?;
             point(table.subject.ranks as f64, figure)
         });
-        Series {
+        PlotSeries {
             name,
-            look,
+            style,
             points: points.collect(),
         }
     };
-    let is_shown = |series: &Series| !series.points.is_empty();
+    let is_shown = |series: &PlotSeries| !series.points.is_empty();
     let has_lines = |plot: &Plot| !plot.series.is_empty();
     let lengths = lengths(tables);
     if report.runs.len() == 1 {
         let series = lengths.iter().enumerate().map(|(number, &bytes)| {
-            line(0, bytes, units::bytes(bytes as f64), Look::Number(number))
+            line(
+                0,
+                bytes,
+                units::bytes(bytes as f64),
+                LineStyle::Numbered(number),
+            )
         });
         let plot = plot("Time".into(), series.filter(is_shown).collect());
         return [plot].into_iter().filter(has_lines).collect();
@@ -89,7 +93,7 @@ pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
     let of_length = |&bytes: &u64| {
         let runs = report.runs.iter().enumerate();
         let series = runs
-            .map(|(run, of)| line(run, bytes, of.name.clone(), Look::Number(run)))
+            .map(|(run, of)| line(run, bytes, of.name.clone(), LineStyle::Numbered(run)))
             .filter(is_shown);
         plot(named(bytes), series.collect())
     };
@@ -115,31 +119,35 @@ fn lengths(tables: &[Table]) -> Vec<u64> {
 }
 
 /// A line for each run and one for the floor; `shown` makes the time of a row what is shown.
-fn lines(table: &Table, report: &Report, shown: impl Fn(&Row, Point) -> Point) -> Vec<Series> {
+fn lines(
+    table: &Table,
+    report: &Report,
+    shown: impl Fn(&Row, PlotPoint) -> PlotPoint,
+) -> Vec<PlotSeries> {
     let rows = || table.rows.iter();
-    let mut lines: Vec<Series> = Vec::new();
+    let mut lines: Vec<PlotSeries> = Vec::new();
     for (number, run) in report.runs.iter().enumerate() {
         let points = rows().filter_map(|row| {
             let figure = row.figures.get(number)?.as_ref()?;
             Some(shown(row, point(row.bytes as f64, figure)?))
         });
-        lines.push(Series {
+        lines.push(PlotSeries {
             name: run.name.clone(),
-            look: Look::Number(number),
+            style: LineStyle::Numbered(number),
             points: points.collect(),
         });
     }
     let floor = rows().filter_map(|row| {
-        let bare = Point {
+        let bare = PlotPoint {
             x: row.bytes as f64,
             y: row.floor?,
             range: None,
         };
         Some(shown(row, bare))
     });
-    lines.push(Series {
+    lines.push(PlotSeries {
         name: FLOOR.into(),
-        look: Look::Floor,
+        style: LineStyle::Reference,
         points: floor.collect(),
     });
     lines.retain(|line| !line.points.is_empty());
@@ -147,7 +155,7 @@ fn lines(table: &Table, report: &Report, shown: impl Fn(&Row, Point) -> Point) -
 }
 
 /// Lines without the points that a logarithmic axis has no place for.
-fn positive(mut lines: Vec<Series>) -> Vec<Series> {
+fn positive(mut lines: Vec<PlotSeries>) -> Vec<PlotSeries> {
     for line in &mut lines {
         line.points.retain(|point| point.y > 0.0);
     }
@@ -156,15 +164,15 @@ fn positive(mut lines: Vec<Series>) -> Vec<Series> {
 }
 
 /// Each other run's time, and the floor, over the first run's.
-fn ratios(table: &Table, report: &Report) -> Vec<Series> {
+fn ratios(table: &Table, report: &Report) -> Vec<PlotSeries> {
     let first = |row: &Row| {
         let figure = row.figures.first()?.as_ref()?;
         point(0.0, figure).filter(|point| point.y > 0.0)
     };
-    let over = |row: &Row, other: Point| {
+    let over = |row: &Row, other: PlotPoint| {
         let first = first(row)?;
         let range = other.range.zip(first.range);
-        Some(Point {
+        Some(PlotPoint {
             y: other.y / first.y,
             range: range
                 .filter(|(_, first)| first.0 > 0.0)
@@ -174,7 +182,7 @@ fn ratios(table: &Table, report: &Report) -> Vec<Series> {
     };
     let rows = &table.rows;
     let mut series = lines(table, report, |_, point| point);
-    series.retain(|series| series.look != Look::Number(0));
+    series.retain(|series| series.style != LineStyle::Numbered(0));
     for line in &mut series {
         let points = line.points.iter().filter_map(|point| {
             let row = rows.iter().find(|row| row.bytes as f64 == point.x)?;
@@ -186,8 +194,8 @@ fn ratios(table: &Table, report: &Report) -> Vec<Series> {
 }
 
 /// Where a figure stands in a plot; one that something is wrong with stands in the table only.
-fn point(x: f64, figure: &Figure) -> Option<Point> {
-    Some(Point {
+fn point(x: f64, figure: &Figure) -> Option<PlotPoint> {
+    Some(PlotPoint {
         x,
         y: figure.sound().filter(|value| value.is_finite())?,
         range: figure.range,

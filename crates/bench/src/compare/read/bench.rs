@@ -1,7 +1,7 @@
 //! Results of `oxmpi bench --json`.
 
 use super::super::run::{FIGURES, Figure, Kind, MULTIPLE, Run, Subject, Unit};
-use super::super::units;
+use crate::plot::units;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 use oxmpi_bench::report::Rank;
 use oxmpi_topo::Machine;
 
-use super::far;
+use super::far_ranks_warning;
 
 /// Two NUMA nodes of one processor each, with an RDMA device at the second whose port is in `state`.
 fn machine(state: u32) -> Machine {
@@ -44,12 +44,12 @@ fn ranks_away_from_the_active_port_are_warned_of() {
         rank(2, "there", "0"),
         rank(3, "here", "0-1"),
     ];
-    let warning = far(&machine(4), &ranks).unwrap();
+    let warning = far_ranks_warning(&machine(4), &ranks).unwrap();
     let start = "ranks 0 run on another NUMA node than the active RDMA port (near processors 1)";
     assert!(warning.starts_with(start), "{warning}");
     // A port that is down carries nothing.
-    assert_eq!(far(&machine(1), &ranks), None);
-    assert_eq!(far(&machine(4), &ranks[1..]), None);
+    assert_eq!(far_ranks_warning(&machine(1), &ranks), None);
+    assert_eq!(far_ranks_warning(&machine(4), &ranks[1..]), None);
     let unknown = [rank(0, "here", "unknown: no such call")];
-    assert_eq!(far(&machine(4), &unknown), None);
+    assert_eq!(far_ranks_warning(&machine(4), &unknown), None);
 }

@@ -1,4 +1,4 @@
-//! What a kernel asks its communicator for, written down instead of done.
+//! A communicator that records the calls of a kernel instead of executing them.
 
 use std::convert::Infallible;
 
@@ -9,29 +9,28 @@ use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
 
 type Result<T> = std::result::Result<T, Infallible>;
 
-/// One repetition of a kernel, as one rank asks for it: messages or a collective.
+/// The calls of one rank in one repetition of a kernel: messages or one collective.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct RecordedCalls {
     /// The messages.
-    pub(super) messages: Messages,
-    /// The collective, and the elements of each rank's block where the rank tells them.
+    pub(super) messages: MessageSteps,
+    /// The collective, and the elements of each rank's block if the call lists them.
     pub(super) collective: Option<(Call, Vec<u64>)>,
 }
 
-/// Messages in steps, each of which waits for those before it.
+/// Messages in steps; each step waits for the step before it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Messages(Vec<Vec<Message>>);
+pub(super) struct MessageSteps(Vec<Vec<RecordedMessage>>);
 
-/// A message at one of its ends: the rank at the other, and its bytes. Of a rank's message to itself
-/// only the copy is left.
+/// One end of a message: the peer and the bytes. A message of a rank to itself is a copy.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Message {
+enum RecordedMessage {
     Send(u32, u64),
     Recv(u32, u64),
     Copy(u64),
 }
 
-impl Plan for Messages {
+impl Plan for MessageSteps {
     fn steps(&self) -> u32 {
         self.0.len() as u32
     }
@@ -44,12 +43,12 @@ impl Plan for Messages {
         let mut room = 0;
         for message in &self.0[i as usize] {
             match *message {
-                Message::Send(to, bytes) => acts.send(to, 0, Part::new(Buf::In, 0, bytes)),
-                Message::Recv(from, bytes) => {
+                RecordedMessage::Send(to, bytes) => acts.send(to, 0, Part::new(Buf::In, 0, bytes)),
+                RecordedMessage::Recv(from, bytes) => {
                     acts.recv(from, 0, Part::new(Buf::Out, room, bytes));
                     room += bytes;
                 }
-                Message::Copy(bytes) => {
+                RecordedMessage::Copy(bytes) => {
                     acts.copy(
                         Part::new(Buf::In, 0, bytes),
                         Part::new(Buf::Out, room, bytes),
@@ -62,15 +61,15 @@ impl Plan for Messages {
     }
 }
 
-/// The repetitions of a kernel at one message length.
-pub(super) struct Recording {
+/// A kernel at one message length, with the buffers of its repetitions.
+pub(super) struct KernelRecording {
     kernel: Kernel,
     ranks: usize,
     room: Room,
     memory: Memory,
 }
 
-impl Recording {
+impl KernelRecording {
     pub(super) fn new(kernel: Kernel, bytes: usize, ranks: usize) -> Self {
         let room = (kernel.info().room)(bytes, ranks);
         let mut memory = Memory::new(room, None);
@@ -79,9 +78,9 @@ impl Recording {
             ranks,
             seed: 0,
         };
-        // For the lengths of blocks, which are the same on all ranks.
+        // Fills in the lengths of blocks, which are the same on all ranks.
         kernel.fill(sample, &mut memory.buffers(room));
-        Recording {
+        KernelRecording {
             kernel,
             ranks,
             room,
@@ -89,12 +88,12 @@ impl Recording {
         }
     }
 
-    /// What `rank` asks for in its first repetition.
-    pub(super) fn of(&mut self, rank: usize) -> Asked {
-        let mut recorder = Recorder {
+    /// The calls of `rank` in its first repetition.
+    pub(super) fn of(&mut self, rank: usize) -> RecordedCalls {
+        let mut recorder = CallRecorder {
             rank,
             size: self.ranks,
-            asked: Asked::default(),
+            asked: RecordedCalls::default(),
         };
         let mut buffers = self.memory.buffers(self.room);
         let Ok(()) = self.kernel.repeat(&mut recorder, 1, &mut buffers);
@@ -102,20 +101,20 @@ impl Recording {
     }
 }
 
-/// A communicator that does nothing.
-struct Recorder {
+/// A communicator that only records.
+struct CallRecorder {
     rank: usize,
     size: usize,
-    asked: Asked,
+    asked: RecordedCalls,
 }
 
-impl Recorder {
-    fn messages(&mut self, step: Vec<Message>) -> Result<()> {
+impl CallRecorder {
+    fn messages(&mut self, step: Vec<RecordedMessage>) -> Result<()> {
         self.asked.messages.0.push(step);
         Ok(())
     }
 
-    /// Writes a collective down: `call` makes it of this rank and the number of ranks.
+    /// Records a collective; `call` makes it from this rank and the number of ranks.
     fn collective(&mut self, call: impl FnOnce(u32, u32) -> Call, blocks: &[usize]) -> Result<()> {
         let blocks = blocks.iter().map(|&block| block as u64).collect();
         let call = call(self.rank as u32, self.size as u32);
@@ -123,25 +122,25 @@ impl Recorder {
         Ok(())
     }
 
-    fn outgoing(&self, bytes: &[u8], to: usize) -> Option<Message> {
-        (to != self.rank).then_some(Message::Send(to as u32, bytes.len() as u64))
+    fn outgoing(&self, bytes: &[u8], to: usize) -> Option<RecordedMessage> {
+        (to != self.rank).then_some(RecordedMessage::Send(to as u32, bytes.len() as u64))
     }
 
-    fn incoming(&self, into: &[u8], from: Source) -> Message {
+    fn incoming(&self, into: &[u8], from: Source) -> RecordedMessage {
         let bytes = into.len() as u64;
         match from {
-            Source::Rank(rank) if rank == self.rank => Message::Copy(bytes),
-            Source::Rank(rank) => Message::Recv(rank as u32, bytes),
-            // Only kernels of two ranks accept any source.
-            Source::Any => Message::Recv(1 - self.rank as u32, bytes),
+            Source::Rank(rank) if rank == self.rank => RecordedMessage::Copy(bytes),
+            Source::Rank(rank) => RecordedMessage::Recv(rank as u32, bytes),
+            // Only kernels of two ranks receive from any source.
+            Source::Any => RecordedMessage::Recv(1 - self.rank as u32, bytes),
         }
     }
 }
 
-/// Bytes of a number of a reduction.
+/// Bytes of an element of a reduction.
 const NUMBER: u64 = size_of::<f32>() as u64;
 
-impl Comm for Recorder {
+impl Comm for CallRecorder {
     type Error = Infallible;
 
     fn rank(&self) -> usize {

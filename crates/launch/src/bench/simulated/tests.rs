@@ -1,6 +1,6 @@
-use super::recorder::Recording;
-use super::{Simulated, row};
-use crate::bench::surroundings::Here;
+use super::recorder::KernelRecording;
+use super::{SimulatedJob, row};
+use crate::bench::local_system::LocalSystem;
 use oxmpi_bench::Kernel;
 use oxmpi_bench::kernels::{Active, Class};
 use oxmpi_bench::lengths::Lengths;
@@ -10,31 +10,31 @@ use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{Machine, Simulation, Workload};
 
-fn gemini(ranks: usize) -> Simulated {
-    Simulated::parse(&format!("gemini:{ranks}")).expect("a machine with a name")
+fn gemini(ranks: usize) -> SimulatedJob {
+    SimulatedJob::parse(&format!("gemini:{ranks}")).expect("a machine with a name")
 }
 
 #[test]
 fn what_a_rank_asks_for_is_written_down() {
     let steps = |kernel, rank| {
-        let messages = Recording::new(kernel, 8, 2).of(rank).messages;
+        let messages = KernelRecording::new(kernel, 8, 2).of(rank).messages;
         format!("{messages:?}")
     };
     assert_eq!(
         steps(Kernel::PingPong, 0),
-        "Messages([[Send(1, 8)], [Recv(1, 8)]])"
+        "MessageSteps([[Send(1, 8)], [Recv(1, 8)]])"
     );
     assert_eq!(
         steps(Kernel::PingPong, 1),
-        "Messages([[Recv(0, 8)], [Send(0, 8)]])"
+        "MessageSteps([[Recv(0, 8)], [Send(0, 8)]])"
     );
     assert_eq!(
         steps(Kernel::PingPing, 1),
-        "Messages([[Send(0, 8), Recv(0, 8)]])"
+        "MessageSteps([[Send(0, 8), Recv(0, 8)]])"
     );
-    let alone = Recording::new(Kernel::Exchange, 8, 1).of(0).messages;
-    assert_eq!(format!("{alone:?}"), "Messages([[Copy(8), Copy(8)]])");
-    let asked = |kernel, rank| Recording::new(kernel, 8, 3).of(rank).collective;
+    let alone = KernelRecording::new(Kernel::Exchange, 8, 1).of(0).messages;
+    assert_eq!(format!("{alone:?}"), "MessageSteps([[Copy(8), Copy(8)]])");
+    let asked = |kernel, rank| KernelRecording::new(kernel, 8, 3).of(rank).collective;
     let bcast = Call::bcast(2, 3, 0, 8);
     assert_eq!(asked(Kernel::Bcast, 2), Some((bcast, vec![])));
     let gatherv = Call::gatherv(0, 3, 0, 8);
@@ -146,11 +146,11 @@ fn what_needs_too_much_memory_is_skipped() {
 fn machines_and_ranks_are_read_and_mistakes_told() {
     assert_eq!(gemini(12_000).ranks, 12_000);
     for (text, part) in [
-        ("gemini", "as in gemini:12000"),
+        ("gemini", "such as gemini:12000"),
         ("gemini:0", "from 1 to 1048576 ranks"),
         ("gemni:4", "did you mean `gemini`?"),
     ] {
-        let why = Simulated::parse(text).expect_err("wrong");
+        let why = SimulatedJob::parse(text).expect_err("wrong");
         assert!(why.contains(part), "{text}: {why}");
     }
 }
@@ -166,12 +166,12 @@ fn options_that_mean_nothing_are_refused() {
         ("-map 2x2", "-map: a simulation"),
         ("-off_cache 1,64", "-off_cache: a simulation has no cache"),
     ] {
-        let Ok(Request::Run(order)) = parse(line.split_whitespace(), &Here) else {
+        let Ok(Request::Run(order)) = parse(line.split_whitespace(), &LocalSystem) else {
             panic!("{line} is right");
         };
-        let why = gemini(4).suits(None, &order.plan).expect_err("refused");
+        let why = gemini(4).check(None, &order.plan).expect_err("refused");
         assert!(why.contains(part), "{line}: {why}");
     }
-    assert_eq!(gemini(4).suits(None, &Plan::default()), Ok(()));
-    assert!(gemini(4).suits(Some(4), &Plan::default()).is_err());
+    assert_eq!(gemini(4).check(None, &Plan::default()), Ok(()));
+    assert!(gemini(4).check(Some(4), &Plan::default()).is_err());
 }

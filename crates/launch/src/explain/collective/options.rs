@@ -2,60 +2,71 @@
 
 use std::ffi::{OsStr, OsString};
 
-use lexopt::prelude::*;
 use oxmpi::settings::Values;
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Workload};
 use oxmpi_text::size;
 
-use crate::sim::machine;
+use crate::options::*;
+use crate::sim::machine_model;
 
-/// The help.
-pub(super) const HELP: &str = "\
+#[rustfmt::skip]
+pub(super) const OPTIONS: OptionTable<Options> = OptionTable {
+    command: "oxmpi explain COLLECTIVE",
+    intro: "\
 Usage: oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
 
-Says which algorithm serves a collective call, how long it is expected to take, which one comes next, why others do
-not suit, and at which sizes another one takes over. No job is started. Two examples:
+Prints which algorithm serves a collective call, its expected time, the next best algorithm, why other
+algorithms do not suit, and the sizes at which another algorithm takes over. No job is started. Two examples:
 
   oxmpi explain allreduce 64KiB -n 96
   oxmpi explain barrier -n 12288 --machine gemini --per-node 16
 
-COLLECTIVE is MPI's name in lower case. SIZE is what one rank gives: a block of gather, scatter, allgather and alltoall,
-the whole vector of bcast, reduce, allreduce and scan. A barrier has none.
+COLLECTIVE is MPI's name in lower case. SIZE is the contribution of one rank: one block of gather, scatter,
+allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A barrier has no size.
 
-How it is chosen: each algorithm of the catalog with each of its parameters has a formula for its time: rounds, bytes
-between nodes and inside, bytes that are reduced and copied, with the costs of the machine (LogGP). The fastest is taken.
-Sizes are compared from 1 B on, doubled each time, from 4 KiB on in two steps; between two of them one takes over from
-the other where it costs no more. `oxmpi sim` runs the same plans step by step and says how good the formulas are.
+The choice: each algorithm of the catalog, with each of its parameters, has a cost formula in the LogGP model
+of the machine: rounds, bytes between and inside nodes, bytes reduced and copied. The algorithm with the
+lowest cost is taken. Costs are compared at powers of two of the size, from 4 KiB on also halfway between
+them. `oxmpi sim` runs the same plans step by step and shows how good the formulas are.
 
-A job of several nodes finds out by itself which ranks are where; here --per-node and --placement say so. Ranks that are
-on nodes in no regular way are taken for one a node.
+A job on several nodes finds out by itself which ranks share a node; here --per-node and --placement tell.
+Ranks that are placed on nodes without regularity are treated as one rank a node.
 
-Where all ranks share a node, most blocking calls need no messages: the node's shared memory serves them (team), and on
-several nodes it may inside each. What serves calls that are started or prepared is said besides; shm_collectives=off has
-messages for all.
+Where all ranks share a node, the node's shared memory serves most blocking calls without messages
+(intra-node); on several nodes it may serve the part inside each node. Started and persistent calls are listed
+separately. The setting shm_collectives=off uses messages for all calls.
 
-How to change it: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names, also those of Intel
-MPI, MPICH and Open MPI that mean the same); coll_rules=FILE for sizes and ranks; coll_machine, and latency, overhead
-and bandwidth in coll_node_... and coll_network_..., for the costs. Try one before a job has it:
+To change the choice: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names,
+also those of Intel MPI, MPICH and Open MPI); coll_rules=FILE by sizes and ranks; coll_machine and the
+latency, overhead and bandwidth in coll_node_... and coll_network_... for the costs. Try a value before a job
+uses it:
 
   OXMPI_ALLREDUCE_ALGORITHM=ring oxmpi explain allreduce 64KiB -n 96
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        value(&["n", "np"], &["RANKS"], "size of the communicator",
+            |o, v| v.set(&mut o.ranks, |text| count(text, "a communicator"))),
+        value(&["per-node", "ppn"], &["N"], "ranks of a node; default: all on one node, or with --machine as many as that machine has",
+            |o, v| v.set(&mut o.per_node, |text| count(text, "a node"))),
+        value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
+            |o, v| v.set(&mut o.order, order)),
+        value(&["machine"], &["NAME"], "gemini, slingshot, ndr, zen4, or a JSON file with the costs of your machine (docs/formats.md); \
+            default: the settings coll_machine and coll_node_...",
+            |o, v| { o.machine = Some(v.text()?.into()); Ok(()) }),
+        flag(&["ordered"], "the operation does not commute", |o| o.commutative = false),
+        flag(&["exact"], "the operation gives the same bits in every order, as sums of integers do", |o| o.exact = true),
+        flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
+        help(),
+    ] }],
+    operands: Operands::Each(|o, v| { o.words.push(v.text()?.into()); Ok(()) }),    ..OptionTable::GNU
+};
 
-Options:
-  -n RANKS            ranks of the communicator
-  --per-node N        ranks of a node; left out: all on one, or with --machine as many as that has
-  --placement ORDER   block (left out): a node is filled before the next; cyclic: one rank to each in turn
-  --machine NAME      gemini, slingshot, ndr, zen4, or a JSON file with the costs of yours (docs/formats.md); left out:
-                      the settings coll_machine, coll_node_...
-  --ordered           the operation does not commute
-  --exact             the operation gives the same bits in every order, as sums of integers do
-  --json              JSON, described in docs/formats.md
-";
-
-/// What the user asked for.
+/// The command line, and the call that it describes.
 pub(super) struct Options {
     pub(super) collective: Collective,
+    /// Bytes of one rank's contribution.
     pub(super) bytes: u64,
     pub(super) ranks: u32,
     pub(super) per_node: Option<u32>,
@@ -64,6 +75,8 @@ pub(super) struct Options {
     commutative: bool,
     exact: bool,
     pub(super) json: bool,
+    /// The collective and the size, as typed.
+    words: Vec<String>,
 }
 
 /// Whether the word names a collective.
@@ -71,13 +84,11 @@ pub(in crate::explain) fn is_collective(word: &OsStr) -> bool {
     Collective::ALL.into_iter().any(|one| word == one.name())
 }
 
-/// Reads the arguments; none: help is wanted.
+/// Reads the arguments. `None`: print the help.
 ///
 /// # Errors
-/// A sentence about what is wrong.
-pub(super) fn parse(arguments: Vec<OsString>) -> Result<Option<Options>, String> {
-    let mut parser = lexopt::Parser::from_args(arguments);
-    let (mut words, mut ranks) = (Vec::new(), None);
+/// A sentence that says what is wrong.
+pub(super) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
     let mut options = Options {
         collective: Collective::Barrier,
         bytes: 0,
@@ -88,56 +99,44 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Option<Options>, String>
         commutative: true,
         exact: false,
         json: false,
+        words: Vec::new(),
     };
-    let wrong = |why: lexopt::Error| why.to_string();
-    while let Some(argument) = parser.next().map_err(wrong)? {
-        match argument {
-            Short('n') | Long("np") => ranks = Some(count(&mut parser, "a communicator")?),
-            Long("per-node" | "ppn") => options.per_node = Some(count(&mut parser, "a node")?),
-            Long("machine") => options.machine = Some(text(&mut parser)?),
-            Long("placement") => options.order = order(&text(&mut parser)?)?,
-            Long("ordered") => options.commutative = false,
-            Long("exact") => options.exact = true,
-            Long("json") => options.json = true,
-            Long("help") | Short('h') => return Ok(None),
-            Value(word) => words.push(word.string().map_err(wrong)?),
-            other => return Err(other.unexpected().to_string()),
-        }
+    if OPTIONS.read_without_help(arguments, &mut options)? != Parsed::Run(&[]) {
+        return Ok(None);
     }
+    let words = &options.words;
     let named = |one: &Collective| words.first().is_some_and(|word| word == one.name());
     let collective = Collective::ALL.into_iter().find(named);
-    options.collective =
-        collective.ok_or("name a collective: oxmpi explain allreduce 64KiB -n 96")?;
-    options.ranks = ranks.ok_or("how many ranks? Say -n 96")?;
+    options.collective = collective
+        .ok_or("the collective is missing, such as oxmpi explain allreduce 64KiB -n 96")?;
+    if options.ranks == 0 {
+        return Err("the number of ranks is missing: add -n 96".into());
+    }
     options.bytes = match (words.get(1), options.collective) {
         (None, Collective::Barrier) => 0,
         (None, one) => {
             return Err(format!(
-                "how many bytes? Say oxmpi explain {one} 64KiB -n 96"
+                "the size is missing, such as oxmpi explain {one} 64KiB -n 96"
             ));
         }
         (Some(_), Collective::Barrier) => return Err("a barrier has no size: leave it out".into()),
         (Some(text), _) => size(text).map_err(|why| why.show(text).to_string())?,
     };
     if let Some(word) = words.get(2) {
-        return Err(format!("`{word}` is too much: a collective has one size"));
+        return Err(format!(
+            "unexpected argument `{word}`: a collective has one size"
+        ));
     }
     if options.exact && !options.commutative {
-        return Err("--exact and --ordered do not go together: what is exact commutes".into());
+        return Err("--exact and --ordered exclude each other: an exact operation commutes".into());
     }
     Ok(Some(options))
 }
 
-fn text(parser: &mut lexopt::Parser) -> Result<String, String> {
-    let value = parser.value().map_err(|why| why.to_string())?;
-    value.string().map_err(|why| why.to_string())
-}
-
-fn count(parser: &mut lexopt::Parser, what: &str) -> Result<u32, String> {
-    let text = text(parser)?;
+fn count(text: &str, holder: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(count @ 1..) => Ok(count),
-        _ => Err(format!("`{text}`: {what} has from 1 to 4294967295 ranks")),
+        _ => Err(format!("{holder} has from 1 to 4294967295 ranks")),
     }
 }
 
@@ -145,7 +144,7 @@ fn order(text: &str) -> Result<Order, String> {
     match text {
         "block" => Ok(Order::Block),
         "cyclic" => Ok(Order::Cyclic),
-        _ => Err(format!("`{text}` is no placement: block or cyclic")),
+        _ => Err("a placement is block or cyclic".into()),
     }
 }
 
@@ -155,7 +154,7 @@ impl Options {
     pub(super) fn machine(&self, values: &Values) -> Result<(String, Machine, u32), String> {
         match &self.machine {
             Some(name) => {
-                let (name, machine) = machine::find(name)?;
+                let (name, machine) = machine_model::find(name)?;
                 Ok((name, machine, self.per_node.unwrap_or(machine.per_node)))
             }
             None => {
@@ -176,7 +175,7 @@ impl Options {
         let work = Workload::new(self.collective, self.ranks, self.bytes);
         let call = work.call(0).ok_or_else(|| {
             format!(
-                "{} depends on each rank's neighbours, and has one algorithm: linear",
+                "{} depends on the neighbours of each rank and has one algorithm: linear",
                 self.collective
             )
         })?;

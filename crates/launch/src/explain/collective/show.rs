@@ -1,22 +1,22 @@
-//! The explanation of a collective as text and as JSON.
+//! Prints the explanation of a collective as text and as JSON.
 
 use oxmpi_coll::catalog::{Collective, Teams};
 use oxmpi_coll::choice::Choice;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
 
-use super::Explained;
-use crate::table::aligned;
+use super::CollectiveExplained;
+use crate::columns::aligned;
 
 /// Picoseconds as microseconds.
 fn micros(picoseconds: u64) -> String {
     format!("{:.3} us", picoseconds as f64 / 1e6)
 }
 
-/// What serves the blocking barriers of one node.
+/// The description of the node barrier.
 const IN_NODE: &str = "the node's shared memory, without messages";
 
-/// The stages that the algorithm is told.
+/// The stages of an algorithm that consists of other algorithms.
 fn stages(choice: &Choice) -> impl Iterator<Item = Choice> {
     let whole = choice.parameters.over(choice.algorithm.row());
     let stages = whole.stages.into_iter().flatten();
@@ -26,7 +26,7 @@ fn stages(choice: &Choice) -> impl Iterator<Item = Choice> {
     })
 }
 
-/// The numbers that the algorithm takes, each with its value.
+/// The parameters that the algorithm takes, with their values.
 fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
     let own = choice.algorithm.row().parameters;
     let used = choice.parameters.over(choice.algorithm.row());
@@ -62,8 +62,8 @@ fn with_parameters(choice: &Choice) -> String {
     told.chain(stages).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn text(explained: &Explained) -> String {
-    let Explained {
+pub(super) fn text(explained: &CollectiveExplained) -> String {
+    let CollectiveExplained {
         options,
         call,
         chosen: (choice, time),
@@ -101,8 +101,8 @@ pub(super) fn text(explained: &Explained) -> String {
         "algorithm",
         "parameters",
         "expected",
-        "times the chosen",
-        "for",
+        "relative time",
+        "suits",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
     let all = std::iter::once(&explained.chosen).chain(&explained.others);
@@ -139,7 +139,7 @@ pub(super) fn text(explained: &Explained) -> String {
     text
 }
 
-/// The parameters as a rule has them.
+/// The parameters in the form of a rule.
 fn parameters_json(choice: &Choice) -> Value {
     let numbers = parameters(choice).into_iter();
     let numbers = numbers.map(|(name, value)| (name.to_owned(), Value::from(value)));
@@ -152,7 +152,7 @@ fn parameters_json(choice: &Choice) -> Value {
 }
 
 /// The format `oxmpi-explain-collective` of docs/formats.md.
-pub(super) fn json(explained: &Explained) -> String {
+pub(super) fn json(explained: &CollectiveExplained) -> String {
     let one = |choice: &Choice, time: u64| {
         json!({
             "algorithm": choice.algorithm.name(),

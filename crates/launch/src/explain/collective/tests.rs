@@ -1,4 +1,4 @@
-//! What is said of a call, for settings given here.
+//! Tests of `oxmpi explain COLLECTIVE` with given settings.
 
 use oxmpi::settings::{Sources, TABLE, Values, resolve};
 
@@ -14,8 +14,8 @@ fn values(environment: &[(&str, &str)]) -> Values {
 }
 
 fn said(words: &str, environment: &[(&str, &str)]) -> Result<String, String> {
-    let words = words.split_whitespace().map(Into::into).collect();
-    run(words, &values(environment))
+    let words: Vec<_> = words.split_whitespace().map(Into::into).collect();
+    run(&words, &values(environment))
 }
 
 fn json(words: &str, environment: &[(&str, &str)]) -> serde_json::Value {
@@ -73,7 +73,7 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
 }
 
 #[test]
-fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
+fn several_nodes_use_intra_node_phases_where_that_is_faster() {
     let is_suited = |words: &str, environment: &[_]| {
         let read = json(words, environment);
         let all = read["unsuited"].as_array().unwrap();
@@ -95,19 +95,16 @@ fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
 }
 
 #[test]
-fn what_is_asked_for_is_said_to_be() {
+fn a_choice_by_a_setting_names_the_setting() {
     let forced = json("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]);
     assert_eq!(forced["chosen"]["algorithm"], "knomial");
     assert_eq!(
         forced["why"],
-        "asked for: bcast_algorithm = knomial (I_MPI_ADJUST_BCAST)"
+        "set by bcast_algorithm = knomial (I_MPI_ADJUST_BCAST)"
     );
     let plain = json("gatherv 8 -n 4", &[("MPICH_COLL_OPT_OFF", "1")]);
     assert_eq!(plain["chosen"]["algorithm"], "linear");
-    assert_eq!(
-        plain["why"],
-        "asked for: coll_plain = 1 (MPICH_COLL_OPT_OFF)"
-    );
+    assert_eq!(plain["why"], "set by coll_plain = 1 (MPICH_COLL_OPT_OFF)");
 }
 
 #[test]
@@ -121,13 +118,14 @@ fn flags_make_a_barrier_cheaper() {
 }
 
 #[test]
-fn wrong_words_are_refused_with_what_is_right() {
+fn errors_say_what_was_expected() {
+    super::options::OPTIONS.assert_sound();
     for (words, right) in [
         (
             "allreduce -n 4",
-            "how many bytes? Say oxmpi explain allreduce 64KiB",
+            "the size is missing, such as oxmpi explain allreduce 64KiB",
         ),
-        ("allreduce 8", "Say -n 96"),
+        ("allreduce 8", "add -n 96"),
         ("allreduce 8X -n 4", "8X"),
         ("allreduce 8 9 -n 4", "one size"),
         ("barrier 8 -n 4", "has no size"),
@@ -135,7 +133,7 @@ fn wrong_words_are_refused_with_what_is_right() {
         ("barrier -n 4 --machine gemnii", "did you mean `gemini`?"),
         ("barrier -n 4 --placement round", "block or cyclic"),
         ("neighbor_allgather 8 -n 4", "neighbours"),
-        ("allreduce 8 -n 4 --exact --ordered", "do not go together"),
+        ("allreduce 8 -n 4 --exact --ordered", "exclude each other"),
     ] {
         let why = said(words, &[]).unwrap_err();
         assert!(why.contains(right), "{words}: {why}");

@@ -3,14 +3,14 @@
 use oxmpi::settings::{File, Sources, TABLE, Values, resolve};
 use oxmpi_pin::Compat;
 
-use super::Environment;
+use super::PinEnvironment;
 
-fn read(variables: &[(&str, &str)]) -> Result<Environment, String> {
+fn read(variables: &[(&str, &str)]) -> Result<PinEnvironment, String> {
     read_with("", variables)
 }
 
 /// With a settings file of this content.
-fn read_with(content: &str, variables: &[(&str, &str)]) -> Result<Environment, String> {
+fn read_with(content: &str, variables: &[(&str, &str)]) -> Result<PinEnvironment, String> {
     let file = File {
         path: "file".into(),
         content: content.into(),
@@ -21,7 +21,7 @@ fn read_with(content: &str, variables: &[(&str, &str)]) -> Result<Environment, S
     };
     let files: Values = resolve(TABLE, &sources).expect("good settings");
     let variables = variables.iter();
-    Environment::read(
+    PinEnvironment::read(
         &files,
         variables.map(|(name, value)| (name.into(), value.into())),
     )

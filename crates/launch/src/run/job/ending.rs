@@ -1,4 +1,4 @@
-//! How a job is ended: by a failure, or by signals from outside.
+//! The end of a job: by the failure of a rank, or by a signal to the launcher.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,18 +7,18 @@ use oxmpi_os::process;
 use oxmpi_os::signal::{self, Signal};
 
 use super::Job;
-use crate::run::plan::Plan;
-use crate::run::rank::Rank;
-use crate::run::verdict::Failure;
+use crate::run::failure::RankFailure;
+use crate::run::plan::JobPlan;
+use crate::run::rank::RankProcess;
 
-/// How long the exit of one rank waits for another's to explain it, which on a busy machine may have
-/// to wait for its processor before it can. A death is judged at once.
+/// How long an exit with an error waits for the failure of another rank that caused it. A rank that dies by a signal is
+/// reported at once.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// What ranks get between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_millis(150);
+/// Time between SIGTERM and SIGKILL.
+const TERM_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// Signals that are passed on to the ranks.
+/// Signals that are forwarded to the ranks.
 pub(super) const FORWARDED: [Signal; 8] = [
     Signal::HUP,
     Signal::INT,
@@ -30,37 +30,36 @@ pub(super) const FORWARDED: [Signal; 8] = [
     Signal::CONT,
 ];
 
-/// Those of them that mean the end; the second one is not left to the ranks.
+/// The forwarded signals that end a job. At the second one the launcher kills the ranks.
 const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
 
-/// The job is being ended.
+/// How far the end of the job is.
 #[derive(Clone, Copy)]
 pub(super) enum Ending {
-    /// A rank gave up; until this time others may show why.
+    /// A rank exited with an error. Until this time the failure of another rank may show the cause.
     Settling(Instant),
-    /// Ranks were asked; they are killed at this time.
-    Asked(Instant),
-    /// Ranks were killed.
+    /// SIGTERM was sent; SIGKILL follows at this time.
+    Terminating(Instant),
+    /// SIGKILL was sent.
     Killed,
 }
 
 impl Ending {
-    /// A rank has given up.
+    /// The state after the first exit with an error.
     fn begun(now: Instant) -> Self {
         Self::Settling(now + SETTLING)
     }
 
-    /// Whether it is too early to judge: a rank that gives up because it lost another may be faster
-    /// than that other, which still has to say what happened.
+    /// Whether it is too early to report: a rank that exits because a peer failed may exit before the peer.
     fn settles(&self, now: Instant) -> bool {
         matches!(self, Self::Settling(until) if now < *until)
     }
 }
 
 impl Job<'_> {
-    /// Ends the job if something went wrong. What ranks do while they are being ended is no failure.
-    pub(super) fn judge(&mut self) {
-        if let Some(Ending::Asked(_) | Ending::Killed) = self.ending {
+    /// Reports the first failure and ends the job. Ranks that are being ended cannot fail.
+    pub(super) fn check_failures(&mut self) {
+        if let Some(Ending::Terminating(_) | Ending::Killed) = self.ending {
             return;
         }
         self.failures
@@ -68,16 +67,16 @@ impl Job<'_> {
         let Some((rank, failure)) = self.failures.first().cloned() else {
             return;
         };
-        if matches!(failure, Failure::Exited(_)) && self.is_running() && self.settles() {
+        if matches!(failure, RankFailure::Exited(_)) && self.is_running() && self.settles() {
             return;
         }
         self.code = failure.code();
-        let text = self.sentence(rank, &failure);
-        self.stderr.say(&text);
+        let text = self.failure_message(rank, &failure);
+        self.stderr.message(&text);
         process::signal_group(self.guard.group(), Signal::TERM);
-        // A rank that is stopped does not see the first.
+        // A stopped rank handles SIGTERM after SIGCONT.
         process::signal_group(self.guard.group(), Signal::CONT);
-        self.ending = Some(Ending::Asked(Instant::now() + GRACE));
+        self.ending = Some(Ending::Terminating(Instant::now() + TERM_TIMEOUT));
     }
 
     fn settles(&mut self) -> bool {
@@ -85,41 +84,42 @@ impl Job<'_> {
         (self.ending.get_or_insert(Ending::begun(now))).settles(now)
     }
 
-    /// Kills ranks that did not heed SIGTERM in time.
-    pub(super) fn insist(&mut self) {
-        if let Some(Ending::Asked(until)) = self.ending
+    /// Kills ranks that did not end in time after SIGTERM.
+    pub(super) fn kill_overdue(&mut self) {
+        if let Some(Ending::Terminating(until)) = self.ending
             && Instant::now() >= until
         {
             self.kill();
         }
     }
 
-    fn sentence(&self, rank: usize, failure: &Failure) -> String {
-        let seat = &self.plan.seats[rank];
-        if let (Some(asked), Failure::Killed(signal)) = (self.asked_to_end, failure)
+    fn failure_message(&self, rank: usize, failure: &RankFailure) -> String {
+        let rank_plan = &self.plan.ranks[rank];
+        if let (Some(asked), RankFailure::Killed(signal)) = (self.asked_to_end, failure)
             && asked.as_raw() == *signal
         {
             let name = signal::name(*signal).unwrap_or_default();
             return format!("the job was ended by SIG{name}");
         }
-        let running = |(other, state): &(usize, &Rank)| *other != rank && state.end().is_none();
+        let running =
+            |(other, state): &(usize, &RankProcess)| *other != rank && state.end().is_none();
         let others = self.ranks.iter().enumerate().filter(running).count();
         let rest = match others {
             0 => String::new(),
             1 => "; the other rank is being ended".into(),
             more => format!("; the {more} other ranks are being ended"),
         };
-        let place = Place {
+        let place = RankName {
             plan: self.plan,
-            rank: seat.rank,
+            rank: rank_plan.rank,
             pid: self.ranks[rank].pid(),
         };
         format!("{place} {failure}{rest}")
     }
 
-    pub(super) fn pass_on(&mut self, signal: Signal) {
+    pub(super) fn forward_signal(&mut self, signal: Signal) {
         if ENDING.contains(&signal) && self.asked_to_end.replace(signal).is_some() {
-            self.code = Failure::Killed(signal.as_raw()).code();
+            self.code = RankFailure::Killed(signal.as_raw()).code();
             self.kill();
             return;
         }
@@ -135,17 +135,17 @@ impl Job<'_> {
     }
 }
 
-/// Names a rank: number, host, process and program.
-struct Place<'p> {
-    plan: &'p Plan,
+/// A rank in an error: number, host, process id and program.
+struct RankName<'p> {
+    plan: &'p JobPlan,
     rank: u32,
     pid: i32,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for RankName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plan, rank, pid } = self;
-        let program = plan.program_of(&plan.seats[*rank as usize]);
+        let program = plan.program_of(&plan.ranks[*rank as usize]);
         write!(
             f,
             "rank {rank} on {} (pid {pid}, program `{program}`)",
@@ -159,11 +159,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_have_time_to_explain_an_exit() {
+    fn an_exit_waits_for_its_cause() {
         let now = Instant::now();
         let ending = Ending::begun(now);
         assert!(ending.settles(now) && ending.settles(now + SETTLING / 2));
         assert!(!ending.settles(now + SETTLING));
-        assert!(!Ending::Asked(now + GRACE).settles(now));
+        assert!(!Ending::Terminating(now + TERM_TIMEOUT).settles(now));
     }
 }

@@ -1,15 +1,15 @@
-//! Starting the ranks, and why that may fail.
+//! The start of the ranks, and the errors of the start.
 
 use std::io;
 
 use super::Job;
-use crate::run::input::{self, Typed};
-use crate::run::rank::{Rank, Stdin};
+use crate::run::input::{self, TerminalInput};
+use crate::run::rank::{RankProcess, Stdin};
 
 /// Why a job did not start.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotStarted {
-    /// Something that every job needs.
+pub(crate) enum StartError {
+    /// A facility that every job needs.
     #[error("cannot start a job: {0}")]
     Setup(#[from] io::Error),
     /// A rank's program.
@@ -19,7 +19,7 @@ pub(crate) enum NotStarted {
         rank: u32,
         /// Its program.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -32,8 +32,8 @@ fn explained(error: &io::Error) -> String {
     }
 }
 
-impl NotStarted {
-    /// The exit code: as a shell gives it for a program that is missing or cannot be executed.
+impl StartError {
+    /// The exit code, as of a shell: 127 for a missing program, 126 for one that cannot be executed.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
@@ -45,25 +45,25 @@ impl NotStarted {
 
 impl Job<'_> {
     /// Starts all ranks in order.
-    pub(super) fn start(&mut self) -> Result<(), NotStarted> {
-        for seat in &self.plan.seats {
-            let stdin = match seat.rank {
-                0 if input::is_typed() => Stdin::Pipe,
+    pub(super) fn start(&mut self) -> Result<(), StartError> {
+        for rank_plan in &self.plan.ranks {
+            let stdin = match rank_plan.rank {
+                0 if input::is_terminal() => Stdin::Pipe,
                 0 => Stdin::Ours,
                 _ => Stdin::Nothing,
             };
-            let started = Rank::start(self.plan, seat, self.guard.group(), stdin);
-            let (rank, pipe) = started.map_err(|source| NotStarted::Program {
-                rank: seat.rank,
-                program: self.plan.program_of(seat),
+            let started = RankProcess::start(self.plan, rank_plan, self.guard.group(), stdin);
+            let (rank, pipe) = started.map_err(|source| StartError::Program {
+                rank: rank_plan.rank,
+                program: self.plan.program_of(rank_plan),
                 source,
             })?;
-            if let Some(line) = self.plan.binding(seat, rank.pid()) {
+            if let Some(line) = self.plan.binding(rank_plan, rank.pid()) {
                 self.stderr.line(&line);
             }
             self.ranks.push(rank);
             if let Some(pipe) = pipe {
-                self.typed = Some(Typed::new(pipe)?);
+                self.terminal = Some(TerminalInput::new(pipe)?);
             }
         }
         Ok(())

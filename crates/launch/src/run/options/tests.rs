@@ -63,13 +63,16 @@ fn variables_are_for_one_program_or_all() {
 }
 
 #[test]
-fn mistakes_are_answered_by_what_would_have_been_right() {
+fn errors_say_what_was_expected() {
     let cases = [
         (
             "-oversubscribed a",
-            "unknown option `oversubscribed`; did you mean `oversubscribe`? See `oxmpi run --help`.",
+            "unknown option `-oversubscribed`; did you mean `--oversubscribe`? See `oxmpi run --help`.",
         ),
-        ("--qqqq a", "unknown option `qqqq`. See `oxmpi run --help`."),
+        (
+            "--qqqq a",
+            "unknown option `--qqqq`. See `oxmpi run --help`.",
+        ),
         ("-n", "-n needs N. See `oxmpi run --help`."),
         (
             "-env A",
@@ -78,21 +81,24 @@ fn mistakes_are_answered_by_what_would_have_been_right() {
         ("-l=3 a", "-l takes no value. See `oxmpi run --help`."),
         (
             "-n 0 a",
-            "-n: expected a number of ranks from 1 to 1048576, found `0`\n  0\n  ^",
+            "-n: expected a number of ranks from 1 to 1048576, found `0`\n  0\n  ^\nSee `oxmpi run --help`.",
         ),
         (
             "-n 2x a",
-            "-n: expected a number of ranks from 1 to 1048576, found `x`\n  2x\n   ^",
+            "-n: expected a number of ranks from 1 to 1048576, found `x`\n  2x\n   ^\nSee `oxmpi run --help`.",
         ),
         (
             "-x OXMPI_NOT_SET a",
-            "-x: `OXMPI_NOT_SET` is not set here; give `OXMPI_NOT_SET=VALUE`",
+            "-x: `OXMPI_NOT_SET` is not set in this environment; give `OXMPI_NOT_SET=VALUE`. See `oxmpi run --help`.",
         ),
         (
             "-env A=B C a",
-            "-env: `A=B` cannot be the name of a variable",
+            "-env: `A=B` cannot be the name of a variable. See `oxmpi run --help`.",
         ),
-        ("-wdir /dev/null a", "-wdir: /dev/null is no directory"),
+        (
+            "-wdir /dev/null a",
+            "-wdir: /dev/null is not a directory. See `oxmpi run --help`.",
+        ),
         (
             "-n 2",
             "no program given: `oxmpi run -n 2 PROGRAM`. See `oxmpi run --help`.",
@@ -113,5 +119,6 @@ fn mistakes_are_answered_by_what_would_have_been_right() {
 
 #[test]
 fn help_and_version_need_no_program() {
+    OPTIONS.assert_sound();
     assert!(parsed("--help").help && parsed("-n 2 -h").help && parsed("--version").version);
 }

@@ -5,21 +5,21 @@ use std::time::Instant;
 /// What comes out when ranks write these pieces in turn, and then end.
 fn played(labelled: bool, pieces: &[(usize, &str)]) -> String {
     let (mut reader, writer) = io::pipe().expect("a pipe");
-    let mut sink = Sink::new(writer);
-    let (mut sources, mut writers): (Vec<Source<PipeReader>>, Vec<PipeWriter>) = (0..2)
+    let mut sink = OutputStream::new(writer);
+    let (mut sources, mut writers): (Vec<RankStream<PipeReader>>, Vec<PipeWriter>) = (0..2)
         .map(|rank| {
             let (reader, writer) = io::pipe().expect("a pipe");
             (
-                Source::new(reader, rank, labelled).expect("a pipe can be non-blocking"),
+                RankStream::new(reader, rank, labelled).expect("a pipe can be non-blocking"),
                 writer,
             )
         })
         .unzip();
-    for (rank, piece) in pieces {
+    for (rank, chunk) in pieces {
         writers[*rank]
-            .write_all(piece.as_bytes())
+            .write_all(chunk.as_bytes())
             .expect("room in the pipe");
-        assert_eq!(sources[*rank].forward(&mut sink), Progress::Waiting);
+        assert_eq!(sources[*rank].forward(&mut sink), StreamState::Open);
         sink.flush();
     }
     drop(writers);
@@ -67,16 +67,16 @@ fn labels_stand_before_each_line() {
 #[test]
 fn a_reader_that_does_not_read_makes_ranks_wait_and_loses_nothing() {
     let (mut reader, writer) = io::pipe().expect("a pipe");
-    let mut sink = Sink::new(writer);
+    let mut sink = OutputStream::new(writer);
     let line = [b'x'; 1023].into_iter().chain([b'\n']).collect::<Vec<u8>>();
-    while !sink.is_crowded() {
+    while !sink.is_full() {
         sink.push(0, None, &line);
         sink.flush();
     }
     let (from, mut to) = io::pipe().expect("a pipe");
     to.write_all(&line).expect("room in the pipe");
-    let mut source = Source::new(from, 0, false).expect("a pipe can be non-blocking");
-    assert_eq!(source.forward(&mut sink), Progress::Waiting);
+    let mut source = RankStream::new(from, 0, false).expect("a pipe can be non-blocking");
+    assert_eq!(source.forward(&mut sink), StreamState::Open);
     drop(to);
     let reading = std::thread::spawn(move || {
         let mut all = Vec::new();
@@ -86,13 +86,13 @@ fn a_reader_that_does_not_read_makes_ranks_wait_and_loses_nothing() {
     sink.flush_all();
     drop(sink);
     let all = reading.join().expect("the reader ends").expect("readable");
-    assert!(all.len() > CROWDED && all.chunks(1024).all(|chunk| chunk == line));
+    assert!(all.len() > FULL && all.chunks(1024).all(|chunk| chunk == line));
 }
 
 #[test]
 fn a_reader_that_has_gone_is_noticed() {
     let (reader, writer) = io::pipe().expect("a pipe");
-    let mut sink = Sink::new(writer);
+    let mut sink = OutputStream::new(writer);
     drop(reader);
     // The child of another test may have a copy of the reader, until it has become its program.
     let start = Instant::now();
@@ -100,7 +100,7 @@ fn a_reader_that_has_gone_is_noticed() {
         if sink.is_waiting() {
             sink.flush();
         } else {
-            sink.say("nobody hears this");
+            sink.message("nobody hears this");
         }
         assert!(start.elapsed() < Duration::from_secs(120), "it is not");
         std::thread::yield_now();

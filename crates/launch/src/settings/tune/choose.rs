@@ -1,85 +1,90 @@
-//! From figures to values. A default stays unless something else is better by more than noise, and in
-//! every round: on a machine that does something else meanwhile, nothing is chosen for its sake.
+//! Chooses values of settings from measurements. A default stays unless another value is faster by more than noise in
+//! every round, so that a busy machine changes nothing.
 
-use super::plan::{E0, E1, EAGER, Figure, GROUPS, Group, RENDEZVOUS};
+use super::plan::{E0, E1, EAGER, GROUPS, Measurement, RENDEZVOUS, TrialGroup};
 
-/// What is not faster by this factor is taken for noise.
-const NOISE: f64 = 1.05;
+/// A smaller ratio of times is noise.
+const NOISE_FACTOR: f64 = 1.05;
 
-/// What became of one setting.
+/// The choice for one setting.
 #[derive(Debug, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct SettingChoice {
     pub(super) setting: &'static str,
-    /// The value; nothing: the default stays.
+    /// The value; `None`: the default stays.
     pub(super) value: Option<String>,
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     pub(super) why: String,
 }
 
-/// What to set of everything that was measured.
-pub(super) fn all(figures: &[Figure]) -> Vec<Choice> {
-    let choice = |group: &'static Group| {
-        let figures = Figures {
-            all: figures,
+/// The choices for all measured settings.
+pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
+    let choice = |group: &'static TrialGroup| {
+        let measurements = GroupMeasurements {
+            all: measurements,
             group,
         };
         let (value, why) = match group.setting {
-            "short_limit" => limit(&figures, E0, E1, 48),
-            "eager_limit" => limit(&figures, EAGER, RENDEZVOUS, 112),
-            "shm_road" => road(&figures),
-            _ => best(&figures),
+            "short_limit" => limit(&measurements, E0, E1, 48),
+            "eager_limit" => limit(&measurements, EAGER, RENDEZVOUS, 112),
+            "shm_road" => protocol(&measurements),
+            _ => best(&measurements),
         };
-        Choice {
+        SettingChoice {
             setting: group.setting,
             value,
             why,
         }
     };
-    // Costs are fitted, and no value is better than another.
+    // Groups with one value measure costs, which are fitted elsewhere.
     let tried = GROUPS.iter().filter(|group| group.values.len() > 1);
     tried.map(choice).collect()
 }
 
-/// The figures of one group.
-struct Figures<'a> {
-    all: &'a [Figure],
-    group: &'static Group,
+/// The measurements of one group.
+struct GroupMeasurements<'a> {
+    all: &'a [Measurement],
+    group: &'static TrialGroup,
 }
 
-impl Figures<'_> {
-    fn of<'b>(&'b self, value: &'b str) -> impl Iterator<Item = &'b Figure> {
-        let is_it = |figure: &&Figure| figure.setting == self.group.setting;
+impl GroupMeasurements<'_> {
+    fn of<'b>(&'b self, value: &'b str) -> impl Iterator<Item = &'b Measurement> {
+        let is_it = |measurement: &&Measurement| measurement.setting == self.group.setting;
         self.all
             .iter()
             .filter(is_it)
-            .filter(move |figure| figure.value == value)
+            .filter(move |measurement| measurement.value == value)
     }
 
-    /// By what factor `value` takes longer than `other`: the geometric mean over pairs of processors
-    /// and all lengths that `which` lets through.
-    fn factor(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
-        self.factor_by(value, other, which, |figure| Some(figure.nanoseconds()))
-    }
-
-    /// Whether `value` takes longer than `other` in each round.
-    fn always_longer(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
-        let rounds = self.of(value).map(|figure| figure.rounds.len()).min();
-        (0..rounds.unwrap_or(0)).all(|round| {
-            let time = |figure: &Figure| figure.rounds.get(round).copied();
-            self.factor_by(value, other, &which, time) > 1.0
+    /// The time with `value` divided by the time with `other`: the geometric mean over processor pairs and the lengths
+    /// that `which` accepts.
+    fn ratio(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
+        self.ratio_by(value, other, which, |measurement| {
+            Some(measurement.nanoseconds())
         })
     }
 
-    fn factor_by(
+    /// Whether `value` is slower than `other` in every round.
+    fn slower_in_every_round(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
+        let rounds = self
+            .of(value)
+            .map(|measurement| measurement.rounds.len())
+            .min();
+        (0..rounds.unwrap_or(0)).all(|round| {
+            let time = |measurement: &Measurement| measurement.rounds.get(round).copied();
+            self.ratio_by(value, other, &which, time) > 1.0
+        })
+    }
+
+    fn ratio_by(
         &self,
         value: &str,
         other: &str,
         which: impl Fn(u64) -> bool,
-        time: impl Fn(&Figure) -> Option<f64>,
+        time: impl Fn(&Measurement) -> Option<f64>,
     ) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for one in self.of(value).filter(|one| which(one.bytes)) {
-            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
+            let same = |two: &&Measurement| (two.pair, two.bytes) == (one.pair, one.bytes);
             let two = self.of(other).find(same);
             if let Some((one, two)) = time(one).zip(two.and_then(&time)) {
                 sum += f64::ln(one / two);
@@ -94,27 +99,34 @@ impl Figures<'_> {
     }
 }
 
-/// The longest message of the path that `first` stands for, before the one that `then` stands for is
-/// faster from some length on. `floor` is the longest message that only the first path is for.
-fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<String>, String) {
-    let lengths = figures.group.lengths;
+/// The longest message of the first path, if the second path is faster for all longer messages. The values `first` and
+/// `then` select the paths; `floor` is the longest message that always takes the first path.
+fn limit(
+    measurements: &GroupMeasurements<'_>,
+    first: &str,
+    then: &str,
+    floor: u64,
+) -> (Option<String>, String) {
+    let lengths = measurements.group.lengths;
     let longest = lengths[lengths.len() - 1];
-    let slower = |length: u64| figures.factor(first, then, |bytes| bytes == length);
-    // From the end on: one length at which the second path happens to win does not end the first.
-    let from = lengths.iter().rposition(|&length| slower(length) <= NOISE);
+    let slower = |length: u64| measurements.ratio(first, then, |bytes| bytes == length);
+    // From the end: a single length at which the second path wins does not end the first path.
+    let from = lengths
+        .iter()
+        .rposition(|&length| slower(length) <= NOISE_FACTOR);
     match from {
         Some(at) if at + 1 == lengths.len() => (
             None,
             format!(
-                "the first path is not slower up to {longest} B, which is as far as it reaches: \
-                 {:.2} times the second one there",
+                "the first path is not slower up to its longest message, {longest} B: \
+                 {:.2} times the time of the second path there",
                 slower(longest)
             ),
         ),
         _ => {
             let limit = from.map_or(floor, |at| lengths[at]);
-            let lost = figures.factor(first, then, |bytes| bytes > limit);
-            if !figures.always_longer(first, then, |bytes| bytes > limit) {
+            let lost = measurements.ratio(first, then, |bytes| bytes > limit);
+            if !measurements.slower_in_every_round(first, then, |bytes| bytes > limit) {
                 return (None, undecided(&limit.to_string()));
             }
             (
@@ -127,64 +139,71 @@ fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<
     }
 }
 
-/// A road is set only if it is the best one, or within noise of it, for every pair and length: else
-/// trials in the job do better.
-fn road(figures: &Figures<'_>) -> (Option<String>, String) {
-    let roads = || {
-        figures
+/// A protocol is set only if it is the fastest one, within noise, for every pair and length; else trials in the job are
+/// faster.
+fn protocol(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
+    let protocols = || {
+        measurements
             .group
             .values
             .iter()
             .filter(|value| **value != "auto")
     };
-    let worst = |road: &str| {
-        let behind = figures.of(road).map(|one| {
-            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
-            let least = roads()
-                .filter_map(|other| figures.of(other).find(same))
-                .map(Figure::nanoseconds)
+    let worst = |protocol: &str| {
+        let behind = measurements.of(protocol).map(|one| {
+            let same = |two: &&Measurement| (two.pair, two.bytes) == (one.pair, one.bytes);
+            let least = protocols()
+                .filter_map(|other| measurements.of(other).find(same))
+                .map(Measurement::nanoseconds)
                 .fold(f64::INFINITY, f64::min);
             one.nanoseconds() / least
         });
         behind.fold(1.0, f64::max)
     };
-    let best = roads()
-        .map(|&road| (road, worst(road)))
+    let best = protocols()
+        .map(|&protocol| (protocol, worst(protocol)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((road, behind)) = best else {
+    let Some((protocol, behind)) = best else {
         return (None, "nothing was measured".into());
     };
-    let gain = figures.factor("auto", road, |_| true);
-    if behind <= NOISE && gain > NOISE && figures.always_longer("auto", road, |_| true) {
-        let why = format!("the best road at every length, and {gain:.2} times as fast as trials");
-        return (Some(road.into()), why);
+    let gain = measurements.ratio("auto", protocol, |_| true);
+    if behind <= NOISE_FACTOR
+        && gain > NOISE_FACTOR
+        && measurements.slower_in_every_round("auto", protocol, |_| true)
+    {
+        let why =
+            format!("the fastest protocol at every length, and {gain:.2} times as fast as trials");
+        return (Some(protocol.into()), why);
     }
-    let why = if behind <= NOISE {
+    let why = if behind <= NOISE_FACTOR {
         format!(
-            "`{road}` is the best road at every length, and trials in the job find it: {gain:.2}"
+            "`{protocol}` is the fastest protocol at every length, and trials in the job find it: {gain:.2}"
         )
     } else {
         format!(
-            "no road is best at every length (`{road}` takes up to {behind:.2} times as long as the \
-             best): trials in the job find each"
+            "no protocol is fastest at every length (`{protocol}` takes up to {behind:.2} times as long as \
+             the fastest): trials in the job find each"
         )
     };
     (None, why)
 }
 
 /// The value that is fastest over all lengths.
-fn best(figures: &Figures<'_>) -> (Option<String>, String) {
-    let others = figures
+fn best(measurements: &GroupMeasurements<'_>) -> (Option<String>, String) {
+    let others = measurements
         .group
         .values
         .iter()
         .filter(|value| **value != "auto");
-    let gains = others.map(|&value| (value, figures.factor("auto", value, |_| true)));
+    let gains = others.map(|&value| (value, measurements.ratio("auto", value, |_| true)));
     match gains.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        Some((value, gain)) if gain > NOISE && !figures.always_longer("auto", value, |_| true) => {
+        Some((value, gain))
+            if gain > NOISE_FACTOR
+                && !measurements.slower_in_every_round("auto", value, |_| true) =>
+        {
             (None, undecided(value))
         }
-        Some((value, gain)) if gain > NOISE => (
+        Some((value, gain)) if gain > NOISE_FACTOR => (
             Some(value.into()),
             format!("over all lengths {gain:.2} times as fast as `auto`"),
         ),
@@ -198,26 +217,26 @@ fn best(figures: &Figures<'_>) -> (Option<String>, String) {
     }
 }
 
-/// Why a value that is faster on the whole is not taken.
+/// The reason for a default although another value is faster in the mean.
 fn undecided(value: &str) -> String {
-    format!("{value} would be faster on the whole, but not in every round")
+    format!("{value} is faster in the mean, but not in every round")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Figures of one group on two pairs of processors, as `time(value, pair, bytes)` says.
-    fn figures(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Figure> {
+    /// GroupMeasurements of one group on two pairs of processors, as `time(value, pair, bytes)` says.
+    fn measurements(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Measurement> {
         let group = GROUPS
             .iter()
             .find(|group| group.setting == setting)
             .expect("a group");
-        let mut figures = Vec::new();
+        let mut measurements = Vec::new();
         for &value in group.values {
             for pair in 0..2 {
                 for &bytes in group.lengths {
-                    figures.push(Figure {
+                    measurements.push(Measurement {
                         setting: group.setting,
                         value,
                         pair,
@@ -227,17 +246,17 @@ mod tests {
                 }
             }
         }
-        figures
+        measurements
     }
 
     fn chosen(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Option<String> {
-        let choices = all(&figures(setting, time));
+        let choices = all(&measurements(setting, time));
         let choice = choices.into_iter().find(|choice| choice.setting == setting);
         choice.expect("a choice").value
     }
 
     #[test]
-    fn what_is_alike_stays_at_its_default() {
+    fn equal_times_keep_the_default() {
         for group in GROUPS.iter().filter(|group| group.values.len() > 1) {
             assert_eq!(chosen(group.setting, |_, _, bytes| bytes as f64), None);
             // Noise of a few parts in a hundred, other for each value.
@@ -289,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_road_is_set_only_where_it_is_best_throughout() {
+    fn a_protocol_is_set_only_where_it_is_fastest_at_every_length() {
         let single = |value: &str, _: usize, bytes: u64| {
             bytes as f64 * if value == "single" { 1.0 } else { 1.5 }
         };
@@ -323,20 +342,20 @@ mod tests {
         };
         assert_eq!(chosen("shm_chunk", time).as_deref(), Some("32KiB"));
         // Once it was not.
-        let mut figures = figures("shm_chunk", time);
-        for figure in &mut figures {
-            let time = figure.rounds[0];
-            figure.rounds = vec![
+        let mut measurements = measurements("shm_chunk", time);
+        for measurement in &mut measurements {
+            let time = measurement.rounds[0];
+            measurement.rounds = vec![
                 time,
                 time,
-                if figure.value == "auto" {
+                if measurement.value == "auto" {
                     time / 2.0
                 } else {
                     time
                 },
             ];
         }
-        let choice = &all(&figures)[3];
+        let choice = &all(&measurements)[3];
         assert_eq!((choice.setting, &choice.value), ("shm_chunk", &None));
         assert!(choice.why.contains("not in every round"), "{}", choice.why);
     }

@@ -1,103 +1,108 @@
-//! What a message costs between two processors of this machine, as LogGP says it (Alexandrov, Ionescu,
-//! Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995): fitted to
-//! figures.
+//! Fits the LogGP costs of a message between two processors of this machine (Alexandrov, Ionescu,
+//! Schauser and Scheiman, "LogGP: incorporating long messages into the LogP model", 1995).
 //!
-//! `o` is the time for which the busier end is busy with a short message: what one more takes in a row of
-//! many. `G` is what one more byte takes of a long message; `L` what is left of a short message's way when
-//! `o` is taken off at both ends. (Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for
-//! modern interconnection networks", 2007, measure so, too.)
+//! `o` is the processor time of a short message at the busier end: the time of one more message in a series without
+//! pauses. `G` is the time of one more byte of a long message. `L` is the one-way time of a short message without `o` at
+//! both ends. (Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for
+//! modern interconnection networks", 2007, measure these in the same way.)
 
 use oxmpi_coll::machine::Machine;
 
-use super::choose::Choice;
-use super::plan::{Figure, LENGTHS_OF_COSTS, ONE_WAY, ROW, median};
+use super::choose::SettingChoice;
+use super::plan::{BACK_TO_BACK, LENGTHS_OF_COSTS, Measurement, ONE_WAY, median};
 
-/// By what factor a cost must differ from the machine's, to be worth saying: an algorithm's time hardly
-/// depends on less.
+/// Factor by which a cost must differ from the machine's to be set; smaller differences hardly change choices.
 const APART: f64 = 1.25;
 
-/// From so many bytes on a message shows what a byte costs.
+/// Least length in bytes of the messages that show the cost of a byte.
 const LONG: u64 = 16 << 10;
 
-/// The costs of a message: nanoseconds, and nanoseconds for a byte.
+/// The LogGP costs of a message: nanoseconds, and nanoseconds for a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Costs {
+struct LogGpCosts {
     latency: f64,
     overhead: f64,
     byte: f64,
 }
 
-/// The fit to times one way of messages of so many bytes, the shortest first, and to what one more message
-/// takes in a row; `None` where there is no such time, or a longer message takes less.
-fn fit(one_way: &[(u64, f64)], in_a_row: f64) -> Option<Costs> {
+/// The costs that fit the one-way times by length, the shortest first, and the time of one more message in a series.
+/// `None` if times are missing or longer messages take less.
+fn fit(one_way: &[(u64, f64)], back_to_back: f64) -> Option<LogGpCosts> {
     let (&(shortest, least), longer) = one_way.split_first()?;
     let long = longer.iter().filter(|(bytes, _)| *bytes >= LONG);
     let slopes: Vec<f64> = long
         .map(|(bytes, time)| (time - least) / (bytes - shortest) as f64)
         .collect();
     let byte = (!slopes.is_empty()).then(|| median(slopes))?;
-    // At both ends the message is somewhere meanwhile.
-    let overhead = in_a_row.min(least / 2.0);
+    // Both ends together take at most the whole time.
+    let overhead = back_to_back.min(least / 2.0);
     let latency = least - 2.0 * overhead - byte * shortest as f64;
-    let is_sound = byte > 0.0 && in_a_row > 0.0;
-    is_sound.then_some(Costs {
+    let is_sound = byte > 0.0 && back_to_back > 0.0;
+    is_sound.then_some(LogGpCosts {
         latency: latency.max(0.0),
         overhead,
         byte,
     })
 }
 
-/// The costs that stand for all pairs of processors: the mean over those that were measured.
-fn of_pairs(figures: &[Figure]) -> Option<Costs> {
+/// The mean of the costs over the measured processor pairs.
+fn of_pairs(measurements: &[Measurement]) -> Option<LogGpCosts> {
     let time = |setting: &str, pair: usize, bytes: u64| {
-        let is_it = |figure: &&Figure| {
-            (figure.setting, figure.pair, figure.bytes) == (setting, pair, bytes)
+        let is_it = |measurement: &&Measurement| {
+            (measurement.setting, measurement.pair, measurement.bytes) == (setting, pair, bytes)
         };
-        figures.iter().find(is_it).map(Figure::nanoseconds)
+        measurements
+            .iter()
+            .find(is_it)
+            .map(Measurement::nanoseconds)
     };
     let of_pair = |pair: usize| {
         let lengths = LENGTHS_OF_COSTS.iter();
         let one_way = lengths.map(|&bytes| Some((bytes, time(ONE_WAY, pair, bytes)?)));
         let one_way: Option<Vec<_>> = one_way.collect();
-        fit(&one_way?, time(ROW, pair, LENGTHS_OF_COSTS[0])?)
+        fit(&one_way?, time(BACK_TO_BACK, pair, LENGTHS_OF_COSTS[0])?)
     };
-    let pairs = figures.iter().map(|figure| figure.pair + 1).max()?;
-    let all: Option<Vec<Costs>> = (0..pairs).map(of_pair).collect();
+    let pairs = measurements
+        .iter()
+        .map(|measurement| measurement.pair + 1)
+        .max()?;
+    let all: Option<Vec<LogGpCosts>> = (0..pairs).map(of_pair).collect();
     let all = all?;
-    let mean = |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-    Some(Costs {
+    let mean = |of: fn(&LogGpCosts) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+    Some(LogGpCosts {
         latency: mean(|costs| costs.latency),
         overhead: mean(|costs| costs.overhead),
         byte: mean(|costs| costs.byte),
     })
 }
 
-/// What to set of the costs by which collectives' algorithms are chosen: all, if one of them is far from
-/// what `machine` says, else none.
-pub(super) fn choices(figures: &[Figure], machine: &Machine) -> [Choice; 3] {
+/// The choices for the costs of a message inside a node: all are set if one differs from `machine` by [`APART`], else
+/// none.
+pub(super) fn choices(measurements: &[Measurement], machine: &Machine) -> [SettingChoice; 3] {
     let nanoseconds = |picoseconds: u64| picoseconds as f64 / 1000.0;
-    let told = Costs {
+    let of_machine = LogGpCosts {
         latency: nanoseconds(machine.node.latency),
         overhead: nanoseconds(machine.node.send),
         byte: nanoseconds(machine.node.byte),
     };
-    let fitted = of_pairs(figures);
-    let is_apart = |of: fn(&Costs) -> f64| {
-        let (one, other) = (fitted.as_ref().map_or(1.0, of), of(&told).max(0.001));
+    let fitted = of_pairs(measurements);
+    let is_apart = |of: fn(&LogGpCosts) -> f64| {
+        let (one, other) = (fitted.as_ref().map_or(1.0, of), of(&of_machine).max(0.001));
         one > APART * other || other > APART * one
     };
     let is_set = fitted.is_some()
         && (is_apart(|costs| costs.latency)
             || is_apart(|costs| costs.overhead)
             || is_apart(|costs| costs.byte));
-    let choice = |setting, what: &str, value: fn(&Costs) -> String, of_machine: String| Choice {
-        setting,
-        value: fitted.as_ref().filter(|_| is_set).map(value),
-        why: match &fitted {
-            None => "what was measured fits no such costs".into(),
-            Some(costs) => format!("{what} is {}, the machine's {of_machine}", value(costs)),
-        },
-    };
+    let choice =
+        |setting, what: &str, value: fn(&LogGpCosts) -> String, default: String| SettingChoice {
+            setting,
+            value: fitted.as_ref().filter(|_| is_set).map(value),
+            why: match &fitted {
+                None => "the measurements fit no LogGP costs".into(),
+                Some(costs) => format!("{what} is {}, the machine's {default}", value(costs)),
+            },
+        };
     let duration = |nanoseconds: f64| format!("{:.0}ns", nanoseconds.max(1.0));
     let bandwidth = |byte: f64| format!("{:.0}M", 1e3 / byte);
     [
@@ -105,19 +110,19 @@ pub(super) fn choices(figures: &[Figure], machine: &Machine) -> [Choice; 3] {
             "coll_node_latency",
             "L of a message, fitted,",
             |costs| format!("{:.0}ns", costs.latency.max(1.0)),
-            duration(told.latency),
+            duration(of_machine.latency),
         ),
         choice(
             "coll_node_overhead",
             "o of a message, fitted,",
             |costs| format!("{:.0}ns", costs.overhead.max(1.0)),
-            duration(told.overhead),
+            duration(of_machine.overhead),
         ),
         choice(
             "coll_node_bandwidth",
             "1/G of a message, fitted,",
             |costs| format!("{:.0}M", 1e3 / costs.byte),
-            bandwidth(told.byte),
+            bandwidth(of_machine.byte),
         ),
     ]
 }
@@ -128,8 +133,8 @@ mod tests {
 
     use super::*;
 
-    /// The times that such costs make.
-    fn one_way(costs: Costs, noise: impl Fn(usize) -> f64) -> Vec<(u64, f64)> {
+    /// The one-way times with these costs.
+    fn one_way(costs: LogGpCosts, noise: impl Fn(usize) -> f64) -> Vec<(u64, f64)> {
         let time = |(at, &bytes): (usize, &u64)| {
             let time = costs.latency + 2.0 * costs.overhead + costs.byte * bytes as f64;
             (bytes, time * noise(at))
@@ -140,7 +145,7 @@ mod tests {
     proptest! {
         #[test]
         fn costs_are_found_again(latency in 1.0..2000.0, overhead in 1.0..500.0, byte in 0.01..2.0) {
-            let costs = Costs { latency, overhead, byte };
+            let costs = LogGpCosts { latency, overhead, byte };
             let found = fit(&one_way(costs, |_| 1.0), overhead).expect("a fit");
             prop_assert!((found.latency - latency).abs() < 1e-6 * latency + 1e-6);
             prop_assert!((found.byte - byte).abs() < 1e-9);
@@ -154,7 +159,7 @@ mod tests {
             byte in 0.01..2.0,
             noise in prop::collection::vec(0.95..1.05, LENGTHS_OF_COSTS.len()),
         ) {
-            let costs = Costs { latency, overhead, byte };
+            let costs = LogGpCosts { latency, overhead, byte };
             let found = fit(&one_way(costs, |at| noise[at]), overhead).expect("a fit");
             let short = latency + 2.0 * overhead + byte * LENGTHS_OF_COSTS[0] as f64;
             let off = 0.1 * short / LONG as f64 + 0.06 * byte;
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(fit(&flat, 10.0), None);
         assert_eq!(fit(&[(8, 100.0)], 10.0), None);
         assert_eq!(fit(&[], 10.0), None);
-        let costs = Costs {
+        let costs = LogGpCosts {
             latency: 50.0,
             overhead: 20.0,
             byte: 0.1,
@@ -185,33 +190,39 @@ mod tests {
         assert!(found.latency < 1e-9 && found.overhead < 46.0, "{found:?}");
     }
 
-    /// Figures of costs between two pairs of processors.
-    fn figures(of: [Costs; 2]) -> Vec<Figure> {
-        let figure = |setting, pair, bytes, time| Figure {
+    /// GroupMeasurements of costs between two pairs of processors.
+    fn measurements(of: [LogGpCosts; 2]) -> Vec<Measurement> {
+        let measurement = |setting, pair, bytes, time| Measurement {
             setting,
             value: "auto",
             pair,
             bytes,
             rounds: vec![time],
         };
-        let of_pair = |(pair, costs): (usize, Costs)| {
+        let of_pair = |(pair, costs): (usize, LogGpCosts)| {
             let all = one_way(costs, |_| 1.0).into_iter();
-            let all = all.map(move |(bytes, time)| figure(ONE_WAY, pair, bytes, time));
-            all.chain([figure(ROW, pair, LENGTHS_OF_COSTS[0], costs.overhead)])
+            let all = all.map(move |(bytes, time)| measurement(ONE_WAY, pair, bytes, time));
+            all.chain([measurement(
+                BACK_TO_BACK,
+                pair,
+                LENGTHS_OF_COSTS[0],
+                costs.overhead,
+            )])
         };
         of.into_iter().enumerate().flat_map(of_pair).collect()
     }
 
     #[test]
     fn costs_are_set_where_they_are_far_from_the_machine_s() {
-        let values = |costs| choices(&figures(costs), &Machine::ZEN4).map(|choice| choice.value);
-        let like = Costs {
+        let values =
+            |costs| choices(&measurements(costs), &Machine::ZEN4).map(|choice| choice.value);
+        let like = LogGpCosts {
             latency: 42.0,
             overhead: 15.0,
             byte: 0.06,
         };
         assert_eq!(values([like; 2]), [None, None, None]);
-        let far = Costs {
+        let far = LogGpCosts {
             latency: 360.0,
             overhead: 35.0,
             byte: 0.1,

@@ -1,17 +1,17 @@
-//! The settings file that a measurement ends in.
+//! The settings file that `oxmpi settings --tune` writes.
 
 use std::path::Path;
 
 use oxmpi_os::host;
 
-use super::Report;
-use super::choose::Choice;
-use super::pairs::Pair;
+use super::TuningReport;
+use super::choose::SettingChoice;
+use super::pairs::CpuPair;
 
-/// Whether `path` may be written, before anything is measured for it.
+/// Checks before the measurement that `path` may be written.
 ///
 /// # Errors
-/// A sentence: it is there and may not be replaced, or its folder is not there.
+/// The file exists without `--force`, or its folder does not exist.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), String> {
     if path.symlink_metadata().is_ok() && !force {
         return Err(format!(
@@ -33,8 +33,8 @@ pub(super) fn check(path: &Path, force: bool) -> Result<(), String> {
     }
 }
 
-/// The file: a line for each value that differs from its default, the others as comments.
-pub(super) fn text(report: &Report) -> String {
+/// The file: a line for each value that differs from its default, and a comment for each default.
+pub(super) fn text(report: &TuningReport) -> String {
     let between = report
         .pairs
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn text(report: &Report) -> String {
          # All hosts of a job need the same coll_ values, or it ends at its start: copy this file, and tune no second host.\n",
         host::name()
     );
-    for Choice {
+    for SettingChoice {
         setting,
         value,
         why,
@@ -62,14 +62,14 @@ pub(super) fn text(report: &Report) -> String {
     text
 }
 
-/// A pair of processors in words.
-pub(super) fn describe(pair: &Pair) -> String {
-    let Pair {
+/// A description of a processor pair.
+pub(super) fn describe(pair: &CpuPair) -> String {
+    let CpuPair {
         name,
         processors: [first, second],
-        line_ns,
+        line_transfer_ns,
     } = pair;
-    format!("processors {first} and {second} ({name}: a line takes {line_ns:.0} ns)")
+    format!("processors {first} and {second} ({name}: a cache line takes {line_transfer_ns:.0} ns)")
 }
 
 #[cfg(test)]
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use oxmpi::settings::{File, Origin, Sources, TABLE, resolve};
 
-    fn choice(setting: &'static str, value: Option<&str>) -> Choice {
-        Choice {
+    fn choice(setting: &'static str, value: Option<&str>) -> SettingChoice {
+        SettingChoice {
             setting,
             value: value.map(String::from),
             why: "since it is so".into(),
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let report = Report {
-            pairs: vec![Pair {
+        let report = TuningReport {
+            pairs: vec![CpuPair {
                 name: "near",
                 processors: [0, 1],
-                line_ns: 50.0,
+                line_transfer_ns: 50.0,
             }],
-            figures: Vec::new(),
+            measurements: Vec::new(),
             choices: vec![
                 choice("short_limit", None),
                 choice("eager_limit", Some("2048")),
@@ -111,7 +111,7 @@ mod tests {
         };
         let values = resolve(TABLE, &sources).expect("a file that is understood");
         assert!(values.warnings.is_empty(), "{:?}", values.warnings);
-        for Choice { setting, value, .. } in &report.choices {
+        for SettingChoice { setting, value, .. } in &report.choices {
             let read = values.get(setting);
             assert_eq!(read.text, value.as_deref().unwrap_or("auto"), "{setting}");
             let is_set = matches!(read.origin, Origin::File { .. });

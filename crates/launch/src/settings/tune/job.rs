@@ -1,16 +1,16 @@
-//! One measurement: a job of two ranks, started as a user would start it.
+//! One trial: a job of two ranks, started as a user starts it.
 
 use std::process::{Command, Stdio};
 
 use oxmpi_text::EnvName;
 
-use super::plan::{Job, Timed};
+use super::plan::{Timing, TrialJob};
 
-/// Runs `job` on two processors, and gives nanoseconds one way for each length of its group.
+/// Runs `job` on two processors. Returns the nanoseconds for each length of its group.
 ///
 /// # Errors
-/// A sentence with what the job said.
-pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String> {
+/// A sentence with the error of the job.
+pub(super) fn run(job: &TrialJob, processors: &[usize; 2]) -> Result<Vec<f64>, String> {
     let program = std::env::current_exe()
         .map_err(|why| format!("cannot find this program's own file: {why}"))?;
     let lengths = listed(job.group.lengths);
@@ -20,7 +20,7 @@ pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String
         .arg(&program)
         .args(["settings", "--measure", &lengths, "--on"])
         .arg(listed(processors))
-        .args((job.group.timed == Timed::InARow).then_some("--in-a-row"))
+        .args((job.group.timing == Timing::BackToBack).then_some("--back-to-back"))
         .envs(
             job.settings()
                 .map(|(name, value)| (EnvName(name).to_string(), value)),
@@ -36,8 +36,8 @@ pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).trim_end()));
     }
-    let said = String::from_utf8_lossy(&output.stdout);
-    read(&said, job.group.lengths).ok_or_else(|| failed(&format!("it said {said:?}")))
+    let output = String::from_utf8_lossy(&output.stdout);
+    read(&output, job.group.lengths).ok_or_else(|| failed(&format!("unexpected output {output:?}")))
 }
 
 fn listed(numbers: &[impl ToString]) -> String {
@@ -45,9 +45,9 @@ fn listed(numbers: &[impl ToString]) -> String {
     numbers.join(",")
 }
 
-/// The times in what a job said: a line `BYTES NANOSECONDS` for each of `lengths`, in their order.
-fn read(said: &str, lengths: &[u64]) -> Option<Vec<f64>> {
-    let mut lines = said.lines();
+/// The times in the output of a job: a line `BYTES NANOSECONDS` for each of `lengths`, in their order.
+fn read(output: &str, lengths: &[u64]) -> Option<Vec<f64>> {
+    let mut lines = output.lines();
     let times: Option<Vec<f64>> = lengths
         .iter()
         .map(|length| {
@@ -64,7 +64,7 @@ mod tests {
     use super::read;
 
     #[test]
-    fn every_length_has_its_line() {
+    fn the_output_has_a_line_for_each_length() {
         assert_eq!(read("8 50.5\n64 70\n", &[8, 64]), Some(vec![50.5, 70.0]));
         for bad in [
             "",

@@ -1,18 +1,17 @@
-//! `oxmpi settings --tune`: measures this machine, and writes what its settings should be to a file.
+//! `oxmpi settings --tune`: measures this machine and writes the settings that suit it to a file.
 //!
 //! ```text
-//! pairs    which two processors are near, and which are far
-//! plan     what is measured: settings, values, lengths
-//! job      one measurement: a job of two ranks with one value of one setting
-//!   rank   what each of its ranks does
-//! choose   from figures to values: pure
-//! costs    the same for what a message costs: a fit
+//! pairs    the nearest and the farthest two processors
+//! plan     the trials: settings, values, lengths
+//! job      one trial: a job of two ranks with one value of one setting
+//!   rank   the ranks of a trial
+//! choose   the choice of values from measurements
+//! costs    the fit of LogGP costs
 //! file     the settings file
-//! show     the report, for people and as JSON
+//! show     the report, as text and as JSON
 //! ```
 //!
-//! The ranks of a measurement are this program again, as in `oxmpi bench`: what is timed is what a
-//! user's job would see, launcher, settings and all.
+//! The ranks of a trial run this program, started by `oxmpi run`, so that the times are those of a user's job.
 
 mod choose;
 mod costs;
@@ -29,57 +28,58 @@ use indicatif::{ProgressBar, ProgressStyle};
 use oxmpi::settings::Sources;
 use oxmpi_coll::machine::Machine;
 
-use crate::complain::Failure;
-use crate::target::{self, Target};
+use crate::destination::{self, Destination};
+use crate::diagnostics::CommandError;
 
-pub(super) use plan::Timed;
-pub(super) use rank::{Measure, measure};
+pub(super) use plan::Timing;
+pub(super) use rank::{MeasureOptions, measure};
 
-/// What the user asked for.
-pub(super) struct Tune {
-    /// Where the settings go; the user's own file where none is named.
+/// The options of `oxmpi settings --tune`.
+pub(super) struct TuneOptions {
+    /// File for the settings; default: the user's settings file.
     pub(super) output: Option<PathBuf>,
-    /// A file that is there may be replaced.
+    /// Whether to replace an existing file.
     pub(super) force: bool,
-    /// How often everything is measured.
+    /// Number of rounds.
     pub(super) rounds: u32,
-    /// The report as JSON.
+    /// Whether to print the report as JSON.
     pub(super) json: bool,
-    /// The machine by whose costs jobs choose algorithms if they are told no others.
+    /// The machine whose costs are the defaults of the cost settings.
     pub(super) machine: Machine,
 }
 
-/// Everything that the report tells.
-struct Report {
-    pairs: Vec<pairs::Pair>,
-    figures: Vec<plan::Figure>,
-    choices: Vec<choose::Choice>,
+/// Everything that the report prints.
+struct TuningReport {
+    pairs: Vec<pairs::CpuPair>,
+    measurements: Vec<plan::Measurement>,
+    choices: Vec<choose::SettingChoice>,
     file: PathBuf,
 }
 
-/// Measures, writes the file, and gives the report.
+/// Measures, writes the file, and returns the report.
 ///
 /// # Errors
-/// Before anything is measured: a file that may not be written. Later: a measurement that failed.
-pub(super) fn run(tune: &Tune) -> Result<String, Failure> {
+/// Before the measurement, if the file may not be written; later, if a trial fails.
+pub(super) fn run(tune: &TuneOptions) -> Result<String, CommandError> {
     let path = tune.output.clone().or_else(Sources::users_file);
     let path = path.ok_or_else(|| {
         let why = "no home directory to write a settings file to; name one: --output FILE";
-        Failure::Usage(why.into())
+        CommandError::Usage(why.into())
     })?;
-    file::check(&path, tune.force).map_err(Failure::Usage)?;
-    let pairs = pairs::find().map_err(Failure::Data)?;
-    let figures = figures(&pairs, tune.rounds).map_err(Failure::Data)?;
-    let mut choices = choose::all(&figures);
-    choices.extend(costs::choices(&figures, &tune.machine));
-    let report = Report {
+    file::check(&path, tune.force).map_err(CommandError::Usage)?;
+    let pairs = pairs::find().map_err(CommandError::Io)?;
+    let measurements = measurements(&pairs, tune.rounds).map_err(CommandError::Io)?;
+    let mut choices = choose::all(&measurements);
+    choices.extend(costs::choices(&measurements, &tune.machine));
+    let report = TuningReport {
         pairs,
-        figures,
+        measurements,
         choices,
         file: path.clone(),
     };
     let overwrite = tune.force;
-    target::put(&file::text(&report), &Target::File { path, overwrite }).map_err(Failure::Data)?;
+    destination::write(&file::text(&report), &Destination::File { path, overwrite })
+        .map_err(CommandError::Io)?;
     Ok(if tune.json {
         show::json(&report)
     } else {
@@ -87,22 +87,21 @@ pub(super) fn run(tune: &Tune) -> Result<String, Failure> {
     })
 }
 
-/// Measures all that the plan names, `rounds` times in turn: what disturbs one moment of the machine
-/// then disturbs all values alike.
-fn figures(pairs: &[pairs::Pair], rounds: u32) -> Result<Vec<plan::Figure>, String> {
+/// Runs all trials `rounds` times in turn, so that a disturbance affects all values alike.
+fn measurements(pairs: &[pairs::CpuPair], rounds: u32) -> Result<Vec<plan::Measurement>, String> {
     let jobs = plan::jobs(pairs.len());
     let bar = ProgressBar::new(u64::from(rounds) * jobs.len() as u64);
     let form = "measuring {bar:40} {pos}/{len} jobs, {eta} left: {msg}";
     bar.set_style(ProgressStyle::with_template(form).expect("a template"));
-    let mut figures = Vec::new();
+    let mut measurements = Vec::new();
     for _ in 0..rounds {
         for job in &jobs {
             bar.set_message(format!("{} = {}", job.group.setting, job.value));
             let nanoseconds = job::run(job, &pairs[job.pair].processors)?;
-            plan::add(&mut figures, job, &nanoseconds);
+            plan::add(&mut measurements, job, &nanoseconds);
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
-    Ok(figures)
+    Ok(measurements)
 }

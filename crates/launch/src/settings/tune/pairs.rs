@@ -1,4 +1,4 @@
-//! Which two processors are near each other, and which are far.
+//! Finds the nearest and the farthest two processors, by the transfer time of a cache line.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -8,61 +8,61 @@ use oxmpi_topo::Kind;
 
 use crate::machine;
 
-/// Processors that are looked at, at most: of a larger machine every n-th core.
-const LOOKED_AT: usize = 64;
+/// Largest number of probed processors; of a larger machine every n-th core is probed.
+const PROBED_MAX: usize = 64;
 
-/// The far pair is measured too if it is so many times as far.
+/// Ratio of transfer times above which the far pair is measured too.
 const APART: f64 = 1.3;
 
-/// How long one look takes, and the turns of a block: the fastest block counts.
-const LOOK: Duration = Duration::from_millis(10);
-const TURNS: u64 = 100;
+/// Time of one probe, and exchanges in a block; the fastest block counts.
+const PROBE: Duration = Duration::from_millis(10);
+const EXCHANGES: u64 = 100;
 
 /// Two processors.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair {
+pub(super) struct CpuPair {
     /// `near` or `far`.
     pub(super) name: &'static str,
     pub(super) processors: [usize; 2],
-    /// What a line takes that both write in turn, one way.
-    pub(super) line_ns: f64,
+    /// One-way transfer time of a cache line that both processors write.
+    pub(super) line_transfer_ns: f64,
 }
 
-/// The nearest processor to the first one, on a core of its own, and the farthest if that differs.
+/// The first processor with the nearest one on another core, and with the farthest one if that is much farther.
 ///
 /// # Errors
-/// A sentence, where there are no two processors, or they cannot be used.
-pub(super) fn find() -> Result<Vec<Pair>, String> {
+/// If this process cannot use two processors.
+pub(super) fn find() -> Result<Vec<CpuPair>, String> {
     let cores = cores()?;
     let [first, others @ ..] = cores.as_slice() else {
-        return Err("this process may use no processor".into());
+        return Err("this process has no processor".into());
     };
     if others.is_empty() {
         return Err(format!(
-            "this process may use processor {first} only, and a message is measured between two"
+            "this process may use only processor {first}, but a measurement needs two"
         ));
     }
-    let mut looks = Vec::new();
+    let mut probes = Vec::new();
     for &other in others {
-        let line_ns = line(*first, other)
+        let line_transfer_ns = line(*first, other)
             .map_err(|why| format!("processors {first} and {other} cannot be used: {why}"))?;
-        looks.push(([*first, other], line_ns));
+        probes.push(([*first, other], line_transfer_ns));
     }
-    Ok(near_and_far(&looks))
+    Ok(near_and_far(&probes))
 }
 
-/// The ends of `looks`, which are not empty.
-fn near_and_far(looks: &[([usize; 2], f64)]) -> Vec<Pair> {
-    let pair = |name, &(processors, line_ns): &([usize; 2], f64)| Pair {
+/// The nearest and the farthest pair of `probes`.
+fn near_and_far(probes: &[([usize; 2], f64)]) -> Vec<CpuPair> {
+    let pair = |name, &(processors, line_transfer_ns): &([usize; 2], f64)| CpuPair {
         name,
         processors,
-        line_ns,
+        line_transfer_ns,
     };
     let by_time = |a: &&([usize; 2], f64), b: &&([usize; 2], f64)| a.1.total_cmp(&b.1);
-    let ends = looks
+    let ends = probes
         .iter()
         .min_by(by_time)
-        .zip(looks.iter().max_by(by_time));
+        .zip(probes.iter().max_by(by_time));
     let Some((near, far)) = ends else {
         return Vec::new();
     };
@@ -73,11 +73,11 @@ fn near_and_far(looks: &[([usize; 2], f64)]) -> Vec<Pair> {
     pairs
 }
 
-/// A processor of each core that this process may use, or of every n-th.
+/// A processor of each core, or of every n-th core, in the mask of this process.
 fn cores() -> Result<Vec<usize>, String> {
-    let mask = affinity::current().map_err(|why| format!("no processors are told: {why}"))?;
+    let mask = affinity::current().map_err(|why| format!("cannot read the CPU mask: {why}"))?;
     let allowed: Vec<usize> = affinity::cpus(&mask).collect();
-    let machine = machine::this(false)?;
+    let machine = machine::local(false)?;
     let first_of_core = |&cpu: &usize| {
         let core = machine.pu(cpu).and_then(|pu| pu.ancestor(Kind::Core));
         core.is_none_or(|core| {
@@ -86,27 +86,27 @@ fn cores() -> Result<Vec<usize>, String> {
         })
     };
     let cores: Vec<usize> = allowed.iter().copied().filter(first_of_core).collect();
-    let step = cores.len().div_ceil(LOOKED_AT).max(1);
+    let step = cores.len().div_ceil(PROBED_MAX).max(1);
     Ok(cores.into_iter().step_by(step).collect())
 }
 
-/// A line of its own, and the neighbour that is fetched with it.
+/// A cache line of its own, with the neighbour that the prefetcher fetches.
 #[repr(align(128))]
-struct Line(AtomicU64);
+struct CacheLine(AtomicU64);
 
-/// Set when the look is over.
+/// Ends the probe.
 const STOP: u64 = u64::MAX;
 
-/// Nanoseconds one way of a line that two processors write in turn: the fastest of some blocks.
+/// One-way transfer time in nanoseconds of a cache line that two processors write alternately: the fastest block.
 fn line(first: usize, second: usize) -> std::io::Result<f64> {
-    let line = Line(AtomicU64::new(0));
+    let line = CacheLine(AtomicU64::new(0));
     std::thread::scope(|threads| {
         let there = threads.spawn(|| {
             let bound = affinity::set_current(&affinity::mask([second]));
             answer(&line.0);
             bound
         });
-        // In a thread of its own as well: this one keeps its processors.
+        // In a thread of its own, so that the mask of this thread stays.
         let here = threads.spawn(|| {
             let bound = affinity::set_current(&affinity::mask([first]));
             let fastest = ask(&line.0);
@@ -119,25 +119,25 @@ fn line(first: usize, second: usize) -> std::io::Result<f64> {
     })
 }
 
-/// Writes the odd turns.
+/// Writes odd numbers and waits for the even ones.
 fn ask(line: &AtomicU64) -> f64 {
     let (start, mut turn) = (Instant::now(), 0);
     let mut fastest = f64::INFINITY;
-    while start.elapsed() < LOOK || fastest.is_infinite() {
+    while start.elapsed() < PROBE || fastest.is_infinite() {
         let begin = Instant::now();
-        for _ in 0..TURNS {
+        for _ in 0..EXCHANGES {
             line.store(turn + 1, Relaxed);
             turn += 2;
             while line.load(Relaxed) != turn {
                 std::hint::spin_loop();
             }
         }
-        fastest = fastest.min(begin.elapsed().as_nanos() as f64 / TURNS as f64 / 2.0);
+        fastest = fastest.min(begin.elapsed().as_nanos() as f64 / EXCHANGES as f64 / 2.0);
     }
     fastest
 }
 
-/// Writes the even turns until the other side stops.
+/// Answers odd numbers with even ones until [`STOP`].
 fn answer(line: &AtomicU64) {
     loop {
         match line.load(Relaxed) {

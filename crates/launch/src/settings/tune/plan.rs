@@ -1,113 +1,113 @@
-//! What is measured: of each setting a few values, each at the lengths of messages that it moves.
+//! The trials of `oxmpi settings --tune`: a few values of each setting, at the message lengths that it affects.
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// One setting and what is tried of it.
+/// One setting with the values and lengths to try.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct TrialGroup {
     pub(super) setting: &'static str,
-    /// What the values stand for.
+    /// What the values select.
     pub(super) about: &'static str,
     pub(super) values: &'static [&'static str],
     /// Bytes of the messages.
     pub(super) lengths: &'static [u64],
-    /// Other settings that must stand still meanwhile.
-    pub(super) beside: &'static [(&'static str, &'static str)],
-    /// What is timed of a message.
-    pub(super) timed: Timed,
+    /// Other settings with fixed values.
+    pub(super) fixed: &'static [(&'static str, &'static str)],
+    /// Which time of a message is measured.
+    pub(super) timing: Timing,
 }
 
-/// What is timed of a message.
+/// Which time of a message is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::settings) enum Timed {
-    /// Its way: half of there and back.
+pub(in crate::settings) enum Timing {
+    /// The one-way time: half of a round trip.
     OneWay,
-    /// What one more takes in a row of many, of which the last one is answered.
-    InARow,
+    /// The time of one more message in a series without pauses, whose last message is answered.
+    BackToBack,
 }
 
-/// The setting whose group has messages one way, for all costs.
+/// The setting whose group measures one-way times, for all costs.
 pub(super) const ONE_WAY: &str = "coll_node_latency";
-/// The setting whose group has rows of messages.
-pub(super) const ROW: &str = "coll_node_overhead";
+/// The setting whose group measures series of messages.
+pub(super) const BACK_TO_BACK: &str = "coll_node_overhead";
 /// Bytes of the messages from which costs are fitted.
 pub(super) const LENGTHS_OF_COSTS: &[u64] = &[8, KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
 
-/// Everything that is measured. All are set for each job: what is not tried is `auto`.
-pub(super) const GROUPS: [Group; 6] = [
-    Group {
+/// All groups. Each job sets all of their settings; a setting that is not tried is `auto`.
+pub(super) const GROUPS: [TrialGroup; 6] = [
+    TrialGroup {
         setting: "short_limit",
-        about: "path E0 (one line or two) against E1 (a buffer)",
+        about: "path E0 (one or two cache lines) against E1 (a buffer)",
         values: &[E0, E1],
         lengths: &[56, 64, 80, 96, 112],
-        beside: &[],
-        timed: Timed::OneWay,
+        fixed: &[],
+        timing: Timing::OneWay,
     },
-    Group {
+    TrialGroup {
         setting: "eager_limit",
-        about: "path E1 (a buffer) against R0 (the receiver gets)",
+        about: "path E1 (a buffer) against R0 (rendezvous by get)",
         values: &[EAGER, RENDEZVOUS],
         lengths: &[512, KIB, 2 * KIB, 4 * KIB, 6 * KIB, 8 * KIB],
-        beside: &[],
-        timed: Timed::OneWay,
+        fixed: &[],
+        timing: Timing::OneWay,
     },
-    Group {
+    TrialGroup {
         setting: "shm_road",
-        about: "the roads of long messages",
+        about: "the protocols of long messages",
         values: &["auto", "turn", "cache", "stream", "single", "both"],
         lengths: &[16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB],
-        beside: &[],
-        timed: Timed::OneWay,
+        fixed: &[],
+        timing: Timing::OneWay,
     },
-    Group {
+    TrialGroup {
         setting: "shm_chunk",
-        about: "the pieces in which they are copied through shared memory",
+        about: "the chunks of copies through shared memory",
         values: &["auto", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB"],
         lengths: &[64 * KIB, 256 * KIB, MIB, 4 * MIB],
-        // Trials of other roads would be timed too.
-        beside: &[("shm_road", "turn")],
-        timed: Timed::OneWay,
+        // Else trials of other protocols would be measured, too.
+        fixed: &[("shm_road", "turn")],
+        timing: Timing::OneWay,
     },
-    Group {
+    TrialGroup {
         setting: ONE_WAY,
-        about: "what a message costs, for the choice of collectives' algorithms",
+        about: "the cost of a message, for the choice of collective algorithms",
         values: &["auto"],
         lengths: LENGTHS_OF_COSTS,
-        beside: &[],
-        timed: Timed::OneWay,
+        fixed: &[],
+        timing: Timing::OneWay,
     },
-    Group {
-        setting: ROW,
-        about: "one more message in a row of many: what its slower end takes",
+    TrialGroup {
+        setting: BACK_TO_BACK,
+        about: "the time of one more message in a series without pauses",
         values: &["auto"],
         lengths: &[LENGTHS_OF_COSTS[0]],
-        beside: &[],
-        timed: Timed::InARow,
+        fixed: &[],
+        timing: Timing::BackToBack,
     },
 ];
 
-/// The value of `short_limit` by which all lengths of its group take E0 ...
+/// The value of `short_limit` with which all lengths of its group take E0.
 pub(super) const E0: &str = "auto";
-/// ... and E1.
+/// The value with which they take E1.
 pub(super) const E1: &str = "48";
-/// The value of `eager_limit` by which all lengths of its group take E1 ...
+/// The value of `eager_limit` with which all lengths of its group take E1.
 pub(super) const EAGER: &str = "8192";
-/// ... and R0.
+/// The value with which they take R0.
 pub(super) const RENDEZVOUS: &str = "112";
 
 /// One job of two ranks.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub(super) group: &'static Group,
+pub(super) struct TrialJob {
+    pub(super) group: &'static TrialGroup,
     pub(super) value: &'static str,
-    /// Which pair of processors.
+    /// The number of the processor pair.
     pub(super) pair: usize,
 }
 
-/// What a message takes one way, in each round.
+/// The times of a message with one value, on one pair, in each round.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figure {
+pub(super) struct Measurement {
     pub(super) setting: &'static str,
     pub(super) value: &'static str,
     pub(super) pair: usize,
@@ -116,13 +116,13 @@ pub(super) struct Figure {
     pub(super) rounds: Vec<f64>,
 }
 
-impl Job {
+impl TrialJob {
     /// The settings of the job, by name.
     pub(super) fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (tried, value) = (self.group.setting, self.value);
-        let beside = self.group.beside;
+        let fixed = self.group.fixed;
         GROUPS.iter().map(move |group| {
-            let still = beside.iter().find(|(name, _)| *name == group.setting);
+            let still = fixed.iter().find(|(name, _)| *name == group.setting);
             let value = match still {
                 _ if group.setting == tried => value,
                 Some((_, value)) => value,
@@ -133,18 +133,18 @@ impl Job {
     }
 }
 
-/// All jobs of one round, the values of a setting one after the other.
-pub(super) fn jobs(pairs: usize) -> Vec<Job> {
-    let of_group = |group: &'static Group| {
+/// All jobs of a round.
+pub(super) fn jobs(pairs: usize) -> Vec<TrialJob> {
+    let of_group = |group: &'static TrialGroup| {
         let values = group.values.iter();
-        values.flat_map(move |&value| (0..pairs).map(move |pair| Job { group, value, pair }))
+        values.flat_map(move |&value| (0..pairs).map(move |pair| TrialJob { group, value, pair }))
     };
     GROUPS.iter().flat_map(of_group).collect()
 }
 
-impl Figure {
-    /// Whether it is of the same setting, value, pair and length.
-    fn is_of(&self, job: &Job, bytes: u64) -> bool {
+impl Measurement {
+    /// Whether it has the setting, value and pair of `job`, and the length.
+    fn is_of(&self, job: &TrialJob, bytes: u64) -> bool {
         (self.setting, self.value, self.pair, self.bytes)
             == (job.group.setting, job.value, job.pair, bytes)
     }
@@ -154,19 +154,22 @@ impl Figure {
         median(self.rounds.clone())
     }
 
-    /// By what factor the slowest round differs from the fastest.
+    /// The slowest round divided by the fastest.
     fn spread(&self) -> f64 {
         let slowest = self.rounds.iter().copied().fold(0.0, f64::max);
         slowest / self.rounds.iter().copied().fold(f64::INFINITY, f64::min)
     }
 }
 
-/// Adds the times of one job, which are those of its group's lengths in order, as one more round.
-pub(super) fn add(figures: &mut Vec<Figure>, job: &Job, nanoseconds: &[f64]) {
+/// Adds the times of a job, one for each length of its group, as one more round.
+pub(super) fn add(measurements: &mut Vec<Measurement>, job: &TrialJob, nanoseconds: &[f64]) {
     for (&bytes, &time) in job.group.lengths.iter().zip(nanoseconds) {
-        match figures.iter_mut().find(|figure| figure.is_of(job, bytes)) {
-            Some(figure) => figure.rounds.push(time),
-            None => figures.push(Figure {
+        match measurements
+            .iter_mut()
+            .find(|measurement| measurement.is_of(job, bytes))
+        {
+            Some(measurement) => measurement.rounds.push(time),
+            None => measurements.push(Measurement {
                 setting: job.group.setting,
                 value: job.value,
                 pair: job.pair,
@@ -177,12 +180,12 @@ pub(super) fn add(figures: &mut Vec<Figure>, job: &Job, nanoseconds: &[f64]) {
     }
 }
 
-/// How much rounds differ, as a factor: near 1 on a quiet machine.
-pub(super) fn spread(figures: &[Figure]) -> f64 {
-    median(figures.iter().map(Figure::spread).collect())
+/// The median spread of rounds as a ratio: near 1 on an idle machine.
+pub(super) fn spread(measurements: &[Measurement]) -> f64 {
+    median(measurements.iter().map(Measurement::spread).collect())
 }
 
-/// The median of `numbers`; 1 where there is none.
+/// The median of `numbers`; 1 if there are none.
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(1.0)
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_sets_what_it_tries_and_what_must_stand_still() {
+    fn a_job_sets_the_tried_value_and_the_fixed_ones() {
         let jobs = jobs(2);
         let values: usize = GROUPS.iter().map(|group| group.values.len()).sum();
         assert_eq!(jobs.len(), 2 * values);
@@ -213,20 +216,23 @@ mod tests {
             let set: Vec<_> = job.settings().collect();
             assert_eq!(set.len(), GROUPS.len());
             assert!(set.contains(&(job.group.setting, job.value)));
-            assert!(job.group.beside.iter().all(|still| set.contains(still)));
+            assert!(job.group.fixed.iter().all(|still| set.contains(still)));
         }
     }
 
     #[test]
     fn the_median_of_all_rounds_counts() {
         let jobs = jobs(1);
-        let mut figures = Vec::new();
+        let mut measurements = Vec::new();
         for time in [5.0, 900.0, 7.0] {
-            add(&mut figures, &jobs[0], &[1.0, 2.0, 3.0, 4.0, 5.0]);
-            add(&mut figures, &jobs[1], &[time; 5]);
+            add(&mut measurements, &jobs[0], &[1.0, 2.0, 3.0, 4.0, 5.0]);
+            add(&mut measurements, &jobs[1], &[time; 5]);
         }
-        let times: Vec<f64> = figures.iter().map(Figure::nanoseconds).collect();
+        let times: Vec<f64> = measurements.iter().map(Measurement::nanoseconds).collect();
         assert_eq!(times, [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 7.0, 7.0, 7.0, 7.0]);
-        assert_eq!((spread(&figures[..5]), spread(&figures[5..])), (1.0, 180.0));
+        assert_eq!(
+            (spread(&measurements[..5]), spread(&measurements[5..])),
+            (1.0, 180.0)
+        );
     }
 }

@@ -1,40 +1,40 @@
-//! One rank of a measurement: messages to and fro, timed in blocks.
+//! One rank of a trial: measures ping-pong messages in blocks.
 
 use std::time::{Duration, Instant};
 
 use oxmpi::{Comm, Result, World};
 use oxmpi_os::affinity;
 
-use super::plan::Timed;
+use super::plan::Timing;
 
 /// Blocks for each length.
 const BLOCKS: usize = 7;
-/// What a block takes at least; up to twice as long.
+/// Least time of a block.
 const BLOCK: Duration = Duration::from_millis(1);
-/// Messages before the first block: windows are mapped, pages touched, and roads have been tried.
+/// Messages before the first block: they map memory, touch pages and end the trials of protocols.
 const WARM_UP: u64 = 40;
 
 const TAG: u32 = 1;
 
-/// Messages of a row: many, and few enough that all fit where they wait for their receiver.
-const IN_A_ROW: u64 = 32;
+/// Messages of a series: few enough that all fit in the buffers of the receiver.
+const BURST: u64 = 32;
 
-/// What a rank is to do.
+/// The options of `oxmpi settings --measure`.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::settings) struct Measure {
-    /// Bytes of the messages, one measurement each.
+pub(in crate::settings) struct MeasureOptions {
+    /// Lengths of the messages in bytes.
     pub(in crate::settings) lengths: Vec<u64>,
-    /// What is timed of each.
-    pub(in crate::settings) timed: Timed,
-    /// Processors of the ranks; where there are none, each stays where it was put.
+    /// Which time is measured.
+    pub(in crate::settings) timing: Timing,
+    /// The processor of each rank; empty: ranks stay on their processors.
     pub(in crate::settings) processors: Vec<usize>,
 }
 
-/// Takes part in a job of two ranks; rank 0 gives a line `BYTES NANOSECONDS` for each length.
+/// Takes part in a job of two ranks. Rank 0 returns a line `BYTES NANOSECONDS` for each length.
 ///
 /// # Errors
 /// A sentence that says what failed.
-pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<String, String> {
+pub(in crate::settings) fn measure(wanted: &MeasureOptions) -> std::result::Result<String, String> {
     bind(&wanted.processors)?;
     let world = World::init().map_err(|why| why.to_string())?;
     let comm = world.comm();
@@ -47,7 +47,7 @@ pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<Stri
     }
     let mut text = String::new();
     for &bytes in &wanted.lengths {
-        let time = message(comm, bytes as usize, wanted.timed);
+        let time = message(comm, bytes as usize, wanted.timing);
         let time = time.map_err(|why| why.to_string())?;
         if comm.rank() == 0 {
             text += &format!("{bytes} {time:.1}\n");
@@ -57,8 +57,7 @@ pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<Stri
     Ok(text)
 }
 
-/// Binds this rank to its own one of `processors`. The rank is not known before the job is joined, and
-/// then it is late: so the process manager's word is taken.
+/// Binds this rank to its processor. The rank comes from the process manager, because init is too late for binding.
 fn bind(processors: &[usize]) -> std::result::Result<(), String> {
     if processors.is_empty() {
         return Ok(());
@@ -67,32 +66,32 @@ fn bind(processors: &[usize]) -> std::result::Result<(), String> {
         .ok()
         .and_then(|text| text.parse::<usize>().ok());
     let Some(&cpu) = rank.and_then(|rank| processors.get(rank)) else {
-        return Err("--on names a processor for each rank of a job that `oxmpi run` starts".into());
+        return Err("--on needs a processor for each rank of a job of `oxmpi run`".into());
     };
     affinity::set_current(&affinity::mask([cpu]))
         .map_err(|why| format!("cannot run on processor {cpu}: {why}"))
 }
 
-/// Nanoseconds of one message of `bytes` bytes, in the fastest block, which nothing else disturbed.
-fn message(comm: &Comm, bytes: usize, timed: Timed) -> Result<f64> {
-    Ok(match timed {
-        Timed::OneWay => exchange(comm, bytes, 1)? / 2.0,
-        Timed::InARow => {
-            let (row, one) = (exchange(comm, bytes, IN_A_ROW)?, exchange(comm, bytes, 1)?);
-            // Of a row that takes no longer than one message nothing is known but that it is short.
-            ((row - one) / (IN_A_ROW - 1) as f64).max(1.0)
+/// Nanoseconds of one message of `bytes` bytes, in the fastest block.
+fn message(comm: &Comm, bytes: usize, timing: Timing) -> Result<f64> {
+    Ok(match timing {
+        Timing::OneWay => exchange(comm, bytes, 1)? / 2.0,
+        Timing::BackToBack => {
+            let (series, one) = (exchange(comm, bytes, BURST)?, exchange(comm, bytes, 1)?);
+            // A series that takes no longer than one message gives the least time.
+            ((series - one) / (BURST - 1) as f64).max(1.0)
         }
     })
 }
 
-/// Nanoseconds of `row` messages there and one back.
-fn exchange(comm: &Comm, bytes: usize, row: u64) -> Result<f64> {
+/// Nanoseconds of `series` messages and one answer.
+fn exchange(comm: &Comm, bytes: usize, series: u64) -> Result<f64> {
     let (out, mut into) = (vec![1; bytes], vec![0; bytes]);
-    to_and_fro(comm, &out, &mut into, row, WARM_UP)?;
+    ping_pong(comm, &out, &mut into, series, WARM_UP)?;
     let mut times = 1;
     loop {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, row, times)?;
+        ping_pong(comm, &out, &mut into, series, times)?;
         let mut enough = [u8::from(start.elapsed() >= BLOCK)];
         comm.bcast(&mut enough, 0)?;
         if enough[0] != 0 {
@@ -103,26 +102,26 @@ fn exchange(comm: &Comm, bytes: usize, row: u64) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     for _ in 0..BLOCKS {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, row, times)?;
+        ping_pong(comm, &out, &mut into, series, times)?;
         fastest = fastest.min(start.elapsed().as_nanos() as f64 / times as f64);
     }
     Ok(fastest)
 }
 
-/// `times` rows of messages to the other rank, each answered by one.
-fn to_and_fro(comm: &Comm, out: &[u8], into: &mut [u8], row: u64, times: u64) -> Result<()> {
-    let other = 1 - comm.rank();
+/// `times` series of messages to the peer, each with one answer.
+fn ping_pong(comm: &Comm, out: &[u8], into: &mut [u8], series: u64, times: u64) -> Result<()> {
+    let peer = 1 - comm.rank();
     for _ in 0..times {
         if comm.rank() == 0 {
-            for _ in 0..row {
-                comm.send(out, other, TAG)?;
+            for _ in 0..series {
+                comm.send(out, peer, TAG)?;
             }
-            comm.recv(into, other, TAG)?;
+            comm.recv(into, peer, TAG)?;
         } else {
-            for _ in 0..row {
-                comm.recv(into, other, TAG)?;
+            for _ in 0..series {
+                comm.recv(into, peer, TAG)?;
             }
-            comm.send(out, other, TAG)?;
+            comm.send(out, peer, TAG)?;
         }
     }
     Ok(())

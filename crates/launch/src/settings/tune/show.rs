@@ -1,18 +1,18 @@
-//! The report of a measurement: what was measured, chosen and why, and what differs from the defaults.
+//! Prints the report of `oxmpi settings --tune` as text and as JSON: times, choices and their reasons.
 
 use serde_json::json;
 
-use super::Report;
-use super::choose::Choice;
+use super::TuningReport;
+use super::choose::SettingChoice;
 use super::file::describe;
-use super::plan::{Figure, GROUPS, Group, spread};
-use crate::table::aligned;
+use super::plan::{GROUPS, Measurement, TrialGroup, spread};
+use crate::columns::aligned;
 
-/// Rounds that differ by more come from a machine that did something else meanwhile.
+/// Ratio of rounds above which the machine was busy.
 const QUIET: f64 = 1.3;
 
-/// For people.
-pub(super) fn text(report: &Report) -> String {
+/// The text.
+pub(super) fn text(report: &TuningReport) -> String {
     let between: Vec<String> = report.pairs.iter().map(describe).collect();
     let mut text = format!("measured between {}\n", between.join(", "));
     for group in &GROUPS {
@@ -23,10 +23,10 @@ pub(super) fn text(report: &Report) -> String {
             of_group(report, group)
         );
     }
-    let spread = spread(&report.figures);
+    let spread = spread(&report.measurements);
     if spread > QUIET {
         text += &format!(
-            "\nThis machine was busy: rounds differ by {spread:.1} times. Measure again when it is \
+            "\nThis machine was busy: rounds differ by {spread:.1} times. MeasureOptions again when it is \
              quiet.\n"
         );
     }
@@ -46,23 +46,23 @@ pub(super) fn text(report: &Report) -> String {
     text + &format!("\n{}\nwritten to {file}: {differ}\n", aligned(&rows))
 }
 
-/// A line for each pair and length, a column for each value; the least of a line is marked.
-fn of_group(report: &Report, group: &Group) -> String {
+/// A table of times: a line for each pair and length, a column for each value; `*` marks the least time.
+fn of_group(report: &TuningReport, group: &TrialGroup) -> String {
     let mut heading = vec!["pair".into(), "bytes".into()];
     heading.extend(group.values.iter().map(ToString::to_string));
     let mut rows = vec![heading];
     for (number, pair) in report.pairs.iter().enumerate() {
         for &bytes in group.lengths {
             let time = |value: &&str| {
-                let is_it = |figure: &&Figure| {
-                    (figure.setting, figure.value) == (group.setting, *value)
-                        && (figure.pair, figure.bytes) == (number, bytes)
+                let is_it = |measurement: &&Measurement| {
+                    (measurement.setting, measurement.value) == (group.setting, *value)
+                        && (measurement.pair, measurement.bytes) == (number, bytes)
                 };
                 report
-                    .figures
+                    .measurements
                     .iter()
                     .find(is_it)
-                    .map(|figure| figure.nanoseconds())
+                    .map(|measurement| measurement.nanoseconds())
             };
             let times: Vec<_> = group.values.iter().map(time).collect();
             let least = times
@@ -83,7 +83,7 @@ fn of_group(report: &Report, group: &Group) -> String {
     aligned(&rows)
 }
 
-fn of_choice(choice: &Choice) -> Vec<String> {
+fn of_choice(choice: &SettingChoice) -> Vec<String> {
     let default = default(choice);
     vec![
         choice.setting.into(),
@@ -93,12 +93,12 @@ fn of_choice(choice: &Choice) -> Vec<String> {
     ]
 }
 
-fn default(choice: &Choice) -> &'static str {
+fn default(choice: &SettingChoice) -> &'static str {
     let row = oxmpi::settings::TABLE.find(choice.setting);
     row.map_or("", |row| row.default)
 }
 
-fn differing(report: &Report) -> impl Iterator<Item = &Choice> {
+fn differing(report: &TuningReport) -> impl Iterator<Item = &SettingChoice> {
     report
         .choices
         .iter()
@@ -106,17 +106,17 @@ fn differing(report: &Report) -> impl Iterator<Item = &Choice> {
 }
 
 /// The format `oxmpi-tuning` of docs/formats.md.
-pub(super) fn json(report: &Report) -> String {
+pub(super) fn json(report: &TuningReport) -> String {
     let pairs = report.pairs.iter().map(
-        |pair| json!({"name": pair.name, "processors": pair.processors, "line_ns": pair.line_ns}),
+        |pair| json!({"name": pair.name, "processors": pair.processors, "line_ns": pair.line_transfer_ns}),
     );
-    let figures = report.figures.iter().map(|figure| {
+    let measurements = report.measurements.iter().map(|measurement| {
         json!({
-            "setting": figure.setting,
-            "value": figure.value,
-            "pair": report.pairs[figure.pair].name,
-            "bytes": figure.bytes,
-            "ns": figure.nanoseconds(),
+            "setting": measurement.setting,
+            "value": measurement.value,
+            "pair": report.pairs[measurement.pair].name,
+            "bytes": measurement.bytes,
+            "ns": measurement.nanoseconds(),
         })
     });
     let choices = report.choices.iter().map(|choice| {
@@ -132,8 +132,8 @@ pub(super) fn json(report: &Report) -> String {
         "format": "oxmpi-tuning",
         "version": 1,
         "pairs": pairs.collect::<Vec<_>>(),
-        "spread": spread(&report.figures),
-        "figures": figures.collect::<Vec<_>>(),
+        "spread": spread(&report.measurements),
+        "figures": measurements.collect::<Vec<_>>(),
         "choices": choices.collect::<Vec<_>>(),
         "file": report.file.display().to_string(),
     });
@@ -142,11 +142,11 @@ pub(super) fn json(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pairs::Pair;
+    use super::super::pairs::CpuPair;
     use super::*;
 
-    fn figure(value: &'static str, rounds: &[f64]) -> Figure {
-        Figure {
+    fn measurement(value: &'static str, rounds: &[f64]) -> Measurement {
+        Measurement {
             setting: "shm_chunk",
             value,
             pair: 0,
@@ -155,15 +155,15 @@ mod tests {
         }
     }
 
-    fn report(figures: Vec<Figure>) -> Report {
-        Report {
-            pairs: vec![Pair {
+    fn report(measurements: Vec<Measurement>) -> TuningReport {
+        TuningReport {
+            pairs: vec![CpuPair {
                 name: "near",
                 processors: [2, 5],
-                line_ns: 47.6,
+                line_transfer_ns: 47.6,
             }],
-            figures,
-            choices: vec![Choice {
+            measurements,
+            choices: vec![SettingChoice {
                 setting: "shm_chunk",
                 value: Some("32KiB".into()),
                 why: "it is faster".into(),
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_and_chosen_why_and_what_differs() {
+    fn the_report_has_times_choices_and_reasons() {
         let quiet = report(vec![
-            figure("auto", &[4000.0, 4100.0]),
-            figure("32KiB", &[3000.0, 3010.0]),
+            measurement("auto", &[4000.0, 4100.0]),
+            measurement("32KiB", &[3000.0, 3010.0]),
         ]);
         let said = text(&quiet);
         for part in [
-            "between processors 2 and 5 (near: a line takes 48 ns)\n",
+            "between processors 2 and 5 (near: a cache line takes 48 ns)\n",
             "\npair  bytes    auto  8KiB  16KiB  32KiB   64KiB  128KiB\n",
             "\nnear  65536    4100  -     -      3010 *  -      -\n",
             "\nshm_chunk  auto     32KiB   it is faster\n",
@@ -189,7 +189,7 @@ mod tests {
             assert!(said.contains(part), "{part:?} is not in\n{said}");
         }
         assert!(!said.contains("busy"));
-        let busy = report(vec![figure("auto", &[4000.0, 9000.0])]);
+        let busy = report(vec![measurement("auto", &[4000.0, 9000.0])]);
         assert!(text(&busy).contains("rounds differ by 2.2 times"));
         let read: serde_json::Value = serde_json::from_str(&json(&quiet)).unwrap();
         assert_eq!(read["figures"][1]["ns"], 3010.0);

@@ -1,27 +1,26 @@
-//! From what was read to the files of a recording, without what says nothing of the machine.
+//! The entries of a recording: the files read, without lines that do not describe the machine.
 
 use std::collections::BTreeMap;
 
-use super::recorder::{Seen, join};
+use super::recorder::{FilesRead, join};
 
 /// One entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum RecordEntry {
     Directory,
     File(Vec<u8>),
-    /// A symbolic link with what is written in it.
+    /// A symbolic link with its target.
     Link(String),
 }
 
-/// The entries of the recording, by absolute paths. What was only listed is an empty directory: nothing of it
-/// matters but its name.
-pub(super) fn entries(seen: &Seen) -> BTreeMap<String, Entry> {
+/// The entries by absolute path. A path that was listed but not read is an empty directory.
+pub(super) fn entries(seen: &FilesRead) -> BTreeMap<String, RecordEntry> {
     let mut entries = BTreeMap::new();
     for (path, content) in &seen.files {
-        entries.insert(path.clone(), Entry::File(kept(path, content)));
+        entries.insert(path.clone(), RecordEntry::File(kept(path, content)));
     }
     for (path, target) in &seen.links {
-        entries.insert(path.clone(), Entry::Link(target.clone()));
+        entries.insert(path.clone(), RecordEntry::Link(target.clone()));
     }
     for (path, names) in &seen.lists {
         for path in names
@@ -29,13 +28,13 @@ pub(super) fn entries(seen: &Seen) -> BTreeMap<String, Entry> {
             .map(|name| join(path, name))
             .chain([path.clone()])
         {
-            entries.entry(path).or_insert(Entry::Directory);
+            entries.entry(path).or_insert(RecordEntry::Directory);
         }
     }
     entries
 }
 
-/// Of files that also tell of users, programs and serial numbers, the lines that tell of the machine; others whole.
+/// The content to keep: of files with users, programs and serial numbers only the lines about the machine.
 pub(super) fn kept(path: &str, content: &[u8]) -> Vec<u8> {
     match path {
         "/proc/self/status" => lines(content, |line| {

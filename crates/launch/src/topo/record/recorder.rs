@@ -1,34 +1,33 @@
-//! Notes all that a reader of /proc and /sys asks for.
+//! Records every file, directory and link that a reader of /proc and /sys reads.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use oxmpi_topo::linux::Files;
 
-/// Files that note what is read of them.
-pub(super) struct Recorder<'a, F> {
+/// Files that record what is read.
+pub(super) struct FileRecorder<'a, F> {
     files: &'a F,
-    seen: RefCell<Seen>,
+    seen: RefCell<FilesRead>,
 }
 
-/// What was read, by absolute paths without links in them.
+/// What was read, by absolute path without links.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// Contents, of each file the longest that was asked for.
+pub(super) struct FilesRead {
+    /// The longest content read of each file.
     pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Directories that were listed, and the names in them.
     pub(super) lists: BTreeMap<String, Vec<String>>,
-    /// Where symbolic links lead to, as it is written in them: those that were asked for, all on the way to what
-    /// was read, and those in the directories.
+    /// Targets of symbolic links: links that were read, links on the paths to other files, and links in directories.
     pub(super) links: BTreeMap<String, String>,
-    /// What is known to be no link.
+    /// Paths that are no links.
     plain: BTreeSet<String>,
 }
 
-/// The most links on the way to a file, as in Linux.
+/// The largest number of links on a path, as in Linux.
 const MOST_LINKS: usize = 40;
 
-impl<'a, F: Files> Recorder<'a, F> {
+impl<'a, F: Files> FileRecorder<'a, F> {
     pub(super) fn new(files: &'a F) -> Self {
         Self {
             files,
@@ -36,14 +35,14 @@ impl<'a, F: Files> Recorder<'a, F> {
         }
     }
 
-    /// What was read so far.
-    pub(super) fn seen(self) -> Seen {
+    /// Everything that was read.
+    pub(super) fn seen(self) -> FilesRead {
         self.seen.into_inner()
     }
 }
 
-impl Seen {
-    /// The path without links in it, each link noted; `None` if they go round in a circle or out of the root.
+impl FilesRead {
+    /// The path without links; records each link. `None` if links form a circle or leave the root.
     pub(super) fn follow(&mut self, files: &impl Files, path: &str) -> Option<String> {
         let mut real = String::new();
         let mut rest: Vec<String> = Vec::new();
@@ -76,8 +75,7 @@ impl Seen {
         Some(real)
     }
 
-    /// Where a link leads to. Those of /proc lead to numbers of processes, and those with a whole path out of the
-    /// recording: they are passed over.
+    /// The target of a link. Links in /proc, which contain process ids, and absolute links are ignored.
     fn link(&mut self, files: &impl Files, path: &str) -> Option<String> {
         if self.plain.contains(path) || !path.starts_with("/sys/") {
             return None;
@@ -94,12 +92,12 @@ impl Seen {
     }
 }
 
-/// The path of what is in a directory.
+/// The path of an entry of a directory.
 pub(super) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
 }
 
-impl<F: Files> Files for Recorder<'_, F> {
+impl<F: Files> Files for FileRecorder<'_, F> {
     fn read(&self, path: &str) -> Option<String> {
         let content = self.files.read(path)?;
         let mut seen = self.seen.borrow_mut();

@@ -3,15 +3,15 @@
 use oxmpi_testkit::folder::Folder;
 use oxmpi_topo::linux::Recording;
 
-use super::recorder::Seen;
+use super::recorder::FilesRead;
 use super::*;
 
-fn file(text: &str) -> Entry {
-    Entry::File(text.into())
+fn file(text: &str) -> RecordEntry {
+    RecordEntry::File(text.into())
 }
 
 /// A machine of two cores, with links as in /sys and lines that are not for everybody.
-fn machine() -> BTreeMap<String, Entry> {
+fn machine() -> BTreeMap<String, RecordEntry> {
     let cpu = "/sys/devices/system/cpu";
     let mut entries = BTreeMap::new();
     let mut put = |path: String, entry| drop(entries.insert(path, entry));
@@ -40,7 +40,7 @@ fn machine() -> BTreeMap<String, Entry> {
     );
     put(
         format!("{node}/node0/cpu0"),
-        Entry::Link("../../cpu/cpu0".into()),
+        RecordEntry::Link("../../cpu/cpu0".into()),
     );
     let mounts = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n//host/share /mnt/someone cifs rw 0 0\n";
     put("/proc/mounts".into(), file(mounts));
@@ -63,14 +63,14 @@ fn a_recording_is_the_machine() {
 }
 
 /// A recording in memory, whose links are followed as a file system does.
-struct Kept(BTreeMap<String, Entry>);
+struct Kept(BTreeMap<String, RecordEntry>);
 
 /// The same by paths without links in them.
-struct ByRealPath<'a>(&'a BTreeMap<String, Entry>);
+struct ByRealPath<'a>(&'a BTreeMap<String, RecordEntry>);
 
 impl Kept {
-    fn at(&self, path: &str) -> Option<(String, Option<&Entry>)> {
-        let real = Seen::default().follow(&ByRealPath(&self.0), path)?;
+    fn at(&self, path: &str) -> Option<(String, Option<&RecordEntry>)> {
+        let real = FilesRead::default().follow(&ByRealPath(&self.0), path)?;
         let entry = self.0.get(&real);
         Some((real, entry))
     }
@@ -87,7 +87,7 @@ impl Files for ByRealPath<'_> {
 
     fn link(&self, path: &str) -> Option<String> {
         match self.0.get(path)? {
-            Entry::Link(target) => Some(target.clone()),
+            RecordEntry::Link(target) => Some(target.clone()),
             _ => None,
         }
     }
@@ -114,7 +114,7 @@ impl Files for Kept {
 
     fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
         match self.at(path)?.1? {
-            Entry::File(content) => Some(content[..content.len().min(most)].into()),
+            RecordEntry::File(content) => Some(content[..content.len().min(most)].into()),
             _ => None,
         }
     }
@@ -171,7 +171,7 @@ fn only_what_tells_of_the_machine_is_kept() {
     );
     // Listed beside `index0`, but not read.
     let listed = "/sys/devices/system/cpu/cpu0/cache/uevent";
-    assert_eq!(kept(listed), Entry::Directory);
+    assert_eq!(kept(listed), RecordEntry::Directory);
     let cpuinfo = b"processor\t: 0\nSerial\t\t: 00000000a1b2\nHardware\t: board\n";
     let kept = layout::kept("/proc/cpuinfo", cpuinfo);
     assert_eq!(kept, b"processor\t: 0\nHardware\t: board\n");
@@ -193,23 +193,29 @@ fn links_are_kept_and_what_is_behind_them() {
         (format!("{device}/net/eth0/speed"), file("10\n")),
         (
             format!("{device}/net/eth0/device"),
-            Entry::Link("../..".into()),
+            RecordEntry::Link("../..".into()),
         ),
         (format!("{device}/class"), file("0x020000\n")),
         (
             "/sys/class/net/eth0".into(),
-            Entry::Link(format!("../..{}/net/eth0", &device[4..])),
+            RecordEntry::Link(format!("../..{}/net/eth0", &device[4..])),
         ),
         (
             "/sys/class/net/out".into(),
-            Entry::Link("../../../../out".into()),
+            RecordEntry::Link("../../../../out".into()),
         ),
-        ("/sys/class/net/round".into(), Entry::Link("round".into())),
-        ("/sys/class/net/absolute".into(), Entry::Link("/etc".into())),
+        (
+            "/sys/class/net/round".into(),
+            RecordEntry::Link("round".into()),
+        ),
+        (
+            "/sys/class/net/absolute".into(),
+            RecordEntry::Link("/etc".into()),
+        ),
     ]);
     fill(&made, from.path()).unwrap();
     let root = Root::new(from.path());
-    let recorder = Recorder::new(&root);
+    let recorder = FileRecorder::new(&root);
     recorder.list("/sys/class/net");
     assert_eq!(recorder.read("/sys/class/net/eth0/speed").unwrap(), "10\n");
     assert_eq!(
@@ -219,8 +225,8 @@ fn links_are_kept_and_what_is_behind_them() {
     assert_eq!(recorder.read("/sys/class/net/eth0/missing"), None);
     let entries = layout::entries(&recorder.seen());
     let mut expected = made;
-    expected.insert("/sys/class/net/absolute".into(), Entry::Directory);
-    expected.insert("/sys/class/net".into(), Entry::Directory);
+    expected.insert("/sys/class/net/absolute".into(), RecordEntry::Directory);
+    expected.insert("/sys/class/net".into(), RecordEntry::Directory);
     assert_eq!(entries, expected);
 }
 

@@ -1,4 +1,4 @@
-//! Barrier, bcast, reduce and allreduce by each of their algorithms.
+//! Tests of each algorithm of barrier, bcast, reduce and allreduce.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use oxmpi_coll::catalog::Collective;
 use super::{compose, fold, names, pairs, value, values};
 use crate::job::{Job, SIZES};
 
-/// Elements of 8 B: up to 1 MiB, around the lengths where another road or algorithm is taken, and
+/// Elements of 8 B: up to 1 MiB, around the lengths at which the protocol or algorithm changes, and
 /// no multiples of the number of ranks.
 const LENGTHS: [usize; 9] = [0, 1, 2, 6, 7, 1021, 1025, 8193, 131_072];
 
@@ -24,7 +24,7 @@ fn nobody_leaves_a_barrier_before_all_have_entered() {
             let job = job.with("OXMPI_BARRIER_ALGORITHM", algorithm);
             job.succeed(|world| {
                 let world = world.comm();
-                // More than a lane has gates, and parts that share one.
+                // More communicators than node barriers, and splits that share one.
                 let mut comms = (0..9).map(|_| world.dup()).collect::<Result<Vec<_>>>()?;
                 comms.extend(world.split(Some(world.rank() as u32 % 2), 0)?);
                 for round in 0..40 {

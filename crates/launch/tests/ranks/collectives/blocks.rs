@@ -1,5 +1,4 @@
-//! The collectives whose blocks have lengths of their own: uneven and empty ones, with gaps, in
-//! place.
+//! Tests of collectives with block lengths per rank: uneven blocks, empty blocks, gaps, in place.
 
 use oxmpi::collective::Blocks;
 use oxmpi::{Access, Comm, Op, Result};

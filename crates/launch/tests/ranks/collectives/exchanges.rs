@@ -1,4 +1,4 @@
-//! Gather, scatter, allgather and alltoall with equal blocks: every root, in place, every
+//! Tests of gather, scatter, allgather and alltoall with equal blocks: every root, in place, every
 //! algorithm.
 
 use oxmpi::{Access, Comm, Result};

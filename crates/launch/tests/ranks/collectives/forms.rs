@@ -1,5 +1,4 @@
-//! The forms of a collective: started and persistent ones bring what the blocking one does, which others hold
-//! against what one process computes.
+//! Tests that started and persistent collectives have the results of the blocking form.
 
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Comm, Grid, Op, Result};

@@ -1,5 +1,5 @@
-//! Mistakes in calls of collectives: a clear error on the rank that makes it, before anything is
-//! sent; and ranks that do not agree, which costs them the communicator.
+//! Tests of wrong collective calls: an error before anything is sent on the rank with the mistake; a
+//! failed communicator if ranks disagree.
 
 use oxmpi::collective::Blocks;
 use oxmpi::{Error, Op, Result, World, collective};

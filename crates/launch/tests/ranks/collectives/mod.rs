@@ -1,4 +1,4 @@
-//! Collectives with real ranks, against what one process computes.
+//! Tests of collectives with real ranks, compared with the result of one process.
 
 mod algorithms;
 mod blocks;

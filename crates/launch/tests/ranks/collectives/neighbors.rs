@@ -1,4 +1,4 @@
-//! Neighbourhood collectives on grids and on graphs.
+//! Tests of neighbourhood collectives on grids and graphs.
 
 use oxmpi::collective::Blocks;
 use oxmpi::{Comm, Grid, Result};

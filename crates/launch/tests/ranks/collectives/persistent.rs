@@ -1,4 +1,5 @@
-//! Persistent collectives: prepared once, run many times, with what is in the buffers then.
+//! Tests of persistent collectives: prepared once, run many times with the current content of the
+//! buffers.
 
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Comm, Op, Request, Result};

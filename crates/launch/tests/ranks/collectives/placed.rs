@@ -1,4 +1,4 @@
-//! Collectives of ranks on several hosts: what serves them, and that they are right wherever ranks are.
+//! Tests of collectives of ranks on several hosts: the algorithm used, and the results for any placement.
 //!
 //! Only where jobs run over hosts: `cargo xtask ci hosts`.
 

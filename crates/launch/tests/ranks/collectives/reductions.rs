@@ -1,5 +1,5 @@
-//! Reductions: to one, to all, scattered and of prefixes; in place, with operations of one's own,
-//! which need not commute, and with pairs.
+//! Tests of reductions: reduce, allreduce, reduce-scatter and scan; in place, with user-defined and
+//! noncommutative operations, with pairs.
 
 use oxmpi::{Comm, Loc, Op, Result};
 use oxmpi_coll::catalog::Collective;

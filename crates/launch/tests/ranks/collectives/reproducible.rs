@@ -1,5 +1,4 @@
-//! Reductions whose results are to have the same bits wherever the ranks are, and on any number of
-//! them.
+//! Tests of reproducible reductions: the same bits for any placement and any number of ranks.
 
 use oxmpi::{Error, ExactSum, Op, World, collective};
 

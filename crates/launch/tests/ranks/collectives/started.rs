@@ -1,5 +1,5 @@
-//! Nonblocking collectives: each against what its blocking form promises, several at once, beside
-//! messages and blocking ones, not waited for and left by an error.
+//! Tests of nonblocking collectives: results, several at once, beside messages and blocking collectives,
+//! dropped requests, errors.
 
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Access, Comm, Error, Grid, Op, Request, Result, Test, World};

@@ -1,4 +1,4 @@
-//! Collectives between two groups with blocks of any lengths.
+//! Tests of intercommunicator collectives with block lengths per rank.
 
 use oxmpi::collective::Blocks;
 use oxmpi::inter::Root;

@@ -1,4 +1,4 @@
-//! Two groups that talk to each other.
+//! Tests of intercommunicators.
 
 mod blocks;
 mod started;
@@ -208,7 +208,7 @@ fn mistakes_are_told_on_every_rank() {
         let comm = world.comm();
         let mine = comm.rank() % 2;
         let local = comm.split(Some(mine as u32), 0)?.expect("a colour");
-        // The leaders meet on another lane than the groups'.
+        // The leaders use another endpoint than the groups.
         let apart = comm.lane()?;
         let apart = apart.open();
         let peer = (local.rank() == 0).then_some(Peer {

@@ -1,4 +1,4 @@
-//! Collectives between two groups that are started and waited for later, once or again and again.
+//! Tests of nonblocking and persistent intercommunicator collectives.
 
 use oxmpi::collective::Blocks;
 use oxmpi::{Op, inter};

@@ -1,4 +1,4 @@
-//! A rank is killed inside each collective: every other rank gets an error, none hangs.
+//! Tests that kill a rank inside each collective: every other rank gets an error, none hangs.
 
 mod one_group;
 mod two_groups;

@@ -1,4 +1,4 @@
-//! Collectives of one group, on a ring of all ranks.
+//! Collectives of an intracommunicator, for the tests that kill a rank.
 
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Cart, Grid, Op, Result, World};

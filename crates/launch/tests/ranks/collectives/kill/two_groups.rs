@@ -1,4 +1,4 @@
-//! Collectives between two groups of two ranks.
+//! Collectives of an intercommunicator of two ranks on each side, for the tests that kill a rank.
 
 use oxmpi::collective::Blocks;
 use oxmpi::inter::{self, Peer, Root};

@@ -1,0 +1,62 @@
+//! `oxmpi bench report`: compares benchmark results, as a page for browsers or as text.
+//!
+//! This module reads and writes the files; `oxmpi_bench::compare` compares and draws.
+
+mod options;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use oxmpi_bench::compare::{Report, read};
+
+use crate::destination::{self, Destination};
+use crate::diagnostics::{self, CommandError};
+use options::Options;
+
+/// The largest file in bytes.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Runs `oxmpi bench report` with these arguments.
+pub(super) fn main(arguments: Vec<OsString>) -> ExitCode {
+    diagnostics::exit_code(match options::parse(&arguments) {
+        Ok(None) => return diagnostics::print(options::OPTIONS.help()),
+        Ok(Some(options)) => run(&options),
+        Err(why) => Err(CommandError::Usage(why)),
+    })
+}
+
+fn run(options: &Options) -> Result<(), CommandError> {
+    let mut runs = Vec::new();
+    for path in &options.files {
+        let text = content(path).map_err(CommandError::Io)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let wrong = |why| CommandError::Io(format!("{}: {why}", path.display()));
+        runs.extend(read(&stem, &text).map_err(wrong)?);
+    }
+    let report = Report::new(runs).map_err(|why| CommandError::Usage(why.to_string()))?;
+    let text = if options.text {
+        report.text()
+    } else {
+        report.page()
+    };
+    let to = Destination::new(options.output.clone(), options.force);
+    destination::write(&text, &to).map_err(CommandError::Io)
+}
+
+/// The text of a file.
+fn content(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text));
+    match read {
+        Ok(bytes) if bytes as u64 > BYTES_MAX => Err(format!(
+            "{}: longer than {} MiB, the limit for a file with results",
+            path.display(),
+            BYTES_MAX >> 20
+        )),
+        Ok(_) => Ok(text),
+        Err(why) => Err(format!("{}: cannot be read: {why}", path.display())),
+    }
+}

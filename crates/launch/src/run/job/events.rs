@@ -1,0 +1,87 @@
+//! The descriptors of a job that the event loop polls.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use oxmpi_os::pipe::{self, PollFd, PollFlags};
+
+use super::Job;
+use super::ending::Ending;
+
+/// A source of events, in the order of handling: requests and output of a rank before its end.
+#[derive(Clone, Copy)]
+pub(super) enum EventSource {
+    Terminal,
+    Stdout,
+    Stderr,
+    Pmi(usize),
+    RankStdout(usize),
+    RankStderr(usize),
+    RankEnd(usize),
+    Signals,
+}
+
+impl Job<'_> {
+    /// Waits until a source is ready.
+    pub(super) fn wait(&self) -> io::Result<Vec<EventSource>> {
+        let sources = self.sources();
+        let mut fds: Vec<PollFd<'_>> = sources
+            .iter()
+            .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
+            .collect();
+        let timeout = match self.ending {
+            Some(Ending::Settling(until) | Ending::Terminating(until)) => {
+                Some(until.saturating_duration_since(Instant::now()))
+            }
+            Some(Ending::Killed) | None => None,
+        };
+        pipe::poll(&mut fds, timeout)?;
+        let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        Ok(sources
+            .iter()
+            .zip(is_ready)
+            .filter(|(_, is_ready)| *is_ready)
+            .map(|((source, ..), _)| *source)
+            .collect())
+    }
+
+    /// The sources to poll, with their descriptors.
+    fn sources(&self) -> Vec<(EventSource, BorrowedFd<'_>, PollFlags)> {
+        let mut all = Vec::new();
+        if let Some(terminal) = &self.terminal {
+            all.push(if terminal.is_waiting() {
+                (EventSource::Terminal, terminal.to.as_fd(), PollFlags::OUT)
+            } else {
+                (EventSource::Terminal, terminal.from.as_fd(), PollFlags::IN)
+            });
+        }
+        if self.stdout.is_waiting() {
+            all.push((EventSource::Stdout, self.stdout.as_fd(), PollFlags::OUT));
+        }
+        if self.stderr.is_waiting() {
+            all.push((EventSource::Stderr, self.stderr.as_fd(), PollFlags::OUT));
+        }
+        for (i, rank) in self.ranks.iter().enumerate() {
+            if let Some(pmi) = rank.pmi() {
+                let flags = if rank.has_pending_replies() {
+                    PollFlags::OUT
+                } else {
+                    PollFlags::IN
+                };
+                all.push((EventSource::Pmi(i), pmi.as_fd(), flags));
+            }
+            if let Some(source) = rank.stdout.as_ref().filter(|_| !self.stdout.is_full()) {
+                all.push((EventSource::RankStdout(i), source.as_fd(), PollFlags::IN));
+            }
+            if let Some(source) = rank.stderr.as_ref().filter(|_| !self.stderr.is_full()) {
+                all.push((EventSource::RankStderr(i), source.as_fd(), PollFlags::IN));
+            }
+            if rank.end().is_none() {
+                all.push((EventSource::RankEnd(i), rank.as_fd(), PollFlags::IN));
+            }
+        }
+        all.push((EventSource::Signals, self.signals.as_fd(), PollFlags::IN));
+        all
+    }
+}
