@@ -21,7 +21,6 @@ mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
-mod plain;
 #[cfg(feature = "compare")]
 pub mod plot;
 #[cfg(feature = "report")]

@@ -18,7 +18,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
 
-use oxmpi_wire::pmi::{Client, Reply, Request, Start, Variables};
+use oxmpi_wire::pmi::{Client, PmiRequest, PmiVariables, Reply, StartMethod};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -30,7 +30,7 @@ struct Manager {
 
 impl Manager {
     /// Makes a request and waits for its reply; gives the text in it, if there is one.
-    fn ask(&mut self, request: Request<'_>) -> Result<String> {
+    fn ask(&mut self, request: PmiRequest<'_>) -> Result<String> {
         self.stream
             .write_all(self.client.request(request)?.as_bytes())?;
         let mut bytes = [0; 256];
@@ -56,13 +56,13 @@ impl Manager {
 
 fn main() -> Result<()> {
     let [fd, rank, size] = ["PMI_FD", "PMI_RANK", "PMI_SIZE"].map(|name| var(name).ok());
-    let start = Variables {
+    let start = PmiVariables {
         fd: fd.as_deref(),
         rank: rank.as_deref(),
         size: size.as_deref(),
-        ..Variables::default()
+        ..PmiVariables::default()
     };
-    let Start::Descriptor { fd, rank, size } = Start::read(&start)? else {
+    let StartMethod::Descriptor { fd, rank, size } = StartMethod::read(&start)? else {
         println!("nobody started this process as a rank");
         return Ok(());
     };
@@ -71,21 +71,21 @@ fn main() -> Result<()> {
         stream,
         client: Client::new(),
     };
-    manager.ask(Request::Init)?;
+    manager.ask(PmiRequest::Init)?;
 
     let words: Vec<String> = args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["exchange"] => exchange(&mut manager, rank, size)?,
-        ["barrier"] => drop(manager.ask(Request::Barrier)?),
+        ["barrier"] => drop(manager.ask(PmiRequest::Barrier)?),
         ["rounds"] => {
             for round in 0_u64.. {
-                manager.ask(Request::Barrier)?;
+                manager.ask(PmiRequest::Barrier)?;
                 println!("rank {rank} round {round}");
             }
         }
         ["depart"] => return Ok(()),
         ["abort", code] => {
-            let line = manager.client.request(Request::Abort {
+            let line = manager.client.request(PmiRequest::Abort {
                 code: code.parse()?,
             })?;
             manager.stream.write_all(line.as_bytes())?;
@@ -97,29 +97,29 @@ fn main() -> Result<()> {
         }
         _ => return Err("see the table at the top of pmi_probe.rs".into()),
     }
-    manager.ask(Request::Finalize)?;
+    manager.ask(PmiRequest::Finalize)?;
     Ok(())
 }
 
 fn exchange(manager: &mut Manager, rank: u32, size: u32) -> Result<()> {
-    let kvs = manager.ask(Request::KvsName)?;
+    let kvs = manager.ask(PmiRequest::KvsName)?;
     let (key, value) = (format!("from-{rank}"), format!("greetings-of-{rank}"));
-    manager.ask(Request::Put {
+    manager.ask(PmiRequest::Put {
         kvs: &kvs,
         key: &key,
         value: &value,
     })?;
-    manager.ask(Request::Barrier)?;
+    manager.ask(PmiRequest::Barrier)?;
     let key = format!("from-{}", (rank + 1) % size);
-    let got = manager.ask(Request::Get {
+    let got = manager.ask(PmiRequest::Get {
         kvs: &kvs,
         key: &key,
     })?;
-    let map = manager.ask(Request::Get {
+    let map = manager.ask(PmiRequest::Get {
         kvs: &kvs,
         key: "PMI_process_mapping",
     })?;
-    let program = manager.ask(Request::Appnum)?;
+    let program = manager.ask(PmiRequest::Appnum)?;
     println!("rank {rank} of {size}: {got}; {map}; {program}");
     Ok(())
 }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
-use oxmpi_os::process::{End, Process, Setup, spawn};
+use oxmpi_os::process::{Process, ProcessEnd, SpawnSetup, spawn};
 use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process, pidfd_send_signal};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -119,7 +119,7 @@ fn run(mut asker: &TcpStream) -> Result<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let setup = Setup {
+    let setup = SpawnSetup {
         group: Pid::as_raw(Some(getpgrp())),
         cpus: None,
         keep: of_command.as_fd(),
@@ -143,8 +143,8 @@ fn run(mut asker: &TcpStream) -> Result<()> {
     // All of its output has gone, so that its end comes last.
     poll(&mut [PollFd::new(&process, PollFlags::IN)], None)?;
     let how = match process.try_wait()? {
-        Some(End::Exited(code)) => code,
-        Some(End::Killed(signal)) => SIGNAL + signal,
+        Some(ProcessEnd::Exited(code)) => code,
+        Some(ProcessEnd::Killed(signal)) => SIGNAL + signal,
         None => return Err("it has not ended".into()),
     };
     write_piece(&answers, END, &how.to_le_bytes())?;

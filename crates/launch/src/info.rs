@@ -42,7 +42,7 @@ struct SystemInfo {
     /// Processors that may run at once, by the mask and the control groups.
     granted: usize,
     /// Available bytes of memory, and the limit that says so.
-    memory: Option<limit::Available>,
+    memory: Option<limit::AvailableMemory>,
     /// The process manager that started this process, or what is wrong with its variables.
     manager: String,
     transports: Vec<TransportInfo>,

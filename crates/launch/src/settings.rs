@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use oxmpi::settings::{Value, Values};
+use oxmpi::settings::{SettingValue, Values};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
 use oxmpi_text::{Level, size, whole};
@@ -229,7 +229,7 @@ fn processors(text: &str) -> Result<Vec<usize>, &'static str> {
 }
 
 /// The settings that the options select.
-fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a Value>, String> {
+fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a SettingValue>, String> {
     let usual = match options.pattern {
         Some(_) => Level::Expert,
         None => Level::Tuning,
@@ -252,7 +252,7 @@ fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a Value>, S
     Ok(shown)
 }
 
-fn matches(value: &Value, pattern: &str) -> bool {
+fn matches(value: &SettingValue, pattern: &str) -> bool {
     let aliases = value.setting.aliases.iter().map(|alias| alias.name);
     let variable = value.setting.env().to_string();
     value.setting.name.contains(pattern)

@@ -38,7 +38,9 @@ impl JobPolicy {
         };
         let start = StartOptions {
             network: NetworkPreference {
-                filter: values.tcp_filter().among(selection.interfaces.clone()),
+                filter: values
+                    .tcp_filter()
+                    .restrict_to(selection.interfaces.clone()),
                 options: values.tcp_options(),
                 selection,
             },

@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use oxmpi_os::limit;
-use oxmpi_shm::heap::{Block, Heap};
+use oxmpi_shm::heap::{Heap, HeapBlock};
 
 use crate::data::Data;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ pub struct Memory<T: Data> {
 
 enum Backing<T> {
     /// Memory of at least `count` elements, aligned for them.
-    Shared(Block),
+    Shared(HeapBlock),
     Private(Vec<T>),
 }
 
@@ -108,7 +108,7 @@ impl<T: Data> DerefMut for Memory<T> {
 
 /// The first element of a block.
 #[inline]
-fn here<T>(block: &Block) -> *mut T {
+fn here<T>(block: &HeapBlock) -> *mut T {
     if !block.is_here() {
         forked();
     }

@@ -24,10 +24,10 @@ pub use rows::spin;
 pub use sources::{Assignment, File, Sources};
 pub use value::{BadSetting, Origin, SettingValue, Values};
 
-use oxmpi_text::Table;
+use oxmpi_text::SettingsTable;
 
 /// All settings.
-pub const TABLE: Table = Table(&[
+pub const TABLE: SettingsTable = SettingsTable(&[
     oxmpi_pin::SETTINGS,
     oxmpi_pin::PER_HOST,
     rows::ROWS,

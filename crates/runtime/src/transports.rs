@@ -4,9 +4,11 @@
 
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
-use oxmpi_shm::{Layout, Node};
-use oxmpi_tcp::Filter;
-use oxmpi_wire::transports::{Asked, Device, Kind, Selection, Transport, Wish, select};
+use oxmpi_shm::{Node, SegmentLayout};
+use oxmpi_tcp::InterfaceFilter;
+use oxmpi_wire::transports::{
+    Device, DeviceKind, Selection, Transport, TransportList, TransportPreference, select,
+};
 
 use crate::settings::Values;
 
@@ -20,8 +22,8 @@ pub fn selection(values: &Values) -> Selection {
         let value = values.get(name);
         format!("{name} = {} ({})", value.text, value.origin)
     });
-    let asked = |name: &str, by| Asked {
-        wish: Wish::read(&values.get(name).text)
+    let asked = |name: &str, by| TransportPreference {
+        list: TransportList::parse(&values.get(name).text)
             .unwrap_or_else(|error| panic!("{name} was accepted and is not understood: {error}")),
         by,
     };
@@ -49,7 +51,7 @@ pub fn opened(values: &Values) -> Selection {
 /// Opens the selected transports, for ranks that share memory as in `layout`. One that does not open is
 /// deselected, and the warning returned. A network is opened later, where ranks are on several nodes, and has
 /// no successor.
-pub(crate) fn open(selection: &mut Selection, layout: Layout) -> Option<String> {
+pub(crate) fn open(selection: &mut Selection, layout: SegmentLayout) -> Option<String> {
     if !selection.shared {
         return None;
     }
@@ -74,7 +76,7 @@ fn all_devices(values: &Values) -> Vec<Device> {
     }
     devices.extend(adapter::list().into_iter().map(|port| Device {
         name: port.device,
-        kind: Kind::Adapter {
+        kind: DeviceKind::Adapter {
             port: port.port,
             interfaces: port.interfaces,
         },
@@ -88,7 +90,7 @@ fn all_devices(values: &Values) -> Vec<Device> {
 /// The network interface with these addresses.
 fn device<'a>(
     addresses: impl Iterator<Item = &'a Interface> + Clone,
-    filter: &Filter,
+    filter: &InterfaceFilter,
     exclusion: &str,
 ) -> Device {
     let name = addresses.clone().next().map_or("", |one| &one.name);
@@ -97,9 +99,9 @@ fn device<'a>(
     Device {
         name: name.to_owned(),
         kind: if is_loopback {
-            Kind::Loopback
+            DeviceKind::Loopback
         } else {
-            Kind::Interface
+            DeviceKind::Interface
         },
         up: addresses.clone().any(|one| one.up),
         speed: interface::speed(name),

@@ -21,7 +21,7 @@ use std::vec::Vec;
 
 use oxmpi_os::limit;
 use oxmpi_os::memory::Memfd;
-use oxmpi_os::socket::Channel;
+use oxmpi_os::socket::LocalChannel;
 use oxmpi_wire::Bytes;
 
 pub use error::JoinError;
@@ -125,7 +125,8 @@ impl Node {
             },
             _ => JoinError::Gone(0),
         };
-        let channel = Channel::connect(name, deadline).map_err(system("connect to the leader"))?;
+        let channel =
+            LocalChannel::connect(name, deadline).map_err(system("connect to the leader"))?;
         if !channel.same_user().map_err(system("credentials"))? {
             return Err(refused("belongs to another user"));
         }

@@ -79,6 +79,18 @@ pub const SETTINGS: &[Setting] = &[
         name: "shm_protocol",
         aliases: &[
             Alias {
+                product: Product::Oxmpi,
+                name: "shm_road",
+                values: &[
+                    ("turn", "slots"),
+                    ("cache", "copy"),
+                    ("stream", "copy_nt"),
+                    ("single", "cma"),
+                    ("both", "cma_both"),
+                    ("direct", "mapped"),
+                ],
+            },
+            Alias {
                 product: Product::OpenMpi,
                 name: "btl_vader_single_copy_mechanism",
                 values: COPIES,

@@ -7,7 +7,7 @@ use std::thread;
 use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
-use oxmpi_testkit::conformance::{End, Subject};
+use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
 use oxmpi_wire::Peer;
 
 /// The sizes of a node of two ranks.
@@ -35,12 +35,12 @@ impl Sizes for Tight {
 
 struct OnNode<S>(S);
 
-impl<S: Sizes> Subject for OnNode<S> {
+impl<S: Sizes> TestedTransport for OnNode<S> {
     type Tx = ShmTx;
     type Rx = ShmRx;
     type Memory = Box<[u8]>;
 
-    fn join() -> [End<Self>; 2] {
+    fn join() -> [TransportEnd<Self>; 2] {
         let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let other = thread::spawn(move || Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
@@ -52,7 +52,7 @@ impl<S: Sizes> Subject for OnNode<S> {
         nodes.map(|node| {
             peer -= 1;
             let (tx, rx) = node.ends().unwrap();
-            End {
+            TransportEnd {
                 tx,
                 rx,
                 peer: Peer(peer),
@@ -79,12 +79,12 @@ impl<S: Sizes> Subject for OnNode<S> {
 /// claimable ones.
 struct ByProtocol<const PROTOCOL: usize>;
 
-impl<const PROTOCOL: usize> Subject for ByProtocol<PROTOCOL> {
+impl<const PROTOCOL: usize> TestedTransport for ByProtocol<PROTOCOL> {
     type Tx = ShmTx;
     type Rx = ShmRx;
     type Memory = Box<[u8]>;
 
-    fn join() -> [End<Self>; 2] {
+    fn join() -> [TransportEnd<Self>; 2] {
         let protocols = [BulkProtocol::Buffers]
             .into_iter()
             .chain(BulkProtocol::CLAIMABLE);
@@ -93,9 +93,9 @@ impl<const PROTOCOL: usize> Subject for ByProtocol<PROTOCOL> {
             chunk: Some(4096),
         };
         OnNode::<Usual>::join().map(|end| {
-            let End { mut tx, rx, peer } = end;
+            let TransportEnd { mut tx, rx, peer } = end;
             tx.set_bulk_preference(preference);
-            End { tx, rx, peer }
+            TransportEnd { tx, rx, peer }
         })
     }
 

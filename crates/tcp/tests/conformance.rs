@@ -6,7 +6,7 @@ use common::pair;
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
-use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_testkit::memory::Buffer;
 
 /// The settings of a pair.
 trait Sizes {
@@ -72,23 +72,23 @@ impl<S: Sizes> KillableTransport for Loopback<S> {
 struct Copied;
 
 impl TestedTransport for Copied {
-    type Tx = TcpTx<SharedBytes>;
-    type Rx = TcpRx<SharedBytes>;
-    type Memory = SharedBytes;
+    type Tx = TcpTx<Buffer>;
+    type Rx = TcpRx<Buffer>;
+    type Memory = Buffer;
 
     fn join() -> [TransportEnd<Self>; 2] {
         TransportEnd::two(pair(TcpOptions::default()))
     }
 
-    fn memory(bytes: Vec<u8>) -> SharedBytes {
-        SharedBytes::new(bytes)
+    fn memory(bytes: Vec<u8>) -> Buffer {
+        Buffer::new(bytes)
     }
 
-    fn bytes(memory: &SharedBytes) -> SharedBytes {
+    fn bytes(memory: &Buffer) -> Buffer {
         memory.clone()
     }
 
-    fn read(memory: &SharedBytes) -> Vec<u8> {
+    fn read(memory: &Buffer) -> Vec<u8> {
         memory.to_vec()
     }
 }

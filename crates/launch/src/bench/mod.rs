@@ -26,7 +26,7 @@ mod timed_comm;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use oxmpi_wire::pmi::Start;
+use oxmpi_wire::pmi::StartMethod;
 
 use crate::diagnostics::{self, EXIT_USAGE};
 use crate::process_manager::with_start;
@@ -82,7 +82,7 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
             }
         };
     }
-    if with_start(|found| !matches!(found, Ok(Start::Singleton))) {
+    if with_start(|found| !matches!(found, Ok(StartMethod::Singleton))) {
         return match rank::run(&command) {
             Ok(code) => code,
             Err(why) => {
@@ -97,8 +97,8 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
 /// Whether this is a rank other than 0, whose errors rank 0 prints.
 fn is_silent() -> bool {
     with_start(|found| match found {
-        Ok(Start::Descriptor { rank, .. } | Start::Pmix { rank, .. }) => rank > 0,
-        Ok(Start::Port { id, .. }) => id > 0,
+        Ok(StartMethod::Descriptor { rank, .. } | StartMethod::Pmix { rank, .. }) => rank > 0,
+        Ok(StartMethod::Port { id, .. }) => id > 0,
         _ => false,
     })
 }

@@ -11,8 +11,8 @@ use oxmpi_bench::kernels::Kernel;
 use oxmpi_bench::suite::{Observer, Plan, Row, Skip, tables};
 use oxmpi_coll::catalog::Parameters;
 use oxmpi_coll::choice::{Tuning, choose};
-use oxmpi_coll::plan::Given;
-use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, shifts};
+use oxmpi_coll::plan::CallArrays;
+use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, is_node_symmetric};
 
 use crate::sim::machine_model;
 use recorder::KernelRecording;
@@ -121,11 +121,14 @@ impl SimulatedJob {
                     order: Order::Block,
                     ..choice.parameters
                 };
-                let symmetric = setup.by_symmetry().ok().filter(|_| shifts(algorithm));
-                let given = Given {
+                let symmetric = setup
+                    .by_symmetry()
+                    .ok()
+                    .filter(|_| is_node_symmetric(algorithm));
+                let given = CallArrays {
                     sends: &blocks,
                     recvs: &blocks,
-                    ..Given::NOTHING
+                    ..CallArrays::NOTHING
                 };
                 let plan = |rank| {
                     let mut own = call;

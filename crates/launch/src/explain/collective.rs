@@ -10,8 +10,8 @@ mod tests;
 use std::ffi::OsString;
 
 use oxmpi::settings::{Origin, Values};
-use oxmpi_coll::catalog::{Call, Collective, Teams};
-use oxmpi_coll::choice::{Choice, Step, Table, Tuning, expected};
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use oxmpi_coll::choice::{Choice, ChoiceStep, ChoiceTable, Tuning, expected};
 use oxmpi_coll::placement::{Order, Placement};
 
 use options::Options;
@@ -37,7 +37,7 @@ struct CollectiveExplained {
     /// The algorithms that do not suit, and what they need.
     unsuited: Vec<(&'static str, String)>,
     /// The choice for each range of sizes, and its expected picoseconds at the first size.
-    steps: Vec<(Step, u64)>,
+    steps: Vec<(ChoiceStep, u64)>,
 }
 
 impl CollectiveExplained {
@@ -79,24 +79,24 @@ fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, Str
     };
     let call = options.call()?;
     let is_of_jobs = options.is_of_jobs();
-    let has_gate = is_of_jobs && call.size <= per_node && values.has_gate(&call, &tuning);
-    let call = call.with_teams(match is_of_jobs {
+    let has_gate = is_of_jobs && call.size <= per_node && values.has_node_barrier(&call, &tuning);
+    let call = call.with_shared_memory(match is_of_jobs {
         true => {
             let place = Placement::new(options.order, call.size, per_node);
-            values.teams(&call, place, &tuning)
+            values.node_groups(&call, place, &tuning)
         }
-        false => Teams::None,
+        false => SharedMemory::None,
     });
     let refused = |why: oxmpi_coll::catalog::Unsuited| why.to_string();
-    let table = Table::new(&call, &tuning).map_err(refused)?;
+    let table = ChoiceTable::new(&call, &tuning).map_err(refused)?;
     let cost = |call: &Call, choice: &Choice| {
         let model = tuning.model(call.size);
         choice.algorithm.cost(call, &choice.parameters, &model)
     };
     let choice = *table.choice(call.bytes());
     let chosen = (choice, cost(&call, &choice));
-    let by_messages = call.with_teams(Teams::None);
-    let started = *(Table::new(&by_messages, &tuning).map_err(refused)?).choice(call.bytes());
+    let by_messages = call.with_shared_memory(SharedMemory::None);
+    let started = *(ChoiceTable::new(&by_messages, &tuning).map_err(refused)?).choice(call.bytes());
     let started = (started != choice).then(|| (started, cost(&by_messages, &started)));
     let mut others: Vec<(Choice, u64)> = Vec::new();
     for (other, time) in expected(&call, &tuning).map_err(refused)? {
@@ -113,7 +113,7 @@ fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, Str
         let why = one.suits(&call).err()?;
         Some((one.name(), why.to_string()))
     });
-    let at = |step: &Step| {
+    let at = |step: &ChoiceStep| {
         let mut call = call;
         call.count = step.from.div_ceil(call.element_bytes);
         call
@@ -156,7 +156,7 @@ fn why(
             setting.setting.name, setting.text, setting.origin
         );
     }
-    if call.teams == Teams::All {
+    if call.shared_memory == SharedMemory::All {
         return "all ranks share the memory of a node, and the call is blocking".into();
     }
     let by_rule = tuning.rules.iter().any(|rule| {

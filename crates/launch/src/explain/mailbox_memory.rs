@@ -1,7 +1,9 @@
 //! The memory that the mailboxes of a network take of each rank.
 
 use oxmpi::settings::Values;
-use oxmpi_wire::paths::network::{Connect, Memory, Plan, SLOTS, Sharing, Wanted};
+use oxmpi_wire::paths::network::{
+    ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkMemory, NetworkPlan, NetworkSettings,
+};
 
 /// MailboxMemory of a job.
 pub(super) struct MailboxMemory {
@@ -17,11 +19,11 @@ pub(super) struct MailboxMemory {
 
 /// Memory of a rank in one mode.
 pub(super) struct RankMemory {
-    pub(super) sharing: Sharing,
-    pub(super) connect: Connect,
+    pub(super) sharing: MailboxSharing,
+    pub(super) connect: ConnectTime,
     /// Peers that have sent to the rank.
     pub(super) used: u64,
-    pub(super) memory: Memory,
+    pub(super) memory: NetworkMemory,
     /// Whether the settings select this mode.
     pub(super) chosen: bool,
 }
@@ -29,17 +31,17 @@ pub(super) struct RankMemory {
 /// The memory in a job of `ranks` ranks: each mode, with few and with all peers in use.
 pub(super) fn mailboxes(values: &Values, ranks: u64) -> MailboxMemory {
     let wanted = values.network();
-    let plan = Plan::new(ranks, wanted);
+    let plan = NetworkPlan::new(ranks, wanted);
     let peers = ranks - 1;
     let modes = [
-        (Sharing::Peer, Connect::FirstUse),
-        (Sharing::Peer, Connect::Start),
-        (Sharing::Shared, wanted.connect),
+        (MailboxSharing::Peer, ConnectTime::FirstUse),
+        (MailboxSharing::Peer, ConnectTime::Start),
+        (MailboxSharing::Shared, wanted.connect),
     ];
     let row = |sharing, connect, used| {
-        let plan = Plan::new(
+        let plan = NetworkPlan::new(
             ranks,
-            Wanted {
+            NetworkSettings {
                 sharing,
                 connect,
                 ..wanted
@@ -54,7 +56,7 @@ pub(super) fn mailboxes(values: &Values, ranks: u64) -> MailboxMemory {
         }
     };
     let rows = modes.into_iter().flat_map(|(sharing, connect)| {
-        let grows = sharing == Sharing::Peer && connect == Connect::FirstUse;
+        let grows = sharing == MailboxSharing::Peer && connect == ConnectTime::FirstUse;
         let mut used: Vec<u64> = [1, 26, 1000, peers]
             .into_iter()
             .filter(|used| *used == peers || grows && *used < peers)
@@ -66,7 +68,7 @@ pub(super) fn mailboxes(values: &Values, ranks: u64) -> MailboxMemory {
     MailboxMemory {
         ranks,
         slot: plan.slot(),
-        slots: SLOTS,
+        slots: MAILBOX_SLOTS,
         block: plan.block,
         block_bytes: plan.block_bytes(),
         rows: rows.collect(),

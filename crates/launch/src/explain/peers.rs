@@ -1,11 +1,11 @@
 //! The kinds of peers, and the paths of messages to each.
 
-use oxmpi::settings::{Value, Values};
+use oxmpi::settings::{SettingValue, Values};
 use oxmpi::transports::opened;
 use oxmpi_os::probe;
-use oxmpi_shm::heap::{Facts, Pages, Plan};
+use oxmpi_shm::heap::{HeapLimits, HeapPlan, PageKind};
 use oxmpi_wire::Limits;
-use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
+use oxmpi_wire::paths::{Path, PathEnd, PathRow, PathTable, RendezvousScheme, network};
 
 /// The paths to the peers of one kind.
 pub(super) struct PeerPaths {
@@ -20,7 +20,7 @@ pub(super) struct PeerPaths {
 
 /// A path, the range of sizes that takes it, and its cost.
 pub(super) struct PathRange {
-    pub(super) row: Row,
+    pub(super) row: PathRow,
     /// Nanoseconds of the shortest and the longest message.
     pub(super) ns: (u64, Option<u64>),
     /// Why the path ends at the longest message.
@@ -32,7 +32,7 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
     let layout = values.layout(1);
     let node = oxmpi_shm::limits(&layout);
     let ranks = ranks.unwrap_or(2);
-    let plan = network::Plan::new(ranks, values.network());
+    let plan = network::NetworkPlan::new(ranks, values.network());
     let selection = opened(values);
     let own = PeerPaths {
         kind: "self",
@@ -80,13 +80,13 @@ fn tcp_notes(values: &Values) -> Vec<(&'static str, String)> {
             "bulk",
             format!("from memory to memory, in chunks; {}", name("tcp_chunk")),
         ),
-        ("failed hosts", name("tcp_silence")),
+        ("failed hosts", name("tcp_host_timeout")),
     ]
 }
 
 fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<PathRange> {
-    let table = Table::new(limits, &values.switches());
-    let explain = |row: Row| {
+    let table = PathTable::new(limits, &values.switch_points());
+    let explain = |row: PathRow| {
         let cost = limits.costs.of(row.path);
         PathRange {
             row,
@@ -98,9 +98,9 @@ fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<PathRange> {
 }
 
 /// Why `row` ends at its longest message. The transport's own settings begin with `prefix`.
-fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) -> String {
+fn why(values: &Values, limits: &Limits, table: &PathTable, row: PathRow, prefix: &str) -> String {
     let Some((last, until)) = row.last.zip(row.until) else {
-        let forced = values.switches().rendezvous != Rendezvous::Auto;
+        let forced = values.switch_points().rendezvous != RendezvousScheme::Auto;
         return if forced {
             setting_text(values.get("rendezvous"))
         } else {
@@ -108,7 +108,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
         };
     };
     match until {
-        Until::Reach => match row.path {
+        PathEnd::Reach => match row.path {
             Path::E0 if !prefix.is_empty() => {
                 format!(
                     "a mailbox slot: {}",
@@ -119,7 +119,7 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
             Path::E1 => "a buffer holds no more".into(),
             Path::R0 | Path::R1 => "the transport's own limit".into(),
         },
-        Until::Cost => {
+        PathEnd::Cost => {
             let next = table.path(last + 1);
             let ns = |path| limits.costs.of(path).ns(last + 1);
             format!(
@@ -129,12 +129,12 @@ fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) 
                 ns(row.path)
             )
         }
-        Until::Set => setting_text(setting(values, row.path, prefix)),
+        PathEnd::Setting => setting_text(setting(values, row.path, prefix)),
     }
 }
 
 /// The setting that makes `path` end.
-fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a Value {
+fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a SettingValue {
     let is_set = |name: &str| values.get(name).text != "auto";
     let usual = match path {
         Path::E0 if is_set("short_limit") => "short_limit",
@@ -149,14 +149,14 @@ fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a Value {
 }
 
 /// A setting with its value and the origin of the value.
-fn setting_text(value: &Value) -> String {
+fn setting_text(value: &SettingValue) -> String {
     format!("{} = {} ({})", value.setting.name, value.text, value.origin)
 }
 
 /// The choices of shared memory in a job of `ranks` ranks.
 fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
-    let (road, chunk) = (values.get("shm_road"), values.get("shm_chunk"));
-    let chosen = match values.roads().road {
+    let (road, chunk) = (values.get("shm_protocol"), values.get("shm_chunk"));
+    let chosen = match values.bulk_protocols().protocol {
         None => {
             "each peer and size class uses the protocol that is fastest in trials during the job"
         }
@@ -180,14 +180,14 @@ fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
 /// The memory of a rank that its peers can map: size, page size, and the reasons.
 fn allocated(values: &Values, ranks: u64) -> String {
     let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
-    let plan = Plan::new(ranks, values.heap(), &Facts::of_process());
+    let plan = HeapPlan::new(ranks, values.heap(), &HeapLimits::of_this_process());
     if plan.area == 0 {
         return format!("private, not shared with peers: {}", plan.why_area);
     }
     let pages = match plan.pages {
-        Pages::Pool => "huge pages from the reserved pool",
-        Pages::Asked => "transparent huge pages",
-        Pages::Small => "small pages",
+        PageKind::Pool => "huge pages from the reserved pool",
+        PageKind::Asked => "transparent huge pages",
+        PageKind::Small => "small pages",
     };
     format!(
         "{} MiB a rank ({}), of {pages} ({})",
@@ -198,14 +198,14 @@ fn allocated(values: &Values, ranks: u64) -> String {
 }
 
 /// The choices of a network.
-fn network_notes(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
+fn network_notes(values: &Values, plan: &network::NetworkPlan) -> Vec<(&'static str, String)> {
     let name = |name: &str| setting_text(values.get(name));
     vec![
         (
             "mailboxes",
             format!(
                 "{} slots for each peer, of {} B and a header of {} B; {}, {}",
-                network::SLOTS,
+                network::MAILBOX_SLOTS,
                 plan.payload,
                 network::HEADER,
                 name("network_mailboxes"),
@@ -214,11 +214,11 @@ fn network_notes(values: &Values, plan: &network::Plan) -> Vec<(&'static str, St
         ),
         (
             "buffers",
-            format!("of {} B; {}", network::BUFFER, name("network_buffers")),
+            format!("of {} B; {}", network::BUFFER_LEN, name("network_buffers")),
         ),
         (
             "bulk",
-            match plan.wanted.zero_copy {
+            match plan.settings.zero_copy {
                 true => format!("without copies; {}", name("network_zero_copy")),
                 false => format!("through the buffers; {}", name("network_zero_copy")),
             },
@@ -227,7 +227,7 @@ fn network_notes(values: &Values, plan: &network::Plan) -> Vec<(&'static str, St
             "engine",
             format!(
                 "the network moves transfers of at least {} B, the processor shorter ones; {}",
-                plan.wanted.engine_from,
+                plan.settings.engine_from,
                 name("network_engine_from")
             ),
         ),

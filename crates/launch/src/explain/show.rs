@@ -1,7 +1,7 @@
 //! Prints the explanation of message paths as text and as JSON.
 
-use oxmpi_wire::paths::Until;
-use oxmpi_wire::paths::network::{Connect, Sharing};
+use oxmpi_wire::paths::PathEnd;
+use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing};
 use serde_json::json;
 
 use super::PathsExplained;
@@ -100,15 +100,15 @@ fn of_mailboxes(mailboxes: &MailboxMemory) -> String {
 
 fn sharing(row: &RankMemory) -> &'static str {
     match row.sharing {
-        Sharing::Peer => "peer",
-        Sharing::Shared => "shared",
+        MailboxSharing::Peer => "peer",
+        MailboxSharing::Shared => "shared",
     }
 }
 
 fn connect(row: &RankMemory) -> &'static str {
     match row.connect {
-        Connect::FirstUse => "first-use",
-        Connect::Start => "start",
+        ConnectTime::FirstUse => "first-use",
+        ConnectTime::Start => "start",
     }
 }
 
@@ -141,9 +141,9 @@ pub(super) fn json(explained: &PathsExplained) -> String {
             "first_ns": explanation.ns.0,
             "last_ns": explanation.ns.1,
             "until": row.until.map(|until| match until {
-                Until::Reach => "reach",
-                Until::Cost => "cost",
-                Until::Set => "setting",
+                PathEnd::Reach => "reach",
+                PathEnd::Cost => "cost",
+                PathEnd::Setting => "setting",
             }),
             "why": explanation.why,
         })

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use oxmpi_os::process::End;
+use oxmpi_os::process::ProcessEnd;
 use oxmpi_os::signal;
-use oxmpi_wire::pmi::Standing;
+use oxmpi_wire::pmi::RankState;
 
 /// Why a rank failed, so that the job is ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub(crate) enum RankFailure {
 
 impl RankFailure {
     /// The failure of a rank that has ended; `None`: it ended without failure.
-    pub(crate) fn of(end: End, standing: Standing) -> Option<Self> {
+    pub(crate) fn of(end: ProcessEnd, standing: RankState) -> Option<Self> {
         match end {
-            End::Killed(signal) => Some(Self::Killed(signal)),
-            End::Exited(0) if standing == Standing::Outside => None,
-            End::Exited(0) => Some(Self::NotFinalized),
-            End::Exited(code) => Some(Self::Exited(code)),
+            ProcessEnd::Killed(signal) => Some(Self::Killed(signal)),
+            ProcessEnd::Exited(0) if standing == RankState::Outside => None,
+            ProcessEnd::Exited(0) => Some(Self::NotFinalized),
+            ProcessEnd::Exited(code) => Some(Self::Exited(code)),
         }
     }
 
@@ -83,30 +83,30 @@ mod tests {
     #[test]
     fn each_end_has_a_code_and_a_message() {
         let cases = [
-            (End::Exited(0), Standing::Outside, None),
+            (ProcessEnd::Exited(0), RankState::Outside, None),
             (
-                End::Exited(3),
-                Standing::Outside,
+                ProcessEnd::Exited(3),
+                RankState::Outside,
                 Some((3, "exited with code 3")),
             ),
             (
-                End::Exited(0),
-                Standing::Joined,
+                ProcessEnd::Exited(0),
+                RankState::Joined,
                 Some((1, "exited with code 0 without finalize")),
             ),
             (
-                End::Exited(0),
-                Standing::Waiting,
+                ProcessEnd::Exited(0),
+                RankState::Waiting,
                 Some((1, "exited with code 0 without finalize")),
             ),
             (
-                End::Killed(9),
-                Standing::Joined,
+                ProcessEnd::Killed(9),
+                RankState::Joined,
                 Some((137, "was killed by signal 9 (SIGKILL)")),
             ),
             (
-                End::Killed(40),
-                Standing::Joined,
+                ProcessEnd::Killed(40),
+                RankState::Joined,
                 Some((168, "was killed by signal 40")),
             ),
         ];

@@ -18,8 +18,8 @@ use std::io::{self, Read, Stderr, Stdout};
 use std::os::fd::AsFd;
 
 use oxmpi::settings::JOB_VARIABLE;
-use oxmpi_os::guard::Guard;
-use oxmpi_os::process::{self, End};
+use oxmpi_os::guard::GroupGuard;
+use oxmpi_os::process::{self, ProcessEnd};
 use oxmpi_os::signal::{self, Signal, Signals};
 use oxmpi_wire::pmi::{Event, Server, mapping};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
     let mut job = Job {
         plan,
         signals: Signals::collect(&wanted)?,
-        guard: Guard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
+        guard: GroupGuard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
         server: server(plan),
         ranks: Vec::with_capacity(plan.ranks.len()),
         terminal: None,
@@ -84,7 +84,7 @@ fn server(plan: &JobPlan) -> Server {
 struct Job<'p> {
     plan: &'p JobPlan,
     signals: Signals,
-    guard: Guard,
+    guard: GroupGuard,
     server: Server,
     /// By rank.
     ranks: Vec<RankProcess>,
@@ -199,9 +199,9 @@ impl Job<'_> {
         }
     }
 
-    fn ended(&mut self, rank: usize, end: End) {
+    fn ended(&mut self, rank: usize, end: ProcessEnd) {
         let number = self.plan.ranks[rank].rank;
-        let standing = self.server.standing(number);
+        let standing = self.server.rank_state(number);
         match RankFailure::of(end, standing) {
             Some(failure) => self.failures.push((rank, failure)),
             None => {

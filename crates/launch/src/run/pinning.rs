@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use oxmpi::settings::{Assignment, Origin, Sources, TABLE, Value, Values, resolve};
+use oxmpi::settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
 use oxmpi_pin::{
@@ -138,7 +138,7 @@ impl Pinning {
 }
 
 /// The pinning settings that are not defaults.
-pub(crate) fn given(values: &Values) -> impl Iterator<Item = &Value> {
+pub(crate) fn given(values: &Values) -> impl Iterator<Item = &SettingValue> {
     let rows = SETTINGS.iter().filter(|row| row.name.starts_with("pin"));
     let values = rows.map(|row| values.get(row.name));
     values.filter(|value| value.origin != Origin::Default)

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use oxmpi::settings::JOB_VARIABLE;
-use oxmpi_os::process::{self, End, Process, Setup};
+use oxmpi_os::process::{self, Process, ProcessEnd, SpawnSetup};
 
 use super::output::RankStream;
 use super::plan::{JobPlan, RankPlan};
@@ -18,7 +18,7 @@ const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE", "PMIX_RANK"]
 /// A rank that was started.
 pub(crate) struct RankProcess {
     process: Process,
-    end: Option<End>,
+    end: Option<ProcessEnd>,
     pmi: Option<UnixStream>,
     /// PMI replies that wait for room in the stream.
     replies: Vec<u8>,
@@ -81,7 +81,7 @@ impl RankProcess {
             Stdin::Pipe => Stdio::piped(),
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let setup = Setup {
+        let setup = SpawnSetup {
             group,
             cpus: rank_plan.mask.as_deref(),
             keep: theirs.as_fd(),
@@ -113,12 +113,12 @@ impl RankProcess {
     }
 
     /// How the process ended, if it has.
-    pub(crate) fn end(&self) -> Option<End> {
+    pub(crate) fn end(&self) -> Option<ProcessEnd> {
         self.end
     }
 
     /// Checks whether the process has ended; returns its end the first time.
-    pub(crate) fn poll_end(&mut self) -> Option<End> {
+    pub(crate) fn poll_end(&mut self) -> Option<ProcessEnd> {
         if self.end.is_none() {
             self.end = self.process.try_wait().unwrap_or(None);
             return self.end;

@@ -1,6 +1,6 @@
 //! Prints settings as a table, as tab-separated lines, as JSON, or one setting as a page.
 
-use oxmpi::settings::Value;
+use oxmpi::settings::SettingValue;
 use serde_json::json;
 
 use crate::columns::{aligned, wrapped};
@@ -8,7 +8,7 @@ use crate::columns::{aligned, wrapped};
 const COLUMNS: [&str; 6] = ["name", "value", "from", "default", "type", "meaning"];
 
 /// The columns of one setting.
-fn fields(value: &Value) -> [String; 5] {
+fn fields(value: &SettingValue) -> [String; 5] {
     let setting = value.setting;
     [
         setting.name.into(),
@@ -20,7 +20,7 @@ fn fields(value: &Value) -> [String; 5] {
 }
 
 /// A table with a line for each setting, and a hint if these are not `all` settings.
-pub(super) fn table(values: &[&Value], all: usize) -> String {
+pub(super) fn table(values: &[&SettingValue], all: usize) -> String {
     let mut rows = vec![COLUMNS.map(String::from).to_vec()];
     rows.extend(values.iter().map(|value| {
         let mut row = fields(value).to_vec();
@@ -36,8 +36,8 @@ pub(super) fn table(values: &[&Value], all: usize) -> String {
 }
 
 /// A line for each setting, with tabs between the fields: name, value, origin, default, type, level.
-pub(super) fn parsable(values: &[&Value]) -> String {
-    let line = |value: &&Value| {
+pub(super) fn parsable(values: &[&SettingValue]) -> String {
+    let line = |value: &&SettingValue| {
         format!(
             "{}\t{}\n",
             fields(value).join("\t"),
@@ -48,8 +48,8 @@ pub(super) fn parsable(values: &[&Value]) -> String {
 }
 
 /// The format `oxmpi-settings` of docs/formats.md.
-pub(super) fn json(values: &[&Value], warnings: &[String]) -> String {
-    let one = |value: &&Value| {
+pub(super) fn json(values: &[&SettingValue], warnings: &[String]) -> String {
+    let one = |value: &&SettingValue| {
         let setting = value.setting;
         let aliases = setting.aliases.iter().map(|alias| {
             let variable = format!("{}{}", alias.product.env_prefix(), alias.name);
@@ -79,7 +79,7 @@ pub(super) fn json(values: &[&Value], warnings: &[String]) -> String {
 }
 
 /// The description of one setting.
-pub(super) fn page(value: &Value) -> String {
+pub(super) fn page(value: &SettingValue) -> String {
     let setting = value.setting;
     let mut text = format!(
         "{}: {}\n\n{}\n\n",

@@ -37,7 +37,7 @@ fn levels_and_patterns_select() {
         "network_devices",
         "tcp_include",
         "tcp_exclude",
-        "tcp_silence",
+        "tcp_host_timeout",
     ];
     assert_eq!(names(&["--level", "1"]), basic);
     assert_eq!(names(&["--level=3"]).len(), values.all.len());
@@ -78,7 +78,7 @@ pin_order   compact  I_MPI_PIN_ORDER   bunch    order   which rank gets which do
 #[test]
 fn json_has_format_and_version() {
     let values = values();
-    let shown: Vec<&Value> = values.all.iter().collect();
+    let shown: Vec<&SettingValue> = values.all.iter().collect();
     let read: serde_json::Value =
         serde_json::from_str(&show::json(&shown, &values.warnings)).unwrap();
     assert_eq!(

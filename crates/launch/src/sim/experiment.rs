@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::choose;
-use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Workload, shifts};
+use oxmpi_coll::sim::{
+    Classical, MessageCounts, Offload, Setup, SimReport, Simulation, Workload, is_node_symmetric,
+};
 
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions};
 use super::options::{AlgorithmSelection, Options};
@@ -74,7 +76,7 @@ pub(super) struct SimResult {
     pub(super) bytes: u64,
     /// The name of the algorithm with its own options.
     pub(super) algorithm: String,
-    pub(super) report: Report,
+    pub(super) report: SimReport,
 }
 
 /// Runs all simulations.
@@ -177,7 +179,7 @@ fn check_radix(
     }
 }
 
-fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<Report, String> {
+fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<SimReport, String> {
     let own = candidate.own;
     let setup = options.setup(work.ranks());
     let setup = setup.with_flags(setup.flags || own.flags);
@@ -193,16 +195,16 @@ fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<
         )
     };
     match candidate.implementation {
-        Implementation::Offload(offload) => Ok(Report {
+        Implementation::Offload(offload) => Ok(SimReport {
             times: vec![offload.time(&setup, work.bytes())],
-            counts: Counts::default(),
+            counts: MessageCounts::default(),
         }),
         Implementation::Classical(classical) => {
             let simulation = Simulation::new(&setup).watch(&mut watch);
             simulation.run_classical(classical, work.bytes())
         }
         Implementation::Catalog(algorithm, chosen) => {
-            let setup = if shifts(algorithm) {
+            let setup = if is_node_symmetric(algorithm) {
                 setup.by_symmetry().unwrap_or(setup)
             } else {
                 setup
@@ -220,7 +222,7 @@ fn planned(
     algorithm: Algorithm,
     parameters: &Parameters,
     watch: &mut dyn FnMut(u64),
-) -> Result<Report, oxmpi_coll::sim::Error> {
+) -> Result<SimReport, oxmpi_coll::sim::Error> {
     let simulation = Simulation::new(setup).watch(watch);
     simulation.work(work, algorithm, parameters)
 }

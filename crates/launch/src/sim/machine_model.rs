@@ -82,7 +82,7 @@ fn read(text: &str) -> Result<(String, Machine), String> {
     Ok((file.name, machine))
 }
 
-fn path(name: &str, costs: &PathCosts) -> Result<sim::Path, String> {
+fn path(name: &str, costs: &PathCosts) -> Result<sim::PathCosts, String> {
     let cost = |field: &str, ns: f64, most: f64| {
         if (0.0..=most).contains(&ns) {
             Ok((ns * 1000.0).round() as u64)
@@ -92,7 +92,7 @@ fn path(name: &str, costs: &PathCosts) -> Result<sim::Path, String> {
             ))
         }
     };
-    Ok(sim::Path {
+    Ok(sim::PathCosts {
         latency: cost("latency_ns", costs.latency_ns, 1e9)?,
         send: cost("send_ns", costs.send_ns, 1e9)?,
         recv: cost("recv_ns", costs.recv_ns, 1e9)?,

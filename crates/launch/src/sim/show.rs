@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 pub(super) fn model(options: &Options) -> String {
     let machine = &options.machine;
     let ns = |picoseconds: u64| picoseconds as f64 / 1000.0;
-    let path = |name: &str, path: &oxmpi_coll::sim::Path| {
+    let path = |name: &str, path: &oxmpi_coll::sim::PathCosts| {
         format!(
             "{name} L {} o {}/{} g {} G {}",
             ns(path.latency),
@@ -126,7 +126,7 @@ struct ResultJson<'a> {
 }
 
 impl CostsJson {
-    fn of(path: &oxmpi_coll::sim::Path) -> Self {
+    fn of(path: &oxmpi_coll::sim::PathCosts) -> Self {
         CostsJson {
             latency_ps: path.latency,
             send_ps: path.send,

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fmt::Display;
 
 use oxmpi_text::{Nanos, duration};
-use oxmpi_wire::exchange::model::{Costs, Job, Time, counting, exchange, from_one_server};
+use oxmpi_wire::exchange::model::{
+    WireUpCosts, WireUpJob, WireUpTime, counting, exchange, from_one_server,
+};
 use oxmpi_wire::exchange::rounds;
 
 use crate::columns;
@@ -29,8 +31,8 @@ round from the manager. In the other method every rank gets every other rank's a
         value(&["bandwidth"], &["MBYTES"], "megabytes that a node sends in a second; default: 1250",
             |o, v| v.set(&mut o.costs.network, |text| number(text, 1_000_000).map(u64::from))),
         value(&["handshake"], &["TIME"], "processor time of a connection and its authentication with the job's key; default: 60us",
-            |o, v| v.set(&mut o.costs.greeting, time)),
-        value(&["greeting"], &["TIME"], "", |o, v| v.set(&mut o.costs.greeting, time)),
+            |o, v| v.set(&mut o.costs.handshake, time)),
+        value(&["greeting"], &["TIME"], "", |o, v| v.set(&mut o.costs.handshake, time)),
         value(&["serve"], &["TIME"], "time of the process manager for one request; default: 5us", |o, v| v.set(&mut o.costs.serve, time)),
         help(),
     ] }],
@@ -49,7 +51,7 @@ const LONGEST: u64 = 60_000_000_000;
 struct Options {
     ranks: Vec<u32>,
     per_node: u32,
-    costs: Costs,
+    costs: WireUpCosts,
 }
 
 /// The text to print: the table, or the help.
@@ -60,7 +62,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<String, String> {
     let mut options = Options {
         ranks: Vec::new(),
         per_node: 64,
-        costs: Costs::ETHERNET,
+        costs: WireUpCosts::ETHERNET,
     };
     if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
         return Ok(OPTIONS.help());
@@ -106,7 +108,7 @@ fn show(options: &Options) -> String {
     ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     for &ranks in &options.ranks {
-        let job = Job {
+        let job = WireUpJob {
             ranks,
             per_node: options.per_node,
             common: COMMON,
@@ -126,13 +128,13 @@ fn show(options: &Options) -> String {
         Nanos(costs.latency),
         Nanos(costs.overhead),
         costs.network,
-        Nanos(costs.greeting),
+        Nanos(costs.handshake),
         Nanos(costs.serve)
     );
     format!("wireup\n{model}\n\n{}", columns::aligned(&lines))
 }
 
-fn line(job: &Job, method: &str, rounds: u32, time: &Time) -> Vec<String> {
+fn line(job: &WireUpJob, method: &str, rounds: u32, time: &WireUpTime) -> Vec<String> {
     let cells: [&dyn Display; 9] = [
         &job.ranks,
         &job.nodes(),

@@ -17,7 +17,7 @@ const NOBODY: u32 = 65_534;
 const LENGTHS: [usize; 3] = [9_000, 300_000, 1_000_000];
 
 /// Values of the protocol setting; two of them need the denied access.
-const PROTOCOLS: [&str; 4] = ["auto", "single", "both", "cache"];
+const PROTOCOLS: [&str; 4] = ["auto", "cma", "cma_both", "copy"];
 
 /// The calls that read and write another process's memory.
 const TO_OTHERS: [libc::c_long; 2] = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];

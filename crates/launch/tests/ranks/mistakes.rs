@@ -119,7 +119,7 @@ fn waits_for_oneself_without_a_send() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         let rank = comm.rank();
-        let nobody = text::<()>(Err(Error::Deserted { rank }));
+        let nobody = text::<()>(Err(Error::NoSender { rank }));
         let mut room = [0u8; 1];
         assert_eq!(text(comm.recv(&mut room, rank, 1)), nobody);
         assert_eq!(text(comm.probe(rank, Tag::Any)), nobody);
@@ -148,7 +148,7 @@ fn waits_for_any_rank_when_all_have_left() {
             .split(Some((world.comm().rank() / 2) as u32), 0)?;
         match (world.comm().rank(), pair) {
             (0, Some(pair)) => {
-                let deserted = text::<()>(Err(Error::Deserted { rank: 0 }));
+                let deserted = text::<()>(Err(Error::NoSender { rank: 0 }));
                 let mut room = [0u8; 1];
                 assert_eq!(text(pair.recv(&mut room, Source::Any, 1)), deserted);
                 assert_eq!(text(pair.probe(Source::Any, 1)), deserted);
@@ -186,7 +186,7 @@ fn calls_after_the_end_are_errors() {
             let comm = world.comm().dup()?;
             let peer = comm.size() - 1 - comm.rank();
             drop(world);
-            let ended = text::<()>(Err(Error::Ended));
+            let ended = text::<()>(Err(Error::Finalized));
             assert_eq!(text(comm.send(&[1u8], peer, 1)), ended);
             assert_eq!(text(comm.recv(&mut [1u8], peer, 1)), ended);
             assert_eq!(text(comm.probe(Source::Any, 1)), ended);
@@ -218,7 +218,7 @@ fn requests_end_with_the_world() {
                 let come = s.irecv(&mut room, peer, 2)?;
                 let owned = comm.irecv_owned::<u8>(4, peer, 3)?;
                 drop(world);
-                let ended = text::<()>(Err(Error::Ended));
+                let ended = text::<()>(Err(Error::Finalized));
                 assert_eq!(text(come.wait()), ended);
                 assert_eq!(text(owned.wait()), ended);
                 // Its receiver has thrown it away, or has left; it has ended in any case.

@@ -33,11 +33,11 @@ fn pattern(from: usize, tag: u32, len: usize) -> Vec<u8> {
 
 type Send = fn(&Comm, &[u8], usize, u32) -> Result<()>;
 type Isend = for<'s, 'e> fn(
-    &'s oxmpi::Scope<'s, 'e, oxmpi::Own>,
+    &'s oxmpi::Scope<'s, 'e, oxmpi::Single>,
     &'e [u8],
     usize,
     u32,
-) -> Result<Request<'s, 'e, &'e [u8], oxmpi::Own>>;
+) -> Result<Request<'s, 'e, &'e [u8], oxmpi::Single>>;
 
 const BLOCKING: [Send; 4] = [Comm::send, Comm::ssend, Comm::bsend, Comm::rsend];
 const NONBLOCKING: [Isend; 3] = [
@@ -162,8 +162,8 @@ fn a_synchronous_send_waits_for_its_receive() {
                     assert_eq!(go, [7]);
                     for _ in 0..100 {
                         match send.test()? {
-                            oxmpi::Test::Open(open) => send = open,
-                            oxmpi::Test::Ended(_) => panic!("{len} bytes: it did not wait"),
+                            oxmpi::Test::Pending(open) => send = open,
+                            oxmpi::Test::Ready(_) => panic!("{len} bytes: it did not wait"),
                         }
                     }
                     comm.send(&[8u8], 1, 3)?;

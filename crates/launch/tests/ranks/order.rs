@@ -222,7 +222,7 @@ fn messages_of_unknown_length() {
         assert!(
             matches!(
                 error,
-                Error::Ragged {
+                Error::PartialElement {
                     rank: 0,
                     source: 1,
                     tag: 1,

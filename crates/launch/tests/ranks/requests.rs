@@ -61,7 +61,7 @@ fn lists_of_requests_end_in_any_order() {
 /// the last tag that is left.
 fn end_in_turn<'s, 'e>(
     call: u32,
-    mut open: Vec<Request<'s, 'e, &'e mut [u8], oxmpi::Own>>,
+    mut open: Vec<Request<'s, 'e, &'e mut [u8], oxmpi::Single>>,
     ask: impl Fn() -> Result<()>,
 ) -> Result<()> {
     let count = open.len();
@@ -75,8 +75,8 @@ fn end_in_turn<'s, 'e>(
         } else {
             loop {
                 match Request::test_all(open)? {
-                    Test::Ended(ended) => break ended,
-                    Test::Open(again) => open = again,
+                    Test::Ready(ended) => break ended,
+                    Test::Pending(again) => open = again,
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use oxmpi::{Comm, Lane, Op, Result, SharedComm, Source};
+use oxmpi::{Comm, Endpoint, Op, Result, SharedComm, Source};
 
 use crate::job::Job;
 
@@ -153,7 +153,7 @@ fn a_shared_communicator_ends_with_the_world() {
             let shared = world.comm().share()?;
             drop(world);
             let error = shared.barrier().expect_err("the world has ended");
-            assert!(matches!(error, oxmpi::Error::Ended), "{error}");
+            assert!(matches!(error, oxmpi::Error::Finalized), "{error}");
             Ok::<_, oxmpi::Error>(())
         });
         assert_eq!(done.code, 0, "{}", done.err);
@@ -184,7 +184,7 @@ fn around(comm: &Comm, turns: usize) -> Result<()> {
 fn each_thread_has_its_lane() {
     for ranks in [1, 2, 3] {
         Job::of(ranks).succeed(|world| {
-            let lanes = [world.comm().lane()?, world.comm().lane()?];
+            let lanes = [world.comm().endpoint()?, world.comm().endpoint()?];
             thread::scope(|threads| {
                 let all = lanes.map(|lane| threads.spawn(move || around(&lane.open(), 40)));
                 around(world.comm(), 40)?;
@@ -202,15 +202,15 @@ fn lanes_come_and_go() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         for turn in 0..12 {
-            let unopened = comm.lane()?;
+            let unopened = comm.endpoint()?;
             let part = comm.split(Some(u32::from(comm.rank() == turn % 3)), 0)?;
             let part = part.expect("every rank has a colour");
-            around(&part.lane()?.open(), 2)?;
-            let lane = comm.lane()?.open();
-            let of_lane = lane.dup()?.lane()?;
+            around(&part.endpoint()?.open(), 2)?;
+            let lane = comm.endpoint()?.open();
+            let of_lane = lane.dup()?.endpoint()?;
             drop(lane);
             around(&of_lane.open(), 2)?;
-            around(&comm.share()?.lane()?.open(), 2)?;
+            around(&comm.share()?.endpoint()?.open(), 2)?;
             drop(unopened);
         }
         comm.barrier()
@@ -221,13 +221,13 @@ fn lanes_come_and_go() {
 #[test]
 fn a_thread_drives_all_its_lanes() {
     Job::of(2).succeed(|world| {
-        let lanes: [Lane; 3] = [
-            world.comm().lane()?,
-            world.comm().lane()?,
-            world.comm().lane()?,
+        let lanes: [Endpoint; 3] = [
+            world.comm().endpoint()?,
+            world.comm().endpoint()?,
+            world.comm().endpoint()?,
         ];
         thread::spawn(move || {
-            let comms = lanes.map(Lane::open);
+            let comms = lanes.map(Endpoint::open);
             let peer = 1 - comms[0].rank();
             let long = vec![5u8; 400_000];
             for (one, other) in [(0, 1), (1, 2), (2, 0), (2, 1)] {

@@ -108,7 +108,7 @@ fn round(world: &World, planned: &[Planned], rng: &mut Rng) -> Result<()> {
     comm.barrier()
 }
 
-fn send_all<'s, 'e>(s: &'s Scope<'s, 'e, oxmpi::Own>, sent: &'e [&Planned]) -> Result<()> {
+fn send_all<'s, 'e>(s: &'s Scope<'s, 'e, oxmpi::Single>, sent: &'e [&Planned]) -> Result<()> {
     for message in sent {
         if message.synchronous {
             s.issend(&message.bytes, message.to, message.tag)?;

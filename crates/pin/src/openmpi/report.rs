@@ -71,7 +71,7 @@ fn bound_to(f: &mut fmt::Formatter<'_>, sockets: &[Vec<Vec<bool>>]) -> fmt::Resu
                 write!(
                     f,
                     "{comma}socket {socket}[core {core}[hwt {}]]",
-                    oxmpi_text::List(bound)
+                    oxmpi_text::NumberList(bound)
                 )?;
                 comma = ", ";
             }

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 use std::{fmt, process};
 
-use oxmpi_shm::Layout;
-use oxmpi_tcp::{Card, Filter, JobKey, Options, Site};
+use oxmpi_shm::SegmentLayout;
+use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
 use oxmpi_wire::transports::{Selection, Verdict};
 
 use super::endpoint_address::{is_first_alone, machine, processes};
@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 pub(crate) struct NetworkPreference {
     pub(crate) selection: Selection,
     /// The network interfaces, only those of the selection.
-    pub(crate) filter: Filter,
-    pub(crate) options: Options,
+    pub(crate) filter: InterfaceFilter,
+    pub(crate) options: TcpOptions,
 }
 
 impl NetworkPreference {
@@ -46,10 +46,10 @@ const STEP: &str = "listening for the ranks of other nodes";
 pub(crate) struct NetworkListener {
     pub(super) acceptor: Acceptor,
     pub(super) address: EndpointAddress,
-    pub(super) site: Site,
+    pub(super) site: PassiveEndpoint,
     pub(super) lengths: WireLengths,
     /// The addresses of the site, in a text that process managers take.
-    pub(super) card: Card,
+    pub(super) card: BusinessCard,
 }
 
 impl NetworkListener {
@@ -70,13 +70,14 @@ impl NetworkListener {
             return Err(preference.refusal());
         }
         let key = JobKey::new(&first.key);
-        let site = Site::open(key, &preference.filter, preference.options).map_err(|why| {
-            let host = oxmpi_os::host::name();
-            let why = format!(
-                "{why}; the ranks are on several nodes, and {host} has no network for them"
-            );
-            Error::start(STEP, why)
-        })?;
+        let site =
+            PassiveEndpoint::open(key, &preference.filter, preference.options).map_err(|why| {
+                let host = oxmpi_os::host::name();
+                let why = format!(
+                    "{why}; the ranks are on several nodes, and {host} has no network for them"
+                );
+                Error::start(STEP, why)
+            })?;
         let mut card = site.card().clone();
         let lengths = WireLengths::of(&preference.options);
         let room = Self::ROOM - format!("{address}/4194304/{lengths}/").len();
@@ -101,7 +102,7 @@ impl NetworkListener {
         self,
         rank: u32,
         texts: &[String],
-        layout: impl Fn(u32) -> Layout,
+        layout: impl Fn(u32) -> SegmentLayout,
     ) -> Result<WiredRanks> {
         let (mut addresses, mut pids, mut cards) = (Vec::new(), Vec::new(), Vec::new());
         let mut lengths = Vec::new();
@@ -164,7 +165,7 @@ pub(super) struct WireLengths {
 }
 
 impl WireLengths {
-    const fn of(options: &Options) -> Self {
+    const fn of(options: &TcpOptions) -> Self {
         Self {
             frame: options.frame,
             chunk: options.chunk,
@@ -233,7 +234,7 @@ pub(super) fn co_located<'a>(
 }
 
 /// Reads a business card: endpoint address, process, lengths, and addresses.
-fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, Card)> {
+fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, BusinessCard)> {
     let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
     let mut parts = text.splitn(4, '/');
     let mut next = || parts.next().unwrap_or_default();

@@ -14,10 +14,10 @@
 use std::fmt::Display;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::Gathered;
-use oxmpi_tcp::{Card, TcpTx};
+use oxmpi_shm::GatheredNode;
+use oxmpi_tcp::{BusinessCard, TcpTx};
 use oxmpi_wire::Peer;
-use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
+use oxmpi_wire::exchange::{self, AddressDirectory, AddressExchange, NodeAddressTable};
 
 use super::business_card::{WireLengths, agree, cannot_watch, co_located};
 use super::endpoint_address::is_first_alone;
@@ -55,14 +55,15 @@ pub(super) fn wire_up(
         manager.put(&format!("{CARD}-{}", place.node), &own)?;
     }
     manager.barrier()?;
-    let mut ends = site.enter(rank, size).map_err(cannot_watch)?;
+    let mut ends = site.join_without_cards(rank, size).map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
     let (node, sheets) = if place.place == 0 {
         let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
         let common = format!("{}/{lengths}/{card}", own.node);
-        let mut exchange = Exchange::new(place.node, nodes, &node_address_table(common, &gathered));
-        let patience = options.network.options.patience;
+        let mut exchange =
+            AddressExchange::new(place.node, nodes, &node_address_table(common, &gathered));
+        let patience = options.network.options.connect_timeout;
         (ends, traffic) =
             leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
                 let leader = published.leader(manager, node)?;
@@ -72,21 +73,21 @@ pub(super) fn wire_up(
                     card: card.transpose()?.flatten(),
                 })
             })?;
-        let sheets = exchange.whole();
+        let sheets = exchange.encode_all();
         (release(gathered, &sheets)?, sheets)
     } else {
         let first = address(manager, place.leader)?;
         gather_at_node(&first, place.place, place.ranks, note)?
     };
     manager.barrier()?;
-    let all = Directory::read(size, nodes, &sheets).map_err(leader_exchange::wrong)?;
+    let all = AddressDirectory::read(size, nodes, &sheets).map_err(leader_exchange::wrong)?;
     let order = introduce(&ends.0, &all, rank)?;
     if order.get(place.place as usize) != Some(&rank) {
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
         return Err(malformed(&why));
     }
     let (tx, rx) = ends;
-    let places = || (0..size).filter_map(|rank| all.place(rank));
+    let places = || (0..size).filter_map(|rank| all.locate(rank));
     let nodes = places().map(|place| (node_of(place.common), place.pid));
     let (ranks_on_machine, visible_pids) = co_located(&own.node, nodes);
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
@@ -108,15 +109,15 @@ pub(super) fn wire_up(
 }
 
 /// The node address table of the ranks that have gathered.
-fn node_address_table(common: String, gathered: &Gathered) -> Sheet {
+fn node_address_table(common: String, gathered: &GatheredNode) -> NodeAddressTable {
     let ranks = (0..)
         .zip(gathered.notes())
-        .map(|(place, note)| exchange::Seat {
+        .map(|(place, note)| exchange::RankAddress {
             rank: (note >> 16) as u32,
             pid: gathered.pid(place),
             port: *note as u16,
         });
-    Sheet {
+    NodeAddressTable {
         common,
         ranks: ranks.collect(),
     }
@@ -124,11 +125,11 @@ fn node_address_table(common: String, gathered: &Gathered) -> Sheet {
 
 /// Gives the network the addresses of all ranks of other nodes. Returns all ranks, those of rank `me`'s node
 /// first.
-fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>> {
+fn introduce(tx: &TcpTx<RawBytes>, all: &AddressDirectory, me: u32) -> Result<Vec<u32>> {
     let cards = cards(all)?;
-    let home = all.place(me).map(|place| place.node);
+    let home = all.locate(me).map(|place| place.node);
     let (mut here, mut there) = (Vec::new(), Vec::new());
-    for (rank, place) in (0..).map_while(|rank| Some((rank, all.place(rank)?))) {
+    for (rank, place) in (0..).map_while(|rank| Some((rank, all.locate(rank)?))) {
         if Some(place.node) == home {
             here.push(rank);
             continue;
@@ -136,7 +137,7 @@ fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>>
         there.push(rank);
         let mut card = cards[place.node as usize].clone();
         card.port = place.port;
-        tx.introduce(Peer(rank), card);
+        tx.set_card(Peer(rank), card);
     }
     here.extend(there);
     Ok(here)
@@ -151,13 +152,13 @@ fn card_of(
     of: u32,
     node: u32,
     own: WireLengths,
-) -> Result<Option<Card>> {
+) -> Result<Option<BusinessCard>> {
     let text = manager.get(of, &format!("{CARD}-{node}"))?;
     let Some(text) = text else {
         return Ok(None);
     };
     let (lengths, card) = text.split_once('/').unwrap_or_default();
-    let card: Card = card.parse().map_err(|why| malformed(&why))?;
+    let card: BusinessCard = card.parse().map_err(|why| malformed(&why))?;
     let lengths = lengths.parse().map_err(|why| malformed(&why))?;
     agree(&[lengths, own], |one| match one {
         0 => format!("rank {of} on {}", card.host),
@@ -171,8 +172,8 @@ fn card_of(
 ///
 /// # Errors
 /// When one of them is malformed, or the lengths of two nodes differ.
-fn cards(all: &Directory) -> Result<Vec<Card>> {
-    let (mut lengths, mut cards) = (Vec::new(), Vec::<Card>::new());
+fn cards(all: &AddressDirectory) -> Result<Vec<BusinessCard>> {
+    let (mut lengths, mut cards) = (Vec::new(), Vec::<BusinessCard>::new());
     for common in all.commons() {
         let mut parts = common.splitn(3, '/').skip(1);
         let mut next = || parts.next().unwrap_or_default();

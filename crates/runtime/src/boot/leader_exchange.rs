@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{Card, TcpRx, TcpTx};
-use oxmpi_wire::exchange::{Exchange, Next, Wrong};
+use oxmpi_tcp::{BusinessCard, TcpRx, TcpTx};
+use oxmpi_wire::exchange::{AddressExchange, ExchangeError, ExchangeStep};
 use oxmpi_wire::{
     Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Sleeper, Slot, Take, Token, Tx,
 };
@@ -25,7 +25,7 @@ pub(crate) struct ExchangeTraffic {
 /// The leader of a node, and its addresses, if it has published them.
 pub(super) struct LeaderAddress {
     pub(super) rank: u32,
-    pub(super) card: Option<Card>,
+    pub(super) card: Option<BusinessCard>,
 }
 
 /// The longest message: 100,000 nodes with the longest tables take half of it.
@@ -40,31 +40,33 @@ const STEP: &str = "exchanging the addresses of ranks with other nodes";
 /// # Errors
 /// When a leader does not connect, is lost, or sends data that is not part of an exchange.
 pub(super) fn run(
-    exchange: &mut Exchange,
+    exchange: &mut AddressExchange,
     ends: NetworkEnds,
     patience: Duration,
     mut leader_address: impl FnMut(u32, bool) -> Result<LeaderAddress>,
 ) -> Result<(NetworkEnds, ExchangeTraffic)> {
     let mut mail = LeaderMessages::new(ends, patience);
     loop {
-        match exchange.step() {
-            Next::Get { node } => {
+        match exchange.next_step() {
+            ExchangeStep::GetCard { node } => {
                 let LeaderAddress { rank, card } = leader_address(node, true)?;
-                exchange.got(card.is_some()).map_err(wrong)?;
+                exchange.card_received(card.is_some()).map_err(wrong)?;
                 card.into_iter()
-                    .for_each(|card| mail.tx.introduce(Peer(rank), card));
+                    .for_each(|card| mail.tx.set_card(Peer(rank), card));
             }
-            Next::Send { node, bytes } => mail.send(leader_address(node, false)?.rank, &bytes)?,
-            Next::Await { node } => {
+            ExchangeStep::Send { node, bytes } => {
+                mail.send(leader_address(node, false)?.rank, &bytes)?
+            }
+            ExchangeStep::Receive { node } => {
                 let bytes = mail.receive(leader_address(node, false)?.rank)?;
-                exchange.came(node, &bytes).map_err(wrong)?;
+                exchange.receive(node, &bytes).map_err(wrong)?;
             }
-            Next::Done => return mail.finish(),
+            ExchangeStep::Done => return mail.finish(),
         }
     }
 }
 
-pub(super) fn wrong(why: Wrong) -> Error {
+pub(super) fn wrong(why: ExchangeError) -> Error {
     Error::start(STEP, why)
 }
 

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use oxmpi_wire::pmi::{Start, Variables};
+use oxmpi_wire::pmi::{PmiVariables, StartMethod};
 
 use super::pmi::PmiClient;
 use super::pmix::PmixClient;
@@ -53,12 +53,12 @@ impl ProcessManager {
     /// # Errors
     /// When the variables or the manager's replies are malformed.
     pub(crate) fn find() -> Result<Self> {
-        let values = Variables::NAMES.map(|name| env::var(name).ok());
-        let variables = Variables::new(values.each_ref().map(Option::as_deref));
-        let start = Start::read(&variables)
+        let values = PmiVariables::NAMES.map(|name| env::var(name).ok());
+        let variables = PmiVariables::new(values.each_ref().map(Option::as_deref));
+        let start = StartMethod::read(&variables)
             .map_err(|why| Error::start("looking for the process manager", why))?;
         match start {
-            Start::Descriptor { fd, rank, size } => {
+            StartMethod::Descriptor { fd, rank, size } => {
                 let conversation = PmiClient::at_descriptor(fd)?;
                 Ok(Self::new(
                     rank,
@@ -66,12 +66,12 @@ impl ProcessManager {
                     ManagerProtocol::Pmi(conversation.into()),
                 ))
             }
-            Start::Port { address, id } => {
+            StartMethod::Port { address, id } => {
                 let (conversation, place) = PmiClient::at_port(address, id)?;
                 let protocol = ManagerProtocol::Pmi(conversation.into());
                 Ok(Self::new(place.rank, place.size, protocol))
             }
-            Start::Pmix { .. } => {
+            StartMethod::Pmix { .. } => {
                 let (client, size) = PmixClient::join()?;
                 Ok(Self::new(
                     client.rank(),

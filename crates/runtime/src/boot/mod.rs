@@ -21,8 +21,8 @@ mod pmi;
 mod pmix;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::heap::{Reach, Wish};
-use oxmpi_shm::{Layout, Node};
+use oxmpi_shm::heap::{HeapPreference, RankAreas};
+use oxmpi_shm::{Node, SegmentLayout};
 
 pub(crate) use agreed_settings::AgreedSettings;
 pub(crate) use business_card::{NetworkListener, NetworkPreference};
@@ -46,15 +46,15 @@ pub(crate) struct StartOptions {
     /// Which transports are selected, and how the ranks of other nodes are reached.
     pub(crate) network: NetworkPreference,
     /// The sizes of a shared memory segment for one rank.
-    pub(crate) layout: Layout,
+    pub(crate) layout: SegmentLayout,
     /// The memory that ranks allocate.
-    pub(crate) heap: Wish,
+    pub(crate) heap: HeapPreference,
 }
 
 impl StartOptions {
     /// The sizes of a shared memory segment for `ranks` ranks.
-    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
-        Layout {
+    pub(crate) const fn layout(&self, ranks: u32) -> SegmentLayout {
+        SegmentLayout {
             ranks,
             ..self.layout
         }
@@ -93,7 +93,7 @@ pub(crate) struct RemoteRanks {
 
 impl WiredRanks {
     /// With the heap of an earlier endpoint.
-    pub(crate) fn with_heap_reach(self, reach: Reach) -> Self {
+    pub(crate) fn with_heap_reach(self, reach: RankAreas) -> Self {
         Self {
             node: self.node.with_reach(reach),
             ..self

@@ -3,8 +3,8 @@
 use std::time::Duration;
 use std::{fs, process};
 
-use oxmpi_shm::heap::Wish;
-use oxmpi_shm::{Gathered, Host, JoinError, Layout, Node};
+use oxmpi_shm::heap::HeapPreference;
+use oxmpi_shm::{GatheredNode, JoinError, Node, NodeLeader, SegmentLayout};
 
 use super::EndpointAddress;
 use super::endpoint_address::alone;
@@ -16,14 +16,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first rank of a node, before the others have connected.
 pub(crate) struct Acceptor {
-    host: Host,
+    host: NodeLeader,
     key: [u8; 16],
 }
 
 /// Opens an acceptor for the other ranks of the node. A rank that does not share memory (`shared`) is a node
 /// of its own.
 pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)> {
-    let host = Host::bind().map_err(failed)?;
+    let host = NodeLeader::bind().map_err(failed)?;
     let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
     let address = EndpointAddress {
         socket: host.name().to_owned(),
@@ -39,7 +39,11 @@ pub(crate) fn open_acceptor(shared: bool) -> Result<(Acceptor, EndpointAddress)>
 }
 
 /// Waits until all ranks of `layout` have connected.
-pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish>) -> Result<Node> {
+pub(crate) fn accept_ranks(
+    acceptor: Acceptor,
+    layout: SegmentLayout,
+    heap: Option<HeapPreference>,
+) -> Result<Node> {
     let Acceptor { host, key } = acceptor;
     let node = match (layout.ranks, heap) {
         (1, None) => Node::alone(layout),
@@ -54,17 +58,17 @@ pub(crate) fn accept_ranks(acceptor: Acceptor, layout: Layout, heap: Option<Wish
 /// adds to the node address table.
 pub(super) fn gather(
     acceptor: Acceptor,
-    layout: Layout,
-    heap: Wish,
+    layout: SegmentLayout,
+    heap: HeapPreference,
     note: u64,
-) -> Result<Gathered> {
+) -> Result<GatheredNode> {
     let Acceptor { host, key } = acceptor;
     let gathered = host.with_heap(heap).gather(layout, key, note, PATIENCE);
     gathered.map_err(failed)
 }
 
 /// Lets the ranks of a node go on, and sends them `word`.
-pub(super) fn release(gathered: Gathered, word: &[u8]) -> Result<Node> {
+pub(super) fn release(gathered: GatheredNode, word: &[u8]) -> Result<Node> {
     gathered.release(word, PATIENCE).map_err(failed)
 }
 

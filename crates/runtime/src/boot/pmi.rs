@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
-use oxmpi_wire::pmi::{Client, ClientError, Opening, Place, Reply, Request};
+use oxmpi_wire::pmi::{Client, ClientError, JobRank, PmiRequest, PortHandshake, Reply};
 
 use crate::error::{Error, Result};
 
@@ -43,13 +43,13 @@ impl PmiClient {
 
     /// Connects to `address`, `host:port` (`PMI_PORT`), as the process that the manager calls `id`,
     /// and joins the job there.
-    pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, Place)> {
+    pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, JobRank)> {
         let stream = connect(address)
             .map_err(|why| Error::start(STEP, format_args!("PMI_PORT={address}: {why}")))?;
         Self::connected(ManagerStream::new(stream.into(), PATIENCE), id)
     }
 
-    fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, Place)> {
+    fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, JobRank)> {
         let place = stream.identify(id)?;
         Ok((Self::open(stream)?, place))
     }
@@ -60,9 +60,9 @@ impl PmiClient {
             stream,
             space: String::new(),
         };
-        client.ask(Request::Init, |_| Some(()))?;
-        client.ask(Request::Maxes, |_| Some(()))?;
-        client.space = client.ask(Request::KvsName, |reply| match reply {
+        client.ask(PmiRequest::Init, |_| Some(()))?;
+        client.ask(PmiRequest::Maxes, |_| Some(()))?;
+        client.space = client.ask(PmiRequest::KvsName, |reply| match reply {
             Reply::KvsName(name) => Some(name.to_owned()),
             _ => None,
         })?;
@@ -73,18 +73,18 @@ impl PmiClient {
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
         let space = self.space.clone();
         let kvs = &space;
-        self.ask(Request::Put { kvs, key, value }, |_| Some(()))
+        self.ask(PmiRequest::Put { kvs, key, value }, |_| Some(()))
     }
 
     /// Waits until every rank has called it.
     pub(super) fn barrier(&mut self) -> Result<()> {
-        self.ask(Request::Barrier, |_| Some(()))
+        self.ask(PmiRequest::Barrier, |_| Some(()))
     }
 
     /// The value of `key`, if a rank has published it.
     pub(super) fn get(&mut self, key: &str) -> Result<Option<String>> {
         let space = self.space.clone();
-        self.ask(Request::Get { kvs: &space, key }, |reply| match reply {
+        self.ask(PmiRequest::Get { kvs: &space, key }, |reply| match reply {
             Reply::Value(value) => Some(value.map(str::to_owned)),
             _ => None,
         })
@@ -92,12 +92,12 @@ impl PmiClient {
 
     /// Leaves the job in order.
     pub(super) fn finalize(&mut self) -> Result<()> {
-        self.ask(Request::Finalize, |_| Some(()))
+        self.ask(PmiRequest::Finalize, |_| Some(()))
     }
 
     /// Asks for the end of the whole job.
     pub(super) fn abort(&mut self, code: i32) {
-        if let Ok(line) = self.client.request(Request::Abort { code }) {
+        if let Ok(line) = self.client.request(PmiRequest::Abort { code }) {
             // The job ends even if the manager does not get this: its ranks notice this process's death.
             let _ = self.stream.file.write_all(line.as_bytes());
         }
@@ -106,12 +106,12 @@ impl PmiClient {
     /// Sends `request`, waits for the reply, and gives what `read` finds in it.
     fn ask<R>(
         &mut self,
-        request: Request<'_>,
+        request: PmiRequest<'_>,
         read: impl FnOnce(Reply<'_>) -> Option<R>,
     ) -> Result<R> {
         let word = request.command().request_word();
         // A barrier waits for other ranks; everything else the manager answers at once.
-        let patience = (request != Request::Barrier).then_some(self.stream.patience);
+        let patience = (request != PmiRequest::Barrier).then_some(self.stream.patience);
         let line = self.client.request(request).map_err(failed)?;
         self.stream
             .file
@@ -141,10 +141,10 @@ impl ManagerStream {
     }
 
     /// Identifies this process to a manager that it has connected to.
-    fn identify(&mut self, id: u32) -> Result<Place> {
-        let line = Opening::line(id);
+    fn identify(&mut self, id: u32) -> Result<JobRank> {
+        let line = PortHandshake::line(id);
         self.file.write_all(line.as_bytes()).map_err(failed)?;
-        let mut opening = Opening::default();
+        let mut opening = PortHandshake::default();
         let mut bytes = [0; 1024];
         loop {
             let received = self.read(&mut bytes, "initack", Some(self.patience))?;

@@ -1,6 +1,6 @@
 //! The shape of a grid of ranks (MPI 5.0, section 8.5).
 
-use oxmpi_coll::catalog::NOBODY;
+use oxmpi_coll::catalog::PROC_NULL;
 
 /// The shape of a grid: the number of ranks in each dimension, and which dimensions are rings. Ranks are
 /// numbered row by row: the last dimension varies fastest.
@@ -132,7 +132,7 @@ impl Grid {
         let both = dimensions.flat_map(|dimension| [(dimension, -1), (dimension, 1)]);
         let ranks = both.map(|(dimension, by)| self.along(rank, dimension, by));
         ranks
-            .map(|rank| rank.map_or(NOBODY, |rank| rank as u32))
+            .map(|rank| rank.map_or(PROC_NULL, |rank| rank as u32))
             .collect()
     }
 

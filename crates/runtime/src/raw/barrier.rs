@@ -26,7 +26,7 @@ impl<A: Threading> Communicator<A> {
             endpoint.check()?;
             let tuning = &endpoint.policy().tuning;
             // Flags carry no signature of the call that could be compared.
-            let asked = self.checks() || tuning.asks_for(&self.barrier_call());
+            let asked = self.checks() || tuning.requires_messages(&self.barrier_call());
             let context = self.collective_context();
             let broken = endpoint.failures.of(context).is_some();
             let slot = endpoint.node_barrier_slot(self.context());

@@ -1,14 +1,14 @@
 //! The algorithms that serve the collectives of an endpoint's communicators.
 
 use oxmpi_coll::catalog::{Call, Unsuited};
-use oxmpi_coll::choice::{Choice, Tables, Tuning};
+use oxmpi_coll::choice::{Choice, ChoiceTables, Tuning};
 use oxmpi_coll::placement::Placement;
 
-/// Tables of algorithms. Each is made at the first call of its collective by ranks with its placement.
+/// ChoiceTables of algorithms. Each is made at the first call of its collective by ranks with its placement.
 pub(super) struct Choices {
     tuning: Tuning,
     /// Placements and their tables, which communicators of one size and placement share.
-    by_placement: Vec<(Placement, Tables)>,
+    by_placement: Vec<(Placement, ChoiceTables)>,
 }
 
 impl Choices {
@@ -39,7 +39,7 @@ impl Choices {
     #[cold]
     fn add(&mut self, place: Placement) -> usize {
         let tuning = self.tuning.clone().placed(place);
-        self.by_placement.push((place, Tables::new(tuning)));
+        self.by_placement.push((place, ChoiceTables::new(tuning)));
         self.by_placement.len() - 1
     }
 }

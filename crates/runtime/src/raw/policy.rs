@@ -1,8 +1,8 @@
 //! The settings of an endpoint, read once when it is set up; and how its rank waits.
 
 use oxmpi_coll::choice::Tuning;
-use oxmpi_shm::wait::Patience;
-use oxmpi_wire::Switches;
+use oxmpi_shm::wait::WaitPolicy;
+use oxmpi_wire::PathOverrides;
 
 use crate::boot::{RemoteRanks, StartOptions};
 
@@ -25,9 +25,9 @@ pub(crate) struct EndpointPolicy {
     /// How its ranks connect, and the transports and memory that they share.
     pub(crate) start: StartOptions,
     /// Switch points between the paths of a message that somebody has set.
-    pub(crate) switches: Switches,
+    pub(crate) switches: PathOverrides,
     /// The protocol of large messages between the ranks of a node.
-    pub(crate) bulk: oxmpi_shm::RoadWish,
+    pub(crate) bulk: oxmpi_shm::BulkPreference,
     /// Which algorithms collectives take.
     pub(crate) tuning: Tuning,
     /// Whether ranks of a node run collectives by flags and buffers in shared memory.
@@ -43,7 +43,7 @@ pub(crate) struct EndpointPolicy {
 impl EndpointPolicy {
     /// How to wait among the processes `pids` of this node, this one included; `remote` are the ranks of other
     /// nodes, of which some may run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> Patience {
+    pub(super) fn patience(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> WaitPolicy {
         let node = (pids.len(), pids);
         let (machine, visible) = remote.map_or(node, |remote| {
             (remote.ranks_on_machine as usize, &remote.visible_pids[..])
@@ -55,11 +55,11 @@ impl EndpointPolicy {
             false => machine > oxmpi_os::cpu::granted(),
         };
         match self.wait {
-            WaitMode::Auto if others && is_crowded() => Patience::beside_strangers(),
-            WaitMode::Active => Patience::endless(),
-            WaitMode::Passive => Patience::passive(self.spin, crowded(pids)),
-            WaitMode::Auto if crowded(pids) => Patience::crowded(),
-            WaitMode::Auto => Patience::active(),
+            WaitMode::Auto if others && is_crowded() => WaitPolicy::oversubscribed_unseen(),
+            WaitMode::Active => WaitPolicy::busy(),
+            WaitMode::Passive => WaitPolicy::passive(self.spin, crowded(pids)),
+            WaitMode::Auto if crowded(pids) => WaitPolicy::oversubscribed(),
+            WaitMode::Auto => WaitPolicy::active(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub trait Threading: sealed::EndpointAccess {}
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
-    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
+    use oxmpi_wire::{Envelope, EnvelopeFilter, Outcome, Peer, ShortMessage, Source, Status, Tag};
 
     use super::{EndOfProcess, Endpoint, OpenRequest, Result, Waiter};
 
@@ -37,7 +37,12 @@ pub(crate) mod sealed {
         }
 
         /// [`Endpoint::take_short`], inlined as a closure would not be.
-        fn take_short(&self, source: Peer, wanted: Wanted, body: &RawBytes) -> Option<Short> {
+        fn take_short(
+            &self,
+            source: Peer,
+            wanted: EnvelopeFilter,
+            body: &RawBytes,
+        ) -> Option<ShortMessage> {
             self.with(|endpoint| {
                 let short = endpoint
                     .is_usable()

@@ -1,6 +1,6 @@
 //! Resolves settings: which source wins, what is an error, and what is a warning.
 
-use oxmpi_text::{EnvName, Product, Setting, Table};
+use oxmpi_text::{EnvName, Product, Setting, SettingsTable};
 
 use super::sources::FILE_VARIABLE;
 use super::value::RefusedValue;
@@ -20,7 +20,7 @@ const MPIRUNS_OWN: &[&str] = &["PREFIXES", "num_procs", "initial_wdir", "cpu_typ
 /// # Errors
 /// The first malformed line of a file, and the first value that its row refuses: in a file, in a variable
 /// with our prefix, or on the command line.
-pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
+pub fn resolve(table: SettingsTable, sources: &Sources) -> Result<Values, BadSetting> {
     let defaults = table.iter().map(|setting| SettingValue {
         setting,
         text: setting.default.into(),
@@ -44,7 +44,7 @@ pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
 }
 
 impl Values {
-    fn read_file(&mut self, table: Table, file: &File) -> Result<(), BadSetting> {
+    fn read_file(&mut self, table: SettingsTable, file: &File) -> Result<(), BadSetting> {
         let at = |line| Origin::File {
             path: file.path.clone(),
             line,
@@ -69,7 +69,7 @@ impl Values {
 
     /// Reads variables of other products, which are weaker than ours. Values that are not understood may be
     /// meant for those products.
-    fn read_foreign_variables(&mut self, table: Table, environment: &[(String, String)]) {
+    fn read_foreign_variables(&mut self, table: SettingsTable, environment: &[(String, String)]) {
         for (setting, alias) in table
             .iter()
             .flat_map(|row| row.aliases.iter().rev().map(move |alias| (row, alias)))
@@ -104,7 +104,7 @@ impl Values {
 
     fn read_variables(
         &mut self,
-        table: Table,
+        table: SettingsTable,
         environment: &[(String, String)],
     ) -> Result<(), BadSetting> {
         for (variable, value) in environment {
@@ -135,7 +135,11 @@ impl Values {
         Ok(())
     }
 
-    fn read_assignment(&mut self, table: Table, assignment: &Assignment) -> Result<(), BadSetting> {
+    fn read_assignment(
+        &mut self,
+        table: SettingsTable,
+        assignment: &Assignment,
+    ) -> Result<(), BadSetting> {
         let Assignment {
             option,
             product,
@@ -194,7 +198,7 @@ impl Values {
 
     fn unknown(
         &mut self,
-        table: Table,
+        table: SettingsTable,
         what: &str,
         name: &str,
         spell: impl Fn(&'static str) -> String,
@@ -216,7 +220,7 @@ fn variable_of<'a>(environment: &'a [(String, String)], variable: &str) -> Optio
 }
 
 fn no_such_parameter(name: &str, origin: &str) -> String {
-    if let Some(why) = oxmpi_coll::settings::no_such_hardware(name) {
+    if let Some(why) = oxmpi_coll::settings::unsupported_hardware(name) {
         return format!("ignored: {origin}: {why}");
     }
     format!(

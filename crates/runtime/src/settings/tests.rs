@@ -3,7 +3,7 @@
 mod collectives;
 mod network;
 
-use oxmpi_text::{Alias, Level, Product, Setting, Table, size, switch};
+use oxmpi_text::{Alias, Level, Product, Setting, SettingsTable, size, switch};
 
 use super::*;
 
@@ -36,7 +36,7 @@ const ROWS: &[Setting] = &[
         check: |text| switch(text).map(drop),
     },
 ];
-const TEST: Table = Table(&[ROWS]);
+const TEST: SettingsTable = SettingsTable(&[ROWS]);
 
 /// An assignment of the command line: its option, the product whose option that is, the name and
 /// the value.
@@ -277,12 +277,12 @@ fn defaults_are_those_of_the_crates_that_own_the_rows() {
     let values = resolve(TABLE, &Sources::default()).unwrap();
     assert_eq!(values.pinning(), oxmpi_pin::Settings::default());
     assert_eq!(values.tuning(), oxmpi_coll::choice::Tuning::default());
-    let wanted = oxmpi_wire::paths::network::Wanted::default();
+    let wanted = oxmpi_wire::paths::network::NetworkSettings::default();
     assert_eq!(values.network(), wanted);
-    assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
+    assert_eq!(values.layout(3), oxmpi_shm::SegmentLayout::new(3));
     let wait = values.parse::<WaitMode>("wait", str::parse);
     assert_eq!(wait, WaitMode::default());
-    let switches = oxmpi_wire::engine::Rules::default().switches;
+    let switches = oxmpi_wire::engine::EngineConfig::default().overrides;
     assert_eq!(values.switch_points(), switches);
 }
 

@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use oxmpi_coll::catalog::{Call, Collective, Teams};
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
-use oxmpi_wire::paths::{Switches, network, settings as paths};
+use oxmpi_wire::paths::{PathOverrides, network, settings as paths};
 
 use super::value::RefusedValue;
 use super::{BadSetting, Origin, Values};
@@ -145,8 +145,8 @@ impl Values {
     }
 
     /// The switch points between the protocols of a message that somebody has set.
-    pub fn switch_points(&self) -> Switches {
-        Switches {
+    pub fn switch_points(&self) -> PathOverrides {
+        PathOverrides {
             short: self.parse("short_limit", paths::short_limit),
             eager: self.parse("eager_limit", paths::eager_limit),
             get: self.parse("get_limit", paths::get_limit),
@@ -156,8 +156,8 @@ impl Values {
     }
 
     /// The parameters of network protocols.
-    pub fn network(&self) -> network::Wanted {
-        network::Wanted {
+    pub fn network(&self) -> network::NetworkSettings {
+        network::NetworkSettings {
             short: self.parse("network_short_limit", network::settings::short_limit),
             eager: self.parse("network_eager_limit", network::settings::eager_limit),
             get: self.parse("network_get_limit", network::settings::get_limit),
@@ -171,9 +171,9 @@ impl Values {
     }
 
     /// How large messages go between the ranks of a node.
-    pub fn bulk_protocols(&self) -> oxmpi_shm::RoadWish {
-        oxmpi_shm::RoadWish {
-            road: self.parse("shm_road", oxmpi_shm::settings::road),
+    pub fn bulk_protocols(&self) -> oxmpi_shm::BulkPreference {
+        oxmpi_shm::BulkPreference {
+            protocol: self.parse("shm_protocol", oxmpi_shm::settings::protocol),
             chunk: self.parse("shm_chunk", oxmpi_shm::settings::chunk),
         }
     }
@@ -189,27 +189,29 @@ impl Values {
     }
 
     /// Which ranks can run intra-node phases in a blocking call, for this placement and tuning.
-    pub fn node_groups(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
+    pub fn node_groups(&self, call: &Call, place: Placement, tuning: &Tuning) -> SharedMemory {
         let size = place.per_node().min(call.size);
-        let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&size);
+        let fits = (2..=oxmpi_shm::NodeBarriers::RANKS).contains(&size);
         let serves = fits && self.node_collectives() && !tuning.reproducible.binds(call);
         match place.nodes() == 1 {
-            true if serves && serves_in_node(call) && !tuning.asks_for(call) => Teams::All,
-            false if serves && serves_on_nodes(call, size) => Teams::OnNodes,
-            _ => Teams::None,
+            true if serves && serves_in_node(call) && !tuning.requires_messages(call) => {
+                SharedMemory::All
+            }
+            false if serves && serves_on_nodes(call, size) => SharedMemory::OnNodes,
+            _ => SharedMemory::None,
         }
     }
 
     /// Whether ranks of one node run such a barrier by flags in shared memory, without messages, with this
     /// tuning.
     pub fn has_node_barrier(&self, call: &Call, tuning: &Tuning) -> bool {
-        let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&call.size);
-        call.collective == Collective::Barrier && fits && !tuning.asks_for(call)
+        let fits = (2..=oxmpi_shm::NodeBarriers::RANKS).contains(&call.size);
+        call.collective == Collective::Barrier && fits && !tuning.requires_messages(call)
     }
 
     /// The sizes of a node's shared memory for `ranks` ranks.
-    pub fn layout(&self, ranks: u32) -> oxmpi_shm::Layout {
-        oxmpi_shm::Layout {
+    pub fn layout(&self, ranks: u32) -> oxmpi_shm::SegmentLayout {
+        oxmpi_shm::SegmentLayout {
             ranks,
             slots: self.parse("shm_slots", oxmpi_shm::settings::slots),
             buffer: self.parse("shm_buffer", oxmpi_shm::settings::buffer),
@@ -218,15 +220,15 @@ impl Values {
     }
 
     /// The heap of shared memory from which ranks allocate.
-    pub fn heap(&self) -> oxmpi_shm::heap::Wish {
-        oxmpi_shm::heap::Wish {
+    pub fn heap(&self) -> oxmpi_shm::heap::HeapPreference {
+        oxmpi_shm::heap::HeapPreference {
             size: self.parse("shm_heap", oxmpi_shm::settings::heap),
             pages: self.parse("shm_heap_pages", oxmpi_shm::settings::heap_pages),
         }
     }
 
     /// Which addresses TCP may use.
-    pub fn tcp_filter(&self) -> oxmpi_tcp::Filter {
+    pub fn tcp_filter(&self) -> oxmpi_tcp::InterfaceFilter {
         let include = &self.get("tcp_include").text;
         self.parse("tcp_exclude", |exclude| {
             oxmpi_tcp::settings::filter(include, exclude)
@@ -234,19 +236,21 @@ impl Values {
     }
 
     /// How TCP connects and waits.
-    pub fn tcp_options(&self) -> oxmpi_tcp::Options {
-        use oxmpi_tcp::settings::{ahead, chunk, frame, guests, pages, patience, silence, stall};
-        oxmpi_tcp::Options {
+    pub fn tcp_options(&self) -> oxmpi_tcp::TcpOptions {
+        use oxmpi_tcp::settings::{
+            chunk, frame, pending_connections, speculative_push, stall_timeout, timeout, zero_copy,
+        };
+        oxmpi_tcp::TcpOptions {
             frame: self.parse("tcp_frame", frame),
             chunk: self.parse("tcp_chunk", chunk),
-            ahead: self.parse("tcp_ahead", ahead),
-            pages: self.parse("tcp_pages", pages),
-            guests: self.parse("tcp_guests", guests),
-            patience: self.parse("tcp_patience", patience),
-            silence: self.parse("tcp_silence", silence),
-            stall: self.parse("tcp_stall", stall),
+            speculative_push: self.parse("tcp_speculative_push", speculative_push),
+            zero_copy: self.parse("tcp_zero_copy", zero_copy),
+            pending_connections: self.parse("tcp_pending_connections", pending_connections),
+            connect_timeout: self.parse("tcp_connect_timeout", timeout),
+            host_timeout: self.parse("tcp_host_timeout", timeout),
+            stall_timeout: self.parse("tcp_stall_timeout", stall_timeout),
             log: self.parse("tcp_log", oxmpi_text::switch),
-            ..oxmpi_tcp::Options::default()
+            ..oxmpi_tcp::TcpOptions::default()
         }
     }
 }

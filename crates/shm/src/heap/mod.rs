@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::vec::Vec;
 
 use oxmpi_os::fork::ForkGuard;
-use oxmpi_os::limit::{self, TooMuch};
+use oxmpi_os::limit::{self, MemoryLimitError};
 use oxmpi_os::memory::{Mapping, Memfd};
 
 use self::free::FreePages;
@@ -79,7 +79,7 @@ pub enum AllocError {
     },
     /// The machine or a control group has not enough memory.
     #[error(transparent)]
-    Memory(#[from] TooMuch),
+    Memory(#[from] MemoryLimitError),
     /// This process has not enough addresses for so many bytes: the areas of all ranks.
     #[error("{0} B of shared memory cannot be mapped; set a smaller shm_heap")]
     Unreachable(u64),
@@ -366,7 +366,7 @@ impl Drop for HeapBlock {
             let zeroes: Vec<u8> = std::vec![0; self.heap.page as usize];
             for page in (at..at + len).step_by(zeroes.len()) {
                 // SAFETY: as above; the page is mapped, and no vector.
-                unsafe { oxmpi_os::copy::to_foreign(&zeroes, base.wrapping_add(page)) };
+                unsafe { oxmpi_os::copy::copy_to_shared(&zeroes, base.wrapping_add(page)) };
             }
         }
         self.heap.free().give(self.first, self.pages);

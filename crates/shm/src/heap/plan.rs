@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oxmpi_os::huge::{self, Shmem};
-use oxmpi_os::limit::{self, Available};
+use oxmpi_os::limit::{self, AvailableMemory};
 
 use super::UNIT;
 
@@ -45,11 +45,11 @@ pub struct HeapPreference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeapLimits {
     /// The memory that is left.
-    pub memory: Option<Available>,
+    pub memory: Option<AvailableMemory>,
     /// Bytes that a file may have.
-    pub file: Option<Available>,
+    pub file: Option<AvailableMemory>,
     /// The addresses that are left.
-    pub addresses: Option<Available>,
+    pub addresses: Option<AvailableMemory>,
     /// When memfd memory gets huge pages.
     pub shmem: Shmem,
     /// Bytes of huge pages set aside.
@@ -91,9 +91,9 @@ pub enum PlanReason {
     /// The preference.
     Preference,
     /// Half of the memory that is left.
-    Half(Available),
+    Half(AvailableMemory),
     /// This limit allows no more.
-    Limit(Available),
+    Limit(AvailableMemory),
     /// The addresses that all areas of a node may take together.
     Ranks,
     /// The huge pages set aside, in bytes.
@@ -191,21 +191,21 @@ const fn requested(shmem: Shmem) -> PageKind {
 mod tests {
     use std::string::ToString;
 
-    use oxmpi_os::limit::Source;
+    use oxmpi_os::limit::LimitSource;
     use proptest::prelude::*;
 
     use super::*;
 
     const GIB: u64 = 1 << 30;
 
-    const fn limit(bytes: u64, source: Source) -> Option<Available> {
-        Some(Available { bytes, source })
+    const fn limit(bytes: u64, source: LimitSource) -> Option<AvailableMemory> {
+        Some(AvailableMemory { bytes, source })
     }
 
     /// A machine with 64 GiB left, and no limits.
     fn machine() -> HeapLimits {
         HeapLimits {
-            memory: limit(64 * GIB, Source::Machine),
+            memory: limit(64 * GIB, LimitSource::Machine),
             file: None,
             addresses: None,
             shmem: Shmem::Never,
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn limits_make_areas_smaller_or_none() {
         let facts = HeapLimits {
-            file: limit(GIB, Source::FileSize),
+            file: limit(GIB, LimitSource::FileSize),
             ..machine()
         };
         let plan = HeapPlan::new(4, HeapPreference::default(), &facts);
@@ -259,7 +259,7 @@ mod tests {
         );
 
         let facts = HeapLimits {
-            addresses: limit(GIB, Source::AddressSpace),
+            addresses: limit(GIB, LimitSource::AddressSpace),
             ..machine()
         };
         let plan = HeapPlan::new(4, size(GIB), &facts);
@@ -327,7 +327,7 @@ mod tests {
                 Just(PagePreference::Auto), Just(PagePreference::Pool), Just(PagePreference::Small)
             ],
         ) {
-            let available = |bytes: u64| Available { bytes, source: Source::Machine };
+            let available = |bytes: u64| AvailableMemory { bytes, source: LimitSource::Machine };
             let facts = HeapLimits {
                 memory: memory.map(available),
                 file: file.map(available),

@@ -44,7 +44,7 @@ fn one_rank_names_an_offset_and_the_other_finds_its_address() {
     unsafe { byte(&block, 100).write_volatile(77) };
     let mut seen = [0; 1];
     // SAFETY: mapped, as `place` says.
-    unsafe { oxmpi_os::copy::from_foreign(there, &mut seen) };
+    unsafe { oxmpi_os::copy::copy_from_shared(there, &mut seen) };
     assert_eq!(seen, [77]);
 }
 
@@ -100,7 +100,7 @@ fn pages_that_the_pool_lacks_have_no_address() {
     let mut seen = [1];
     if let Some(place) = heap.place(2, 5, 1) {
         // SAFETY: mapped, as `place` says.
-        unsafe { oxmpi_os::copy::from_foreign(place, &mut seen) };
+        unsafe { oxmpi_os::copy::copy_from_shared(place, &mut seen) };
         assert_eq!(seen, [0], "the pool had a page");
     } else if let Err(refused) = Arc::new(heap).allocate(1) {
         assert!(matches!(refused, AllocError::Pool { .. }), "{refused}");

@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 use std::time::Duration;
 use std::vec::Vec;
 
-use oxmpi_os::limit::TooMuch;
+use oxmpi_os::limit::MemoryLimitError;
 
 /// Why the ranks of a node cannot share memory.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum JoinError {
     },
     /// The segment does not fit the memory that is left.
     #[error("shared memory: {0}")]
-    Memory(#[from] TooMuch),
+    Memory(#[from] MemoryLimitError),
     /// The segment does not fit this process's address space.
     #[error(
         "shared memory: {bytes} B of addresses for {ranks} ranks: {source}; fewer ranks, smaller \

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 use oxmpi_os::memory::Memfd;
-use oxmpi_os::socket::{Channel, Listener, readable};
+use oxmpi_os::socket::{LocalChannel, LocalListener, readable};
 
 use super::error::system;
 use super::handshake::{Hello, Welcome};
@@ -20,7 +20,7 @@ use crate::segment::SegmentLayout;
 /// The leader of a node, rank 0, before the other ranks have joined.
 #[derive(Debug)]
 pub struct NodeLeader {
-    listener: Listener,
+    listener: LocalListener,
     name: String,
     heap: Option<HeapPreference>,
 }
@@ -33,7 +33,7 @@ impl NodeLeader {
     pub fn bind() -> Result<Self, JoinError> {
         let random = oxmpi_os::host::random().map_err(system("random name"))?;
         let name = format!("oxmpi-{:032x}", u128::from_ne_bytes(random));
-        let listener = Listener::bind(&name).map_err(system("listen"))?;
+        let listener = LocalListener::bind(&name).map_err(system("listen"))?;
         Ok(Self {
             listener,
             name,
@@ -208,7 +208,7 @@ struct SegmentOffer {
 /// A connection to the leader, not trusted before its [`Hello`].
 #[derive(Debug)]
 struct PendingRank {
-    channel: Channel,
+    channel: LocalChannel,
     rank: Option<u32>,
     /// Its process id, as the system reports it.
     pid: u32,
@@ -288,7 +288,7 @@ fn missing(layout: &SegmentLayout, pending: &[PendingRank], waited: Duration) ->
 }
 
 /// Receives the [`Hello`] of a rank of this user and job; `None` for any other connection.
-fn receive_hello(channel: &Channel, key: &JobKey, deadline: Instant) -> Option<Hello> {
+fn receive_hello(channel: &LocalChannel, key: &JobKey, deadline: Instant) -> Option<Hello> {
     if !channel.same_user().ok()? {
         return None;
     }

@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
+use oxmpi_os::cma::{Badge, ExpectedBadge};
 use oxmpi_os::memory::Mapping;
-use oxmpi_os::vm::{Badge, Proof};
 
 use super::backing::{Backing, PAGE};
 use crate::ring::{BulkOffer, MappedWords, OFFER_WORDS, SharedWords};
@@ -163,7 +163,7 @@ impl BulkArea {
     }
 
     /// The proof of the process of `rank`, once that has mapped its area.
-    pub(crate) fn proof(&self, rank: u32) -> Option<Proof> {
+    pub(crate) fn proof(&self, rank: u32) -> Option<ExpectedBadge> {
         let words = self.badge(rank);
         // SAFETY: the badge has three words; the address is written last.
         let at = unsafe { words.load(2, Ordering::Acquire) };
@@ -172,7 +172,7 @@ impl BulkArea {
         // SAFETY: as above.
         let high = unsafe { words.load(1, Ordering::Acquire) };
         let bytes = (u128::from(high) << 64 | u128::from(low)).to_ne_bytes();
-        (at != 0).then_some(Proof { at, bytes })
+        (at != 0).then_some(ExpectedBadge { at, bytes })
     }
 
     fn badge(&self, rank: u32) -> MappedWords<'_> {
@@ -247,10 +247,10 @@ mod tests {
         let one = BulkArea::map(&memory, 0, 2, 1).unwrap();
         assert_eq!(one.proof(0), None);
         let proof = one.proof(1).expect("the system gives random bytes");
-        let found = oxmpi_os::vm::read(std::process::id(), &proof, 0, &mut []);
+        let found = oxmpi_os::cma::read(std::process::id(), &proof, 0, &mut []);
         assert!(matches!(
             found,
-            Ok(()) | Err(oxmpi_os::vm::Denied::Forbidden)
+            Ok(()) | Err(oxmpi_os::cma::CmaError::Forbidden)
         ));
     }
 }

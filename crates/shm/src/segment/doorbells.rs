@@ -7,20 +7,20 @@
 use std::io;
 use std::vec::Vec;
 
-use oxmpi_os::doorbell::{Address, Doorbell};
+use oxmpi_os::doorbell::{Doorbell, DoorbellAddress};
 
 /// This rank's doorbell, and the addresses of those of all ranks.
 #[derive(Debug)]
 pub(crate) struct Doorbells {
     own: Doorbell,
-    all: Vec<Address>,
+    all: Vec<DoorbellAddress>,
 }
 
 impl Doorbells {
     /// The doorbell of rank `me` of `ranks` ranks that met at the socket called `name`.
     pub(crate) fn new(name: &str, ranks: u32, me: u32) -> io::Result<Self> {
-        let addresses = (0..ranks).map(|rank| Address::new(&format!("{name}-{rank}")));
-        let all: Vec<Address> = addresses.collect::<io::Result<_>>()?;
+        let addresses = (0..ranks).map(|rank| DoorbellAddress::new(&format!("{name}-{rank}")));
+        let all: Vec<DoorbellAddress> = addresses.collect::<io::Result<_>>()?;
         Ok(Self {
             own: Doorbell::new(&all[me as usize])?,
             all,

@@ -1,6 +1,6 @@
 //! Cross-memory attach (CMA): the memory of a peer's process as a source and a sink of bytes.
 
-use oxmpi_os::vm::{self, Denied, Proof};
+use oxmpi_os::cma::{self, CmaError, ExpectedBadge};
 use oxmpi_wire::{Put, Take};
 
 use crate::segment::Segment;
@@ -10,7 +10,7 @@ use crate::segment::area::BulkArea;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerProcess {
     pid: u32,
-    proof: Proof,
+    proof: ExpectedBadge,
 }
 
 /// Whether this process may read and write a peer's memory.
@@ -19,7 +19,7 @@ pub(crate) enum CmaAccess {
     /// Not tried yet.
     #[default]
     Unknown,
-    SenderCredits(PeerProcess),
+    Granted(PeerProcess),
     Denied,
 }
 
@@ -38,12 +38,12 @@ impl CmaAccess {
                 proof: area.proof(peer)?,
             };
             *self = match space.check() {
-                Ok(()) => Self::SenderCredits(space),
+                Ok(()) => Self::Granted(space),
                 Err(_) => Self::Denied,
             };
         }
         match *self {
-            Self::SenderCredits(space) => Some(space),
+            Self::Granted(space) => Some(space),
             _ => None,
         }
     }
@@ -56,8 +56,8 @@ impl PeerProcess {
     }
 
     /// Checks that the process is still the peer's.
-    pub(crate) fn check(&self) -> Result<(), Denied> {
-        vm::read(self.pid, &self.proof, 0, &mut [])
+    pub(crate) fn check(&self) -> Result<(), CmaError> {
+        cma::read(self.pid, &self.proof, 0, &mut [])
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct CmaBytes<'a> {
     space: &'a PeerProcess,
     at: u64,
     left: usize,
-    result: Result<(), Denied>,
+    result: Result<(), CmaError>,
 }
 
 impl<'a> CmaBytes<'a> {
@@ -80,7 +80,7 @@ impl<'a> CmaBytes<'a> {
     }
 
     /// The first error of the copies so far.
-    pub(crate) fn result(self) -> Result<(), Denied> {
+    pub(crate) fn result(self) -> Result<(), CmaError> {
         self.result
     }
 
@@ -99,7 +99,7 @@ impl Take for CmaBytes<'_> {
         assert!(to.len() <= self.left, "more bytes than are left");
         let PeerProcess { pid, proof } = self.space;
         if self.result.is_ok() {
-            self.result = vm::read(*pid, proof, self.at, to);
+            self.result = cma::read(*pid, proof, self.at, to);
         }
         self.skip(to.len());
     }
@@ -119,7 +119,7 @@ impl Put for CmaBytes<'_> {
         if self.result.is_ok() {
             // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
             // a step of a gather, and waits for these bytes.
-            self.result = unsafe { vm::write(self.space.pid, bytes, self.at) };
+            self.result = unsafe { cma::write(self.space.pid, bytes, self.at) };
         }
         self.skip(bytes.len());
     }

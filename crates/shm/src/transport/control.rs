@@ -1,6 +1,6 @@
 //! Control frames of the transport: pulls, chunks of bulk data, and their ends.
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 
 use crate::ring::BODY;
 
@@ -14,7 +14,7 @@ pub(super) enum Control {
     /// Asks the receiver of the frame to stream these bytes of its region.
     Pull {
         id: OperationId,
-        from: Name,
+        from: RegionId,
         at: u64,
         len: u64,
     },
@@ -29,7 +29,7 @@ pub(super) enum Control {
     /// A chunk of a put; `first` is its first buffer, `last` marks the last chunk.
     Push {
         id: OperationId,
-        to: Name,
+        to: RegionId,
         at: u64,
         first: u32,
         len: u32,
@@ -71,7 +71,7 @@ impl Control {
         Some(match code {
             1 => Self::Pull {
                 id,
-                from: Name::of_word(a),
+                from: RegionId::from_word(a),
                 at: b,
                 len: c,
             },
@@ -83,7 +83,7 @@ impl Control {
             3 => Self::Refused { id },
             4 => Self::Push {
                 id,
-                to: Name::of_word(a),
+                to: RegionId::from_word(a),
                 at: b,
                 first: (c >> 32) as u32,
                 len: c as u32,
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn there_and_back() {
         let id = OperationId(7 << 32 | 9);
-        let name = Name::of_word(3 << 32 | 4);
+        let name = RegionId::from_word(3 << 32 | 4);
         let all = [
             Control::Pull {
                 id,

@@ -1,7 +1,7 @@
 //! The limits of a node's links: the longest body of each path, and its cost.
 
 use oxmpi_wire::Limits;
-use oxmpi_wire::paths::{Cost, Costs};
+use oxmpi_wire::paths::{Cost, PathCosts};
 
 use super::SHORT;
 use crate::segment::SegmentLayout;
@@ -9,7 +9,7 @@ use crate::segment::SegmentLayout;
 /// Costs between two processors that share a cache: medians of a PingPong, one way, from 8 B to 1 MiB on a Zen 4
 /// (`crates/runtime/examples/peers/pingpong.rs`), as rounded lines. Farther apart all figures grow alike, so the switch
 /// points stay.
-const COSTS: Costs = Costs {
+const COSTS: PathCosts = PathCosts {
     // One line with its sequence; beyond 48 B a second one.
     short: Cost::line(53, 85).then(49, 15, 1050),
     // A line, and a buffer that is copied into and out of.

@@ -1,7 +1,7 @@
 //! What a region's key says of its offer: [`OfferKey`].
 
 use oxmpi_wire::Key;
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 
 /// The registered regions of one rank. A region's note is the peer that it is offered to, and the offer.
 pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, OfferKey)>>;
@@ -44,7 +44,7 @@ impl PushedWindow {
 
 impl OfferKey {
     /// The key of region `region`, which is offered so.
-    pub(super) fn key(&self, region: Name) -> Key {
+    pub(super) fn key(&self, region: RegionId) -> Key {
         let OfferKey {
             place,
             turn,
@@ -62,7 +62,7 @@ impl OfferKey {
 
     /// The offer in a key.
     pub(super) fn of_key(key: &Key) -> Self {
-        let (_, [offer, address, heap]) = Name::of_key(key);
+        let (_, [offer, address, heap]) = RegionId::from_key(key);
         let window = ((offer >> 40) as u8).checked_sub(1);
         Self {
             place: u32::from((offer >> 32) as u8).checked_sub(1),
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_key_there_and_back() {
-        let name = Name::of_word(3 << 32 | 9);
+        let name = RegionId::from_word(3 << 32 | 9);
         let all = [
             OfferKey::default(),
             OfferKey {
@@ -97,7 +97,7 @@ mod tests {
         for offered in all {
             let key = offered.key(name);
             assert_eq!(
-                (Name::of_key(&key).0, OfferKey::of_key(&key)),
+                (RegionId::from_key(&key).0, OfferKey::of_key(&key)),
                 (name, offered)
             );
         }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oxmpi_os::copy::{from_foreign, stream_from_foreign, stream_to_foreign, to_foreign};
+use oxmpi_os::copy::{copy_from_shared, copy_nt_from_shared, copy_nt_to_shared, copy_to_shared};
 use oxmpi_wire::{Put, Take};
 
 /// Longest piece that moves as words, in bytes.
@@ -86,7 +86,7 @@ impl SharedBytes<'_> {
         debug_assert!(to.len() <= self.left);
         // SAFETY: mapped by the contract of `new`, long enough by `take`'s check, and no slice of
         // this process overlaps the segment.
-        unsafe { from_foreign(self.at, to) };
+        unsafe { copy_from_shared(self.at, to) };
     }
 }
 
@@ -109,7 +109,7 @@ impl Put for NonTemporal<'_> {
         assert!(bytes.len() <= self.0.left, "more bytes than room");
         // SAFETY: mapped by the contract of `SharedBytes::new`, long enough by the check, and no slice
         // of this process overlaps the segment.
-        unsafe { stream_to_foreign(bytes, self.0.at) };
+        unsafe { copy_nt_to_shared(bytes, self.0.at) };
         self.0.skip(bytes.len());
     }
 }
@@ -122,7 +122,7 @@ impl Take for NonTemporal<'_> {
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.0.left, "more bytes than are left");
         // SAFETY: as in `put`.
-        unsafe { stream_from_foreign(self.0.at, to) };
+        unsafe { copy_nt_from_shared(self.0.at, to) };
         self.0.skip(to.len());
     }
 }
@@ -138,7 +138,7 @@ impl Put for SharedBytes<'_> {
         assert!(bytes.len() <= self.left, "more bytes than room");
         // SAFETY: mapped by the contract of `new`, long enough by the check, and no slice of this
         // process overlaps the segment.
-        unsafe { to_foreign(bytes, self.at) };
+        unsafe { copy_to_shared(bytes, self.at) };
         self.skip(bytes.len());
     }
 

@@ -9,13 +9,13 @@
 //! Progress happens inside of calls only.
 
 mod active_open;
+mod bulk_trials;
 mod connection_manager;
 mod handshake_io;
 mod options;
 mod passive_endpoint;
 mod peer_cards;
 mod receive_half;
-mod roads;
 mod rx;
 mod send_half;
 mod speculative_push;

@@ -9,7 +9,7 @@ use oxmpi_os::tcp::Stream;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
-use super::roads::{Road, Roads};
+use super::bulk_trials::{BulkProtocol, BulkTrials};
 use super::speculative_push::{PushReceiver, PushSender};
 use super::transfer::Regions;
 use super::zero_copy::ZeroCopy;
@@ -57,8 +57,8 @@ pub(super) struct SendHalf {
     pub(super) gets: u32,
     pub(super) push_sender: PushSender,
     pub(super) push_receiver: PushReceiver,
-    /// Which road into the kernel takes the least time.
-    pub(super) roads: Roads,
+    /// Which protocol into the kernel takes the least time.
+    pub(super) bulk_trials: BulkTrials,
     /// Transfers whose end is not known yet.
     pub(super) transfers: u32,
     pub(super) last_transfer_end: Option<Instant>,
@@ -83,7 +83,7 @@ impl SendHalf {
             gets: 0,
             push_sender: PushSender::default(),
             push_receiver: PushReceiver::default(),
-            roads: Roads::default(),
+            bulk_trials: BulkTrials::default(),
             transfers: 0,
             last_transfer_end: None,
             writable: false,
@@ -344,13 +344,13 @@ fn write<B: Bytes>(
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let transfer = regions.note(bulk.region).copied().flatten();
-    let road = transfer.map_or(Road::Copies, |transfer| transfer.road);
+    let protocol = transfer.map_or(BulkProtocol::Copy, |transfer| transfer.protocol);
     let mut target = SocketTarget {
         peer,
         stream,
         buffer,
         zero_copy,
-        of: (road, bulk.at),
+        of: (protocol, bulk.at),
         wrote: None,
     };
     bytes.drain(bulk.at, target.room(), &mut target);
@@ -365,7 +365,7 @@ struct SocketTarget<'a> {
     stream: &'a Stream,
     buffer: &'a SendBuffer,
     zero_copy: &'a mut ZeroCopy,
-    of: (Road, u64),
+    of: (BulkProtocol, u64),
     wrote: Option<(usize, io::Result<usize>)>,
 }
 

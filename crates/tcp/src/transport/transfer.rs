@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::roads::{Class, Road};
+use super::bulk_trials::{BulkProtocol, TransferClass};
 use crate::frame::Push;
 
 /// All registered regions of one rank.
@@ -15,7 +15,7 @@ pub(super) struct Transfer {
     pub(super) len: u64,
     /// The speculative push that follows the region's key.
     pub(super) push: Option<Push>,
-    pub(super) road: Road,
+    pub(super) protocol: BulkProtocol,
     /// When the transfer began, if its time is learned from.
-    pub(super) start: Option<(Class, Instant)>,
+    pub(super) start: Option<(TransferClass, Instant)>,
 }

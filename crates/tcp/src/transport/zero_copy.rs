@@ -5,7 +5,7 @@ use std::io;
 use oxmpi_os::pages::PagePipe;
 use oxmpi_os::tcp::Stream;
 
-use super::roads::Road;
+use super::bulk_trials::BulkProtocol;
 
 /// Bytes in a row that go by page before as many go by copy, and the reverse.
 const SPAN: u64 = 256 << 10;
@@ -47,24 +47,24 @@ impl ZeroCopy {
 
     /// How many of the next `bytes`, from the region's byte `at` on, go in one manner to `peer`, and
     /// whether that is by page.
-    fn span(&self, peer: u32, (road, at): (Road, u64), bytes: usize) -> (usize, bool) {
+    fn span(&self, peer: u32, (protocol, at): (BulkProtocol, u64), bytes: usize) -> (usize, bool) {
         let under_way = self.owner == Some(peer);
-        if road == Road::Copies && !under_way {
+        if protocol == BulkProtocol::Copy && !under_way {
             return (bytes, false);
         }
         let left = (SPAN - at % SPAN) as usize;
         let len = bytes.min(left);
-        let is_page_span = road == Road::Pages || (at / SPAN).is_multiple_of(2);
-        let by_page = road != Road::Copies && is_page_span && len >= MIN_LEN;
+        let is_page_span = protocol == BulkProtocol::Pages || (at / SPAN).is_multiple_of(2);
+        let by_page = protocol != BulkProtocol::Copy && is_page_span && len >= MIN_LEN;
         (len, by_page || under_way)
     }
 
-    /// Takes the first of `bytes`, which begin at the given byte of a region that goes by the given road.
+    /// Takes the first of `bytes`, which begin at the given byte of a region that goes by the given protocol.
     /// Returns how many are next, and their pages if they go by page.
     pub(super) fn take(
         &mut self,
         peer: u32,
-        of: (Road, u64),
+        of: (BulkProtocol, u64),
         bytes: &[u8],
     ) -> (usize, Option<TakenPages<'_>>) {
         let (len, by_page) = self.span(peer, of, bytes.len());

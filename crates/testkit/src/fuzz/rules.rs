@@ -2,7 +2,7 @@
 //! message, and parsed rules can be applied.
 
 use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::choice::{RULES, Rule, Rules, Table, Tuning, read_rules};
+use oxmpi_coll::choice::{ChoiceTable, RULES, Rule, Rules, Tuning, read_rules};
 use oxmpi_coll::sim::Workload;
 
 /// Largest group and length to which rules are applied.
@@ -47,7 +47,7 @@ fn followed(rules: &Rules) {
         let (size, bytes) = (rule.ranks.0, rule.bytes.0.min(u64::from(MANY)));
         let work = Workload::new(rule.algorithm.collective(), size, bytes);
         let Some(call) = work.call(0) else { continue };
-        let Ok(table) = Table::new(&call, &tuning) else {
+        let Ok(table) = ChoiceTable::new(&call, &tuning) else {
             continue;
         };
         let served = table.choice(rule.bytes.0).algorithm;
@@ -70,7 +70,7 @@ fn is_later(rule: &Rule, rules: &Rules) -> bool {
     let collective = rule.algorithm.collective();
     let before = rules.iter().take_while(|one| *one != rule);
     before
-        .filter(|one| one.speaks_of(collective, rule.ranks.0))
+        .filter(|one| one.covers(collective, rule.ranks.0))
         .any(|one| {
             !collective.has_known_length() || (one.bytes.0..=one.bytes.1).contains(&rule.bytes.0)
         })

@@ -5,7 +5,7 @@ use crate::error::Error;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
-use oxmpi_text::{Expected, List, Ranges, Scanner, Span};
+use oxmpi_text::{Expected, NumberList, Ranges, Scanner, Span};
 
 /// The largest number that the parser of lists takes: `0-4000000000` would else ask for half a
 /// gigabyte.
@@ -124,7 +124,7 @@ impl FromStr for CpuSet {
 /// Writes the kernel's list form: `0-3,8`; nothing for the empty set.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        List(self.iter().map(|number| number as u32)).fmt(f)
+        NumberList(self.iter().map(|number| number as u32)).fmt(f)
     }
 }
 

@@ -1,17 +1,17 @@
 //! Jobs over several hosts, which are network namespaces of this machine.
 
+mod fault_proxy;
 mod namespaces;
 mod startup;
-mod storm;
 
 use crate::commands::run_tests;
 use crate::guest::which;
 use crate::steps::Outcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
+use fault_proxy::Storm;
 use namespaces::Namespaces;
 use std::time::Instant;
-use storm::Storm;
 use xshell::{Cmd, cmd};
 
 /// Tests in which every path of a message between hosts is taken, by parts of their names.
@@ -95,8 +95,8 @@ fn through_proxies(
     hosts: &Namespaces,
     names: &[&str],
 ) -> Result<Result<Tally, Outcome>> {
-    let storm = match Storm::brew(repo, hosts) {
-        Ok(storm) => storm,
+    let fault_proxy = match Storm::brew(repo, hosts) {
+        Ok(fault_proxy) => fault_proxy,
         Err(why) if which("nft").is_none() => {
             let need = "proxies need nft: `apt-get install nftables`";
             return Ok(Err(Outcome::Skipped(format!("{need} ({why})"))));
@@ -105,7 +105,7 @@ fn through_proxies(
     };
     let mut tally = run_tests(tests(repo, hosts).arg("--").args(names))?;
     // A proxy's system answers for hosts behind it, so peers have to be asked themselves.
-    let stalled = cut_off(tests(repo, hosts), &storm.stall()).env("OXMPI_TCP_STALL", "5s");
+    let stalled = cut_off(tests(repo, hosts), &fault_proxy.stall()).env("OXMPI_TCP_STALL", "5s");
     tally += run_tests(stalled)?;
     Ok(Ok(tally))
 }

@@ -12,7 +12,7 @@ for network in 0 1; do
     ip link set "eth$network" up
 done
 ./tc qdisc add dev eth0 root netem loss 1% delay 5ms || exit 1
-setsid carry serve 99 &
+setsid remote_exec serve 99 &
 
 if [ "$node" -gt 0 ]; then
     while [ ! -e /tmp/done ]; do sleep 1; done
@@ -20,17 +20,17 @@ if [ "$node" -gt 0 ]; then
 fi
 
 for other in $(seq $((nodes - 1))); do
-    until carry "10.9.1.1$other:99" true 2>/dev/null; do sleep 1; done
+    until remote_exec "10.9.1.1$other:99" true 2>/dev/null; do sleep 1; done
 done
 echo "all nodes are up after $(cut -d' ' -f1 /proc/uptime) s"
 export OXMPI_TCP_INCLUDE=eth0
 export OXMPI_TEST_WATCHDOG=1200
-export OXMPI_TEST_HOSTS="$nodes carry 10.9.1.1{node}:99"
+export OXMPI_TEST_HOSTS="$nodes remote_exec 10.9.1.1{node}:99"
 tests
 status=$?
 echo "the tests ended after $(cut -d' ' -f1 /proc/uptime) s"
 ./tc -s qdisc show dev eth0
 for other in $(seq $((nodes - 1))); do
-    carry "10.9.1.1$other:99" touch /tmp/done
+    remote_exec "10.9.1.1$other:99" touch /tmp/done
 done
 exit $status

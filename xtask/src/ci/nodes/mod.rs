@@ -41,7 +41,7 @@ impl Nodes {
             script: self.script(),
             files: vec![
                 programs.ranks,
-                programs.carry,
+                programs.remote_exec,
                 // Busybox has both, but not with what is needed of them.
                 here("env")?,
                 here("tc")?,

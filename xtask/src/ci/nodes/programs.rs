@@ -9,7 +9,7 @@ use xshell::cmd;
 /// Programs without what only debuggers read, which would fill the guests' memory.
 pub(super) struct Programs {
     pub(super) ranks: PathBuf,
-    pub(super) carry: PathBuf,
+    pub(super) remote_exec: PathBuf,
     /// The command, and the path under which the tests know it.
     pub(super) oxmpi: (PathBuf, String),
 }
@@ -26,7 +26,7 @@ impl Programs {
         let package = ["--quiet", "--package", "oxmpi-launch"];
         let mut messages =
             cmd!(sh, "cargo test {package...} --test ranks --no-run {json}").read()?;
-        messages += &cmd!(sh, "cargo build {package...} --example carry {json}").read()?;
+        messages += &cmd!(sh, "cargo build {package...} --example remote_exec {json}").read()?;
         let bare = |name: &str| -> Result<(PathBuf, String)> {
             let path =
                 executable(&messages, name).ok_or_else(|| format!("cargo built no {name}"))?;
@@ -36,7 +36,7 @@ impl Programs {
         };
         Ok(Programs {
             ranks: bare("ranks")?.0,
-            carry: bare("carry")?.0,
+            remote_exec: bare("remote_exec")?.0,
             oxmpi: bare("oxmpi")?,
         })
     }
@@ -72,6 +72,6 @@ mod tests {
             executable(messages, "oxmpi").as_deref(),
             Some("/t/debug/oxmpi")
         );
-        assert_eq!(executable(messages, "carry"), None);
+        assert_eq!(executable(messages, "remote_exec"), None);
     }
 }

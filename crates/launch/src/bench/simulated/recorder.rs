@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use oxmpi_bench::kernels::{Room, Sample};
 use oxmpi_bench::{Blocks, Comm, Kernel, Memory, Source};
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 type Result<T> = std::result::Result<T, Infallible>;
 
@@ -35,11 +35,11 @@ impl Plan for MessageSteps {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let mut room = 0;
         for message in &self.0[i as usize] {
             match *message {

@@ -1,6 +1,6 @@
 //! Prints the explanation of a collective as text and as JSON.
 
-use oxmpi_coll::catalog::{Collective, Teams};
+use oxmpi_coll::catalog::{Collective, SharedMemory};
 use oxmpi_coll::choice::Choice;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
@@ -181,7 +181,7 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         "per_node": explained.per_node,
         "placement": explained.placement(),
         "machine": explained.machine,
-        "in_node": explained.has_gate || explained.call.teams == Teams::All,
+        "in_node": explained.has_gate || explained.call.shared_memory == SharedMemory::All,
         "chosen": one(choice, *time),
         "started": explained.started.map(|(choice, time)| one(&choice, time)),
         "why": explained.why,

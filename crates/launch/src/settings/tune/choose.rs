@@ -26,7 +26,7 @@ pub(super) fn all(measurements: &[Measurement]) -> Vec<SettingChoice> {
         let (value, why) = match group.setting {
             "short_limit" => limit(&measurements, E0, E1, 48),
             "eager_limit" => limit(&measurements, EAGER, RENDEZVOUS, 112),
-            "shm_road" => protocol(&measurements),
+            "shm_protocol" => protocol(&measurements),
             _ => best(&measurements),
         };
         SettingChoice {
@@ -310,27 +310,27 @@ mod tests {
     #[test]
     fn a_protocol_is_set_only_where_it_is_fastest_at_every_length() {
         let single = |value: &str, _: usize, bytes: u64| {
-            bytes as f64 * if value == "single" { 1.0 } else { 1.5 }
+            bytes as f64 * if value == "cma" { 1.0 } else { 1.5 }
         };
-        assert_eq!(chosen("shm_road", single).as_deref(), Some("single"));
+        assert_eq!(chosen("shm_protocol", single).as_deref(), Some("cma"));
         let found_by_trials = |value: &str, _: usize, bytes: u64| {
             bytes as f64
-                * if matches!(value, "single" | "auto") {
+                * if matches!(value, "cma" | "auto") {
                     1.0
                 } else {
                     1.5
                 }
         };
-        assert_eq!(chosen("shm_road", found_by_trials), None);
+        assert_eq!(chosen("shm_protocol", found_by_trials), None);
         let near_only = |value: &str, pair: usize, bytes: u64| {
             bytes as f64
-                * if (value == "single") == (pair == 0) {
+                * if (value == "cma") == (pair == 0) {
                     1.0
                 } else {
                     1.5
                 }
         };
-        assert_eq!(chosen("shm_road", near_only), None);
+        assert_eq!(chosen("shm_protocol", near_only), None);
     }
 
     #[test]

@@ -97,7 +97,7 @@ mod tests {
             choices: vec![
                 choice("short_limit", None),
                 choice("eager_limit", Some("2048")),
-                choice("shm_road", Some("single")),
+                choice("shm_protocol", Some("cma")),
                 choice("shm_chunk", Some("32KiB")),
             ],
             file: "tuned.toml".into(),

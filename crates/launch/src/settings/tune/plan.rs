@@ -53,9 +53,9 @@ pub(super) const GROUPS: [TrialGroup; 6] = [
         timing: Timing::OneWay,
     },
     TrialGroup {
-        setting: "shm_road",
+        setting: "shm_protocol",
         about: "the protocols of long messages",
-        values: &["auto", "turn", "cache", "stream", "single", "both"],
+        values: &["auto", "slots", "copy", "copy_nt", "cma", "cma_both"],
         lengths: &[16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB],
         fixed: &[],
         timing: Timing::OneWay,
@@ -66,7 +66,7 @@ pub(super) const GROUPS: [TrialGroup; 6] = [
         values: &["auto", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB"],
         lengths: &[64 * KIB, 256 * KIB, MIB, 4 * MIB],
         // Else trials of other protocols would be measured, too.
-        fixed: &[("shm_road", "turn")],
+        fixed: &[("shm_protocol", "slots")],
         timing: Timing::OneWay,
     },
     TrialGroup {

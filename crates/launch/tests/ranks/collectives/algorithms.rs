@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use oxmpi::{Access, Comm, Error, Op, Result, World};
+use oxmpi::{Comm, Error, Op, Result, Threading, World};
 use oxmpi_coll::catalog::Collective;
 
 use super::{compose, fold, names, pairs, value, values};
@@ -38,7 +38,7 @@ fn nobody_leaves_a_barrier_before_all_have_entered() {
     }
 }
 
-fn late_message<A: Access>(comm: &Comm<A>, root: usize) -> Result<()> {
+fn late_message<A: Threading>(comm: &Comm<A>, root: usize) -> Result<()> {
     for to in (0..comm.size()).filter(|_| comm.rank() == root) {
         comm.bsend(&[root], to, 7)?;
     }

@@ -1,7 +1,7 @@
 //! Tests of collectives with block lengths per rank: uneven blocks, empty blocks, gaps, in place.
 
 use oxmpi::collective::Blocks;
-use oxmpi::{Access, Comm, Op, Result};
+use oxmpi::{Comm, Op, Result, Threading};
 
 use super::{fold, values};
 use crate::job::Job;
@@ -46,7 +46,7 @@ fn laid(blocks: &[Vec<u64>], starts: &[usize], room: usize) -> Vec<u64> {
     all
 }
 
-pub(super) fn gatherv_and_scatterv<A: Access>(
+pub(super) fn gatherv_and_scatterv<A: Threading>(
     comm: &Comm<A>,
     root: usize,
     counts: &[usize],
@@ -83,7 +83,7 @@ pub(super) fn gatherv_and_scatterv<A: Access>(
     }
 }
 
-pub(super) fn allgatherv<A: Access>(comm: &Comm<A>, counts: &[usize]) -> Result<()> {
+pub(super) fn allgatherv<A: Threading>(comm: &Comm<A>, counts: &[usize]) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let blocks: Vec<_> = (0..size).map(|rank| values(rank, counts[rank])).collect();
     let (starts, room) = spread(counts);
@@ -110,7 +110,7 @@ fn share(kind: usize, size: usize, from: usize, to: usize) -> Vec<u64> {
     values(from * 100 + to, len)
 }
 
-pub(super) fn alltoallv<A: Access>(comm: &Comm<A>, kind: usize) -> Result<()> {
+pub(super) fn alltoallv<A: Threading>(comm: &Comm<A>, kind: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let counts = |blocks: &[Vec<u64>]| blocks.iter().map(Vec::len).collect::<Vec<_>>();
     let sent: Vec<_> = (0..size).map(|to| share(kind, size, rank, to)).collect();

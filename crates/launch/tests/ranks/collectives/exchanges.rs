@@ -1,7 +1,7 @@
 //! Tests of gather, scatter, allgather and alltoall with equal blocks: every root, in place, every
 //! algorithm.
 
-use oxmpi::{Access, Comm, Result};
+use oxmpi::{Comm, Result, Threading};
 use oxmpi_coll::catalog::Collective;
 
 use super::{pairs, values};
@@ -32,7 +32,11 @@ fn received(rank: usize, size: usize, len: usize) -> Vec<u64> {
         .collect()
 }
 
-pub(super) fn gather_and_scatter<A: Access>(comm: &Comm<A>, root: usize, len: usize) -> Result<()> {
+pub(super) fn gather_and_scatter<A: Threading>(
+    comm: &Comm<A>,
+    root: usize,
+    len: usize,
+) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (mine, expected) = (values(rank, len), all_values(size, len));
     let at_root = rank == root;
@@ -62,7 +66,7 @@ pub(super) fn gather_and_scatter<A: Access>(comm: &Comm<A>, root: usize, len: us
     }
 }
 
-pub(super) fn allgather_and_alltoall<A: Access>(comm: &Comm<A>, len: usize) -> Result<()> {
+pub(super) fn allgather_and_alltoall<A: Threading>(comm: &Comm<A>, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (mine, expected) = (values(rank, len), all_values(size, len));
 

@@ -1,7 +1,7 @@
 //! Tests of reductions: reduce, allreduce, reduce-scatter and scan; in place, with user-defined and
 //! noncommutative operations, with pairs.
 
-use oxmpi::{Comm, Loc, Op, Result};
+use oxmpi::{Comm, Op, Result, ValueLoc};
 use oxmpi_coll::catalog::Collective;
 
 use super::{compose, fold, names, pairs, value, values};
@@ -157,19 +157,19 @@ fn the_extremes_and_where_they_are() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             let here = rank as u64;
-            let least = comm.allreduce(&Loc::new(-(rank as i64), here), Op::MINLOC)?;
-            assert_eq!(least, Loc::new(1 - size as i64, size as u64 - 1));
-            let most = comm.allreduce(&Loc::new((rank / 2) as f64, here), Op::MAXLOC)?;
+            let least = comm.allreduce(&ValueLoc::new(-(rank as i64), here), Op::MINLOC)?;
+            assert_eq!(least, ValueLoc::new(1 - size as i64, size as u64 - 1));
+            let most = comm.allreduce(&ValueLoc::new((rank / 2) as f64, here), Op::MAXLOC)?;
             // Of two that are equal the first one.
             let expected = (size - 1) / 2;
             assert_eq!(
                 (most.value(), most.index()),
                 (expected as f64, 2 * expected as u64)
             );
-            let pairs = vec![Loc::new(rank as u8, here); 1000];
-            let mut all = vec![Loc::default(); 1000];
+            let pairs = vec![ValueLoc::new(rank as u8, here); 1000];
+            let mut all = vec![ValueLoc::default(); 1000];
             comm.allreduce_into(&pairs, &mut all, Op::MINLOC)?;
-            assert_eq!(all, vec![Loc::new(0, 0); 1000]);
+            assert_eq!(all, vec![ValueLoc::new(0, 0); 1000]);
 
             let is_even = u8::from(rank % 2 == 0);
             assert_eq!(comm.allreduce(&is_even, Op::LOR)?, 1);

@@ -2,7 +2,7 @@
 //! dropped requests, errors.
 
 use oxmpi::collective::{self, Blocks};
-use oxmpi::{Access, Comm, Error, Grid, Op, Request, Result, Test, World};
+use oxmpi::{Comm, Error, Grid, Op, Request, Result, Test, Threading, World};
 
 use super::{compose, fold, values};
 use crate::job::Job;
@@ -19,7 +19,7 @@ fn sums(size: usize, len: usize) -> Vec<u64> {
 }
 
 /// One of each kind, all under way at once, waited for from the last one on.
-fn all_at_once<A: Access>(comm: &Comm<A>, len: usize) -> Result<()> {
+fn all_at_once<A: Threading>(comm: &Comm<A>, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let root = size - 1;
     let mine = values(rank, len);
@@ -196,8 +196,8 @@ fn tested_until_they_end() {
                 let mut open = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
                 loop {
                     match open.test()? {
-                        Test::Open(request) => open = request,
-                        Test::Ended(((mine, sums), _)) => {
+                        Test::Pending(request) => open = request,
+                        Test::Ready(((mine, sums), _)) => {
                             assert_eq!(mine[0], comm.rank() as u64);
                             break Ok(sums[2999]);
                         }
@@ -250,7 +250,7 @@ fn a_scope_that_is_left_by_an_error() {
             let left = comm.scope(|s| {
                 if leaves {
                     let _open = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
-                    return Err(Error::Ended);
+                    return Err(Error::Finalized);
                 }
                 let sum = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
                 sum.wait().map(drop)

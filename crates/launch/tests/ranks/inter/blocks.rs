@@ -1,7 +1,7 @@
 //! Tests of intercommunicator collectives with block lengths per rank.
 
 use oxmpi::collective::Blocks;
-use oxmpi::inter::Root;
+use oxmpi::intercomm::Root;
 use oxmpi::{Op, World};
 
 use super::{SIZES, groups, name, names, seen};
@@ -37,18 +37,18 @@ fn a_root_gathers_and_scatters_blocks() {
                     let mine: Vec<u64> = values(me, 0, count(me)).collect();
 
                     let mut all = vec![0; total];
-                    let room = (root == Root::Me).then(|| Blocks::packed(&mut all[..], &counts));
+                    let room = (root == Root::This).then(|| Blocks::packed(&mut all[..], &counts));
                     inter.gatherv(&mine, room, root)?;
                     let theirs = others
                         .iter()
                         .flat_map(|&other| values(other, 0, count(other)));
-                    assert!(root != Root::Me || theirs.eq(all));
+                    assert!(root != Root::This || theirs.eq(all));
 
                     let all: Vec<u64> = others
                         .iter()
                         .flat_map(|&other| values(me, other, count(other)))
                         .collect();
-                    let given = (root == Root::Me).then(|| Blocks::packed(&all[..], &counts));
+                    let given = (root == Root::This).then(|| Blocks::packed(&all[..], &counts));
                     let mut part = vec![7; count(me)];
                     inter.scatterv(given, &mut part, root)?;
                     match is_here {
@@ -157,13 +157,13 @@ fn blocks_that_do_not_fit_are_refused_before_anything_is_sent() {
         let wrong = inter.gatherv(
             &mine,
             Some(Blocks::packed(&mut room[..], &beyond)),
-            Root::Me,
+            Root::This,
         );
         assert!(text(wrong).contains("block 0 has 9"));
         let given = Some(Blocks::packed(&mine[..], &beyond));
-        let wrong = inter.scatterv(given, &mut [0], Root::Beside);
+        let wrong = inter.scatterv(given, &mut [0], Root::ProcNull);
         assert!(text(wrong).contains("only the root has"));
-        let wrong = inter.gather(&mine, None, Root::There(9));
+        let wrong = inter.gather(&mine, None, Root::Rank(9));
         assert!(text(wrong).contains("named rank 9"));
         let counts = vec![1; inter.local().size() + 1];
         let wrong = inter.reduce_scatter(&mine, &counts, &mut [0], Op::SUM);

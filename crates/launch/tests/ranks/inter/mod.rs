@@ -3,7 +3,7 @@
 mod blocks;
 mod started;
 
-use oxmpi::inter::{Peer, Root};
+use oxmpi::intercomm::{Peer, Root};
 use oxmpi::{Comm, InterComm, Op, Result, Source, Tag, World};
 
 use crate::job::Job;
@@ -47,9 +47,9 @@ fn names(first: bool, size: usize) -> Vec<u64> {
 /// How a rank sees the root, which is rank `root` of the group that it is in, or else of the other.
 fn seen(inter: &InterComm, is_here: bool, root: usize) -> Root {
     match is_here {
-        true if root == inter.local().rank() => Root::Me,
-        true => Root::Beside,
-        false => Root::There(root),
+        true if root == inter.local().rank() => Root::This,
+        true => Root::ProcNull,
+        false => Root::Rank(root),
     }
 }
 
@@ -107,7 +107,7 @@ fn every_rank_of_both_groups_is_a_root_once() {
                 };
                 for (rank, root_name) in names(first, size).into_iter().enumerate() {
                     let root = seen(&inter, here, rank);
-                    let is_root = root == Root::Me;
+                    let is_root = root == Root::This;
 
                     let mut value = [me, 7];
                     inter.bcast(&mut value, root)?;
@@ -209,7 +209,7 @@ fn mistakes_are_told_on_every_rank() {
         let mine = comm.rank() % 2;
         let local = comm.split(Some(mine as u32), 0)?.expect("a colour");
         // The leaders use another endpoint than the groups.
-        let apart = comm.lane()?;
+        let apart = comm.endpoint()?;
         let apart = apart.open();
         let peer = (local.rank() == 0).then_some(Peer {
             comm: &apart,
@@ -219,13 +219,13 @@ fn mistakes_are_told_on_every_rank() {
         let error = local.intercomm(0, peer).expect_err("two lanes");
         let text = error.to_string();
         assert!(
-            text.contains("another lane") || text.contains("failed"),
+            text.contains("another endpoint") || text.contains("failed"),
             "{text}"
         );
 
         let inter = groups(world)?;
         let error = inter
-            .gather(&[1u8], None, Root::Me)
+            .gather(&[1u8], None, Root::This)
             .expect_err("the root gives no room");
         assert!(error.to_string().contains("does not give"), "{error}");
         inter.barrier()

@@ -1,7 +1,7 @@
 //! Tests of nonblocking and persistent intercommunicator collectives.
 
 use oxmpi::collective::Blocks;
-use oxmpi::{Op, inter};
+use oxmpi::{Op, intercomm};
 
 use super::{SIZES, groups, name, names, seen};
 use crate::job::Job;
@@ -26,7 +26,7 @@ fn all_collectives_are_under_way_at_once() {
             let first = inter.local().size() + inter.remote_size();
             let last = (first / 3).max(1) - 1;
             let root = seen(&inter, me >= 100, last);
-            let is_root = root == inter::Root::Me;
+            let is_root = root == intercomm::Root::This;
 
             let mut value = [me];
             let vector: Vec<u64> = vec![me; size * others.len()];
@@ -48,32 +48,35 @@ fn all_collectives_are_under_way_at_once() {
                     local.start(bcast)?;
                 }
                 inter.scope(|s| {
-                    let barrier = s.start(inter::barrier())?;
-                    s.start(inter::bcast(&mut value, root))?;
-                    s.start(inter::gather(&mine, gathered.as_deref_mut(), root))?;
+                    let barrier = s.start(intercomm::barrier())?;
+                    s.start(intercomm::bcast(&mut value, root))?;
+                    s.start(intercomm::gather(&mine, gathered.as_deref_mut(), root))?;
                     let room = blocks.as_deref_mut().map(|all| Blocks::packed(all, &ones));
-                    s.start(inter::gatherv(&mine, room, root))?;
+                    s.start(intercomm::gatherv(&mine, room, root))?;
                     let parts = is_root.then_some(&others[..]);
-                    s.start(inter::scatter(parts, &mut part, root))?;
+                    s.start(intercomm::scatter(parts, &mut part, root))?;
                     let parts = parts.map(|all| Blocks::packed(all, &ones));
-                    s.start(inter::scatterv(parts, &mut block, root))?;
-                    s.start(inter::allgather(&mine, &mut all))?;
+                    s.start(intercomm::scatterv(parts, &mut block, root))?;
+                    s.start(intercomm::allgather(&mine, &mut all))?;
                     let room = Blocks::packed(&mut all_blocks[..], &ones);
-                    s.start(inter::allgatherv(&mine, room))?;
-                    s.start(inter::alltoall(&mine_for, &mut swapped))?;
+                    s.start(intercomm::allgatherv(&mine, room))?;
+                    s.start(intercomm::alltoall(&mine_for, &mut swapped))?;
                     let room = Blocks::packed(&mut swapped_blocks[..], &ones);
-                    s.start(inter::alltoallv(Blocks::packed(&mine_for[..], &ones), room))?;
-                    s.start(inter::alltoallw(&given, &mut bytes_room))?;
+                    s.start(intercomm::alltoallv(
+                        Blocks::packed(&mine_for[..], &ones),
+                        room,
+                    ))?;
+                    s.start(intercomm::alltoallw(&given, &mut bytes_room))?;
                     let result = sum.as_mut().map(|sum| &mut sum[..]);
-                    s.start(inter::reduce(&mine, result, Op::SUM, root))?;
-                    let last = s.start(inter::allreduce(&mine, &mut sums, Op::SUM))?;
-                    s.start(inter::reduce_scatter(
+                    s.start(intercomm::reduce(&mine, result, Op::SUM, root))?;
+                    let last = s.start(intercomm::allreduce(&mine, &mut sums, Op::SUM))?;
+                    s.start(intercomm::reduce_scatter(
                         &vector,
                         &counts,
                         &mut reduced,
                         Op::SUM,
                     ))?;
-                    s.start(inter::reduce_scatter_block(
+                    s.start(intercomm::reduce_scatter_block(
                         &vector,
                         &mut reduced_block,
                         Op::SUM,
@@ -84,7 +87,7 @@ fn all_collectives_are_under_way_at_once() {
                 bcast.map_or(Ok(()), |bcast| local.start(bcast).map(drop))
             })?;
 
-            let is_there = matches!(root, inter::Root::There(_));
+            let is_there = matches!(root, intercomm::Root::Rank(_));
             let root_name = names(true, last + 1)[last];
             assert_eq!(value, [if is_there { root_name } else { me }]);
             assert!(
@@ -127,9 +130,9 @@ fn persistent_ones_run_again_with_new_values() {
             let counts = vec![1; others.len()];
             let (mut mine, mut sums) = ([0], [0]);
             let (mut given, mut all) = ([0], vec![0; others.len()]);
-            let mut sum = inter.persistent(inter::allreduce(&mut mine, &mut sums, Op::SUM))?;
+            let mut sum = inter.persistent(intercomm::allreduce(&mut mine, &mut sums, Op::SUM))?;
             let room = Blocks::packed(&mut all[..], &counts);
-            let mut gather = inter.persistent(inter::allgatherv(&mut given, room))?;
+            let mut gather = inter.persistent(intercomm::allgatherv(&mut given, room))?;
             for run in 0..4 {
                 sum.buffers().0[0] = me + run;
                 gather.buffers().0[0] = me * 10 + run;
@@ -173,7 +176,7 @@ fn whoever_waits_for_a_rank_that_leaves_is_told() {
         }
         let (mine, mut sums) = ([1_u64], [0]);
         let result = inter.scope(|s| {
-            s.start(inter::allreduce(&mine, &mut sums, Op::SUM))
+            s.start(intercomm::allreduce(&mine, &mut sums, Op::SUM))
                 .map(drop)
         });
         let error = result.expect_err("one rank is missing").to_string();

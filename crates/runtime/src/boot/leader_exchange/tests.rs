@@ -4,27 +4,27 @@ use std::net::TcpStream;
 use std::sync::Barrier;
 use std::thread;
 
-use oxmpi_tcp::{Filter, JobKey, Options, Site};
-use oxmpi_wire::exchange::{Directory, Seat, Sheet};
+use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
+use oxmpi_wire::exchange::{AddressDirectory, NodeAddressTable, RankAddress};
 
 use super::*;
 
 /// The time limit of tests that are not about waiting; long, for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn site() -> Site {
-    let loopback = Filter::new("127.0.0.0/8", "").expect("a range");
-    Site::open(JobKey::new(b"test"), &loopback, Options::default()).expect("a port")
+fn site() -> PassiveEndpoint {
+    let loopback = InterfaceFilter::new("127.0.0.0/8", "").expect("a range");
+    PassiveEndpoint::open(JobKey::new(b"test"), &loopback, TcpOptions::default()).expect("a port")
 }
 
 /// Two ranks a node, the leader first.
-fn node_address_table(node: u32) -> Sheet {
-    let seat = |rank: u32| Seat {
+fn node_address_table(node: u32) -> NodeAddressTable {
+    let seat = |rank: u32| RankAddress {
         rank,
         pid: 100 + rank,
         port: 1,
     };
-    Sheet {
+    NodeAddressTable {
         common: format!("node{node}"),
         ranks: vec![seat(2 * node), seat(2 * node + 1)],
     }
@@ -34,12 +34,14 @@ fn node_address_table(node: u32) -> Sheet {
 fn lead(
     node: u32,
     nodes: u32,
-    site: Site,
-    cards: &[Card],
+    site: PassiveEndpoint,
+    cards: &[BusinessCard],
     patience: Duration,
-) -> Result<(Exchange, NetworkEnds, ExchangeTraffic)> {
-    let ends = site.enter(2 * node, 2 * nodes).expect("an epoll");
-    let mut exchange = Exchange::new(node, nodes, &node_address_table(node));
+) -> Result<(AddressExchange, NetworkEnds, ExchangeTraffic)> {
+    let ends = site
+        .join_without_cards(2 * node, 2 * nodes)
+        .expect("an epoll");
+    let mut exchange = AddressExchange::new(node, nodes, &node_address_table(node));
     let (ends, traffic) = run(&mut exchange, ends, patience, |node, with_card| {
         let card = with_card.then(|| cards[node as usize].clone());
         Ok(LeaderAddress {
@@ -50,7 +52,7 @@ fn lead(
     Ok((exchange, ends, traffic))
 }
 
-fn error_of(result: Result<(Exchange, NetworkEnds, ExchangeTraffic)>) -> String {
+fn error_of(result: Result<(AddressExchange, NetworkEnds, ExchangeTraffic)>) -> String {
     match result {
         Ok(_) => panic!("the leader completed without the other tables"),
         Err(why) => why.to_string(),
@@ -60,8 +62,8 @@ fn error_of(result: Result<(Exchange, NetworkEnds, ExchangeTraffic)>) -> String 
 #[test]
 fn leaders_learn_all_in_rounds() {
     for (nodes, rounds) in [(2, 1), (3, 2), (7, 3)] {
-        let sites: Vec<Site> = (0..nodes).map(|_| site()).collect();
-        let cards: Vec<Card> = sites.iter().map(|site| site.card().clone()).collect();
+        let sites: Vec<PassiveEndpoint> = (0..nodes).map(|_| site()).collect();
+        let cards: Vec<BusinessCard> = sites.iter().map(|site| site.card().clone()).collect();
         // A process that is not of the job connects too.
         let _stranger = TcpStream::connect(("127.0.0.1", cards[0].port)).expect("a listener");
         // As in a job: no leader leaves before all have what they need.
@@ -74,10 +76,11 @@ fn leaders_learn_all_in_rounds() {
                     all.wait();
                     let (exchange, _ends, traffic) = led.expect("all sheets");
                     assert_eq!(traffic.messages, rounds);
-                    let directory = Directory::read(2 * nodes, nodes, &exchange.whole());
+                    let directory =
+                        AddressDirectory::read(2 * nodes, nodes, &exchange.encode_all());
                     let directory = directory.expect("all ranks");
                     for rank in 0..2 * nodes {
-                        let place = directory.place(rank).expect("it is of the job");
+                        let place = directory.locate(rank).expect("it is of the job");
                         assert_eq!((place.node, place.pid), (rank / 2, 100 + rank));
                     }
                 });
@@ -91,10 +94,10 @@ fn a_table_longer_than_a_frame_arrives_whole() {
     let (one, two) = (site(), site());
     let cards = [one.card().clone(), two.card().clone()];
     let long: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
-    let start = |rank: u32, site: Site| {
-        let ends: NetworkEnds = site.enter(rank, 2).expect("an epoll");
+    let start = |rank: u32, site: PassiveEndpoint| {
+        let ends: NetworkEnds = site.join_without_cards(rank, 2).expect("an epoll");
         ends.0
-            .introduce(Peer(1 - rank), cards[1 - rank as usize].clone());
+            .set_card(Peer(1 - rank), cards[1 - rank as usize].clone());
         LeaderMessages::new(ends, PATIENCE)
     };
     let both_know = Barrier::new(2);
@@ -131,7 +134,7 @@ fn a_leader_that_ends_is_named() {
     let one = site();
     // The connection fails as if the process had ended. A port that was given back may belong to another
     // process by now; the system gives port 1 to nobody, and no service listens there.
-    let ended = Card {
+    let ended = BusinessCard {
         port: 1,
         ..one.card().clone()
     };
@@ -147,8 +150,8 @@ fn a_leader_of_another_version_is_reported() {
     let done = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let ends: NetworkEnds = other.enter(2, 4).expect("an epoll");
-            ends.0.introduce(Peer(0), cards[0].clone());
+            let ends: NetworkEnds = other.join_without_cards(2, 4).expect("an epoll");
+            ends.0.set_card(Peer(0), cards[0].clone());
             let mut mail = LeaderMessages::new(ends, PATIENCE);
             let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
             // Whether it notices the other's end meanwhile is left open.
@@ -165,8 +168,8 @@ fn a_leader_of_another_version_is_reported() {
 
 #[test]
 fn a_node_without_a_business_card_is_reported() {
-    let ends = site().enter(0, 4).expect("an epoll");
-    let mut exchange = Exchange::new(0, 2, &node_address_table(0));
+    let ends = site().join_without_cards(0, 4).expect("an epoll");
+    let mut exchange = AddressExchange::new(0, 2, &node_address_table(0));
     let address = |rank| LeaderAddress { rank, card: None };
     let no_card = |node, _| Ok(address(2 * node));
     let ran = run(&mut exchange, ends, PATIENCE, no_card);

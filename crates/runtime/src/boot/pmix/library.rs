@@ -142,7 +142,7 @@ pub(super) enum PmixError {
 }
 
 impl Proc {
-    const NOBODY: Self = Self {
+    const PROC_NULL: Self = Self {
         namespace: [0; NAMESPACE_MAX],
         rank: u32::MAX,
     };
@@ -169,7 +169,7 @@ impl Library {
     }
 
     pub(super) fn init(&self) -> Result<Proc, PmixError> {
-        let mut me = Proc::NOBODY;
+        let mut me = Proc::PROC_NULL;
         // SAFETY: `me` is a process name that the call fills; no infos.
         let code = unsafe { (self.init)(&raw mut me, ptr::null(), 0) };
         self.check("PMIx_Init", code).map(|()| me)

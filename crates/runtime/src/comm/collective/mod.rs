@@ -28,7 +28,7 @@ pub(super) mod slices;
 use std::fmt;
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Call, NOBODY};
+use oxmpi_coll::catalog::{Call, PROC_NULL};
 use oxmpi_coll::choice::Reproducible;
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
@@ -173,7 +173,7 @@ impl CallSite {
         let (named, ranks, first) = match (root.into(), self.remote) {
             (Root::This, _) => return Ok(self.rank),
             (Root::ProcNull, 0) => return Err(self.refused("the root is not a rank")),
-            (Root::ProcNull, _) => return Ok(NOBODY),
+            (Root::ProcNull, _) => return Ok(PROC_NULL),
             (Root::Rank(root), 0) => (root, self.size, 0),
             (Root::Rank(root), remote) => (root, remote, self.size),
         };
@@ -194,7 +194,7 @@ impl CallSite {
         }
         let why = match (given, root) {
             (None, _) => format!("this rank is the root and does not give {what}"),
-            (Some(_), NOBODY) => {
+            (Some(_), PROC_NULL) => {
                 format!(
                     "this rank gives {what}, which only the root has, another rank of this group"
                 )
@@ -213,7 +213,7 @@ impl CallSite {
     /// Whether a reduction to this root uses this rank's values: between two groups only those of the group
     /// that the root is not in.
     const fn gives_to(&self, root: u32) -> bool {
-        self.remote == 0 || root >= self.size && root != NOBODY
+        self.remote == 0 || root >= self.size && root != PROC_NULL
     }
 
     /// The number of blocks of a buffer with one for each rank that this rank sends to or receives from.

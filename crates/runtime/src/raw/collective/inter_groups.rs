@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use oxmpi_coll::catalog::{Call, Collective, NOBODY};
+use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
@@ -95,7 +95,7 @@ impl InterGroups {
     /// The root as rank 0, and the group that is not its own; `None` where this rank is in neither.
     fn with_root(&self, root: u32) -> Option<Group> {
         match root {
-            NOBODY => None,
+            PROC_NULL => None,
             root if root == self.rank() => Some(self.this_rank_and_remote()),
             root => Some(self.remote_rank_and_own(root)),
         }
@@ -202,7 +202,7 @@ impl InterGroups {
     fn reduce(&self, call: &Call, input: Area, output: Area) -> Result<Stages> {
         let mut stages = Stages::default();
         match call.root {
-            NOBODY => {}
+            PROC_NULL => {}
             root if root == self.rank() => {
                 stages.add(self.pass(self.remote.start, self.both.rank(), output));
             }

@@ -5,12 +5,12 @@
 //! this size, and reductions whose results must not depend on where the ranks are.
 //!
 //! Where ranks are on several nodes, those of each node have a node group, or none has one on any node. It
-//! serves the intra-node phases ([`Together`]) of plans.
+//! serves the intra-node phases ([`IntraNodeOp`]) of plans.
 
-use oxmpi_coll::catalog::{Call, Collective, Teams};
-use oxmpi_coll::plan::{self, Side, Together};
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use oxmpi_coll::plan::{self, IntraNodeOp, Side};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
+use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands};
 use oxmpi_wire::Bytes;
 
 use super::super::communicator::Communicator;
@@ -59,12 +59,12 @@ impl<A: Threading> Communicator<A> {
 
     /// Which ranks can run intra-node phases in a blocking call that goes by a plan; all ranks find the same.
     #[inline]
-    pub(super) fn intra_node_support(&self, call: &Call) -> Result<Teams> {
+    pub(super) fn intra_node_support(&self, call: &Call) -> Result<SharedMemory> {
         let placement = self.group().placement();
         let (nodes, per_node) = (placement.nodes(), placement.per_node());
         let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
         if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
-            return Ok(Teams::None);
+            return Ok(SharedMemory::None);
         }
         let have = || (self.access()).with(|endpoint| endpoint.groups_on_nodes(self.context()));
         let have = match have() {
@@ -72,8 +72,8 @@ impl<A: Threading> Communicator<A> {
             known => known,
         };
         match have {
-            GroupsOnNodes::Made => Ok(Teams::OnNodes),
-            GroupsOnNodes::None | GroupsOnNodes::NotMade => Ok(Teams::None),
+            GroupsOnNodes::Made => Ok(SharedMemory::OnNodes),
+            GroupsOnNodes::None | GroupsOnNodes::NotMade => Ok(SharedMemory::None),
             GroupsOnNodes::InUse => Err(self.refused(&UNDER_WAY)),
         }
     }
@@ -111,8 +111,8 @@ pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
     match call.collective {
         Collective::Bcast | Collective::Gather | Collective::Scatter => true,
         Collective::Reduce | Collective::Allreduce => {
-            let has_size = call.element_bytes > 0 && call.element_bytes <= Team::ELEMENT;
-            has_size && Team::is_worth_reducing(per_node as usize, call.bytes())
+            let has_size = call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT;
+            has_size && NodeGroup::is_worth_reducing(per_node as usize, call.bytes())
         }
         _ => false,
     }
@@ -121,7 +121,8 @@ pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
 /// Whether a node group serves such a call of ranks that share a node.
 pub(crate) const fn serves_in_node(call: &Call) -> bool {
     let (size, reduces) = (call.size as usize, call.collective.reduces());
-    Together::is_done(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
+    IntraNodeOp::is_supported(call.collective)
+        && (!reduces || NodeGroup::is_worth_reducing(size, call.bytes()))
 }
 
 impl<A: Threading> Members<'_, A> {
@@ -131,7 +132,7 @@ impl<A: Threading> Members<'_, A> {
     /// When a rank that this one waits for is lost or does something else, or there is no node group.
     pub(super) fn run_intra_node(
         self,
-        act: &Together,
+        act: &IntraNodeOp,
         (element, [input, output]): (u64, [RawBytes; 2]),
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
@@ -146,7 +147,7 @@ impl<A: Threading> Members<'_, A> {
                 }
             };
         let (placement, rank) = (self.group.placement(), self.group.rank());
-        let is_ours = act.team == plan::Team::on(placement, placement.node(rank));
+        let is_ours = act.ranks == plan::NodeRanks::on(placement, placement.node(rank));
         let number = act.number(rank).filter(|_| is_ours);
         let mut collective = IntraNodeRun {
             node_group: Some(node_group),
@@ -192,7 +193,7 @@ impl<A: Threading> Members<'_, A> {
 /// completed, all ranks are notified.
 struct IntraNodeRun<'a, A: Threading> {
     /// `None` after the drop.
-    node_group: Option<Box<Team>>,
+    node_group: Option<Box<NodeGroup>>,
     caller: IntraNodeCaller<'a, A>,
     done: bool,
 }
@@ -242,7 +243,7 @@ impl<A: Threading> IntraNodeRun<'_, A> {
                 })?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                if !node_group.reduces(call.element_bytes) || caller.operation.is_none() {
+                if !node_group.can_reduce(call.element_bytes) || caller.operation.is_none() {
                     return Ok(false);
                 }
                 let given = match call.collective {
@@ -334,17 +335,17 @@ impl<A: Threading> IntraNodeCaller<'_, A> {
     }
 }
 
-impl<A: Threading> Driver for IntraNodeCaller<'_, A> {
+impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
     type Error = Error;
 
     #[inline]
-    fn looks(&self) -> u32 {
+    fn polls(&self) -> u32 {
         self.polls
     }
 
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, mut awaited: Awaited) -> Result<()> {
+    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<()> {
         let Members {
             access,
             group,
@@ -362,7 +363,7 @@ impl<A: Threading> Driver for IntraNodeCaller<'_, A> {
         come.map_err(|stop| self.members.stopped(stop))
     }
 
-    fn make_way(&mut self) {
+    fn yield_to_colocated(&mut self) {
         // A yield that holds the endpoint's lock would keep other threads from it.
         if A::SINGLE {
             self.members.access.with(Endpoint::make_way);

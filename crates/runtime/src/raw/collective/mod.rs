@@ -62,7 +62,7 @@ impl<A: Threading> Communicator<A> {
         };
         let used = (packed.as_ref()).map_or(buffers, |packed| &packed.buffers);
         if !self.run_in_node(call, used, operation)? {
-            let call = &call.with_teams(self.intra_node_support(call)?);
+            let call = &call.with_shared_memory(self.intra_node_support(call)?);
             let plan = self.plan(call, self.group())?;
             let run = PlanRun::new(plan, call, self.numbers().once(), true);
             self.carry_out(run, self.group(), used, operation)?;

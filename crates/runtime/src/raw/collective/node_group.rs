@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use oxmpi_os::cache::{self, Cache};
 use oxmpi_os::{affinity, cpu};
-use oxmpi_shm::node::collective::Team;
+use oxmpi_shm::node::collective::NodeGroup;
 
 use super::super::communicator::Communicator;
 use super::super::threading::Threading;
@@ -30,21 +30,22 @@ impl<A: Threading> Communicator<A> {
         if !self.all_agree(is_alone || node_group.is_some())? {
             return Ok(());
         }
-        let all = self.exchange_node_facts(node_group.as_mut().is_none_or(Team::can_read))?;
+        let all =
+            self.exchange_node_facts(node_group.as_mut().is_none_or(NodeGroup::enable_cma))?;
         let Some(mut node_group) = node_group.map(Box::new) else {
             (self.access()).with(|endpoint| endpoint.set_alone_on_node(context));
             return Ok(());
         };
         let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
         if !of_node().all(|(can_read, _)| can_read) {
-            node_group.read_no_memory();
+            node_group.disable_cma();
         }
         let processors: Option<Vec<u32>> = of_node().map(|(_, processor)| processor).collect();
         let processors = processors.unwrap_or_default();
-        node_group.know_processors(&processors);
+        node_group.set_processors(&processors);
         if let Some(cache) = &*LAST_CACHE {
             let known = processors.iter().map(|processor| processor - 1);
-            node_group.know_cache(
+            node_group.set_cache(
                 cache.bytes,
                 cache.sharers(node_group.ranks_on_node(), known),
             );

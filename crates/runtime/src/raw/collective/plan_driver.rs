@@ -1,7 +1,7 @@
 //! Carries out the steps of a plan by messages, copies and reductions.
 
-use oxmpi_coll::exec::{Driver, Joined, Size};
-use oxmpi_coll::plan::{Part, Side, TAGS, Together};
+use oxmpi_coll::exec::{Driver, IntraNodeStart, MessageSize};
+use oxmpi_coll::plan::{IntraNodeOp, Part, Side, TAGS};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Bytes, Envelope, Peer};
@@ -144,7 +144,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
 }
 
 impl<A: Threading> Driver for PlanDriver<'_, A> {
-    type Ticket = PendingMessage;
+    type Request = PendingMessage;
     type Error = Error;
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<PendingMessage>> {
@@ -238,7 +238,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         })
     }
 
-    fn size(&mut self, from: u32, tag: u32) -> Result<Size> {
+    fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize> {
         let (peer, Envelope { context, tag }) = self.address(from, tag)?;
         let fast_receive = self.state.fast_receive.as_mut();
         let announced = self.members.access.with(|endpoint| {
@@ -249,8 +249,10 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             endpoint.probe(Source::Peer(peer), context, Tag::Exact(tag))
         });
         match announced {
-            None => Ok(Size::Pending),
-            Some(Ok(status)) => Ok(Size::Elements(status.len / self.state.element.max(1))),
+            None => Ok(MessageSize::Pending),
+            Some(Ok(status)) => Ok(MessageSize::Elements(
+                status.len / self.state.element.max(1),
+            )),
             Some(Err(failure)) => Err(self.members.failed(failure)),
         }
     }
@@ -274,9 +276,9 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         }
     }
 
-    fn together(&mut self, act: &Together) -> Result<Joined<PendingMessage>> {
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<PendingMessage>> {
         if !self.state.alone {
-            return Ok(Joined::Unsupported);
+            return Ok(IntraNodeStart::Unsupported);
         }
         let (from, packed_from) = self.contiguous(act.from)?;
         let (into, packed_into) = self.contiguous(act.into)?;
@@ -288,7 +290,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
                 self.unpack(packed, written)?;
             }
         }
-        Ok(Joined::Done)
+        Ok(IntraNodeStart::Done)
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool> {

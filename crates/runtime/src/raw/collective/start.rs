@@ -1,6 +1,6 @@
 //! Starts collectives that are waited for later, once or repeatedly.
 
-use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
+use oxmpi_coll::catalog::{AnyPlan, Call, SharedMemory};
 
 use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
@@ -127,7 +127,7 @@ impl<A: Threading> Communicator<A> {
 
 /// The call without intra-node phases: no rank of a started collective blocks in them.
 const fn alone(call: Call) -> Call {
-    call.with_teams(Teams::None)
+    call.with_shared_memory(SharedMemory::None)
 }
 
 /// A collective that can be started repeatedly: its plan and its memory are made once.

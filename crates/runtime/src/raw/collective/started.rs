@@ -36,7 +36,7 @@ pub(crate) fn drive<A: Threading>(access: &A) {
 pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) -> OpenRequest {
     open.sequence.begin();
     let (request, open) = access.with(|endpoint| {
-        let request = endpoint.begin_own();
+        let request = endpoint.start_generalized();
         open.request = Some(request);
         if endpoint.collectives.closed {
             endpoint.collectives.open.push_back(open);
@@ -54,7 +54,7 @@ pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) 
 /// Advances a collective that was taken out, and puts it back or completes it.
 fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     let error = match catch_unwind(AssertUnwindSafe(|| open.advance(access))) {
-        Ok(Ok(true)) => return end(access, open, Ok(Status::own(false))),
+        Ok(Ok(true)) => return end(access, open, Ok(Status::generalized(false))),
         Ok(Ok(false)) => {
             if let Some(open) = access.with(|endpoint| endpoint.collectives.put_back(open)) {
                 give_up(access, open);
@@ -88,7 +88,7 @@ fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
     let (run, members) = open.run_and_members(access);
     members.end_collectives(None);
     run.abandon(members);
-    end(access, open, Ok(Status::own(true)));
+    end(access, open, Ok(Status::generalized(true)));
 }
 
 /// Completes a collective, and keeps it if it is persistent, in one step: a caller that sees the completion
@@ -97,7 +97,7 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
     let over = access.with(|endpoint| {
         if let Some(request) = open.request.take() {
             endpoint.collectives.note_advanced(request);
-            endpoint.end_own(request, outcome);
+            endpoint.complete_generalized(request, outcome);
         }
         if open.kept.is_some() {
             endpoint.collectives.keep(open);

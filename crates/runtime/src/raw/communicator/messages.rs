@@ -2,7 +2,7 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode};
-use oxmpi_wire::{Bytes, Wanted};
+use oxmpi_wire::{Bytes, EnvelopeFilter};
 
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
@@ -47,8 +47,8 @@ impl<A: Threading> Communicator<A> {
         };
         let (peer, context) = (self.link(source)?, self.context());
         let wanted = match tag {
-            Tag::Is(tag) => Wanted::exact(self.envelope(tag)),
-            Tag::Any => Wanted::any_tag(context),
+            Tag::Is(tag) => EnvelopeFilter::exact(self.envelope(tag)),
+            Tag::Any => EnvelopeFilter::any_tag(context),
         };
         if let Some(taken) = self.access.take_short(peer, wanted, bytes) {
             return Some(Status {

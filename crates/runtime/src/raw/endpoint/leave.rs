@@ -30,9 +30,10 @@ impl Endpoint {
         // A collective that another thread advances is a request that has not completed: it writes its buffers
         // until it is put back.
         for request in self.collectives.end() {
-            self.engine.end_own(request, Ok(Status::own(true)));
+            self.engine
+                .complete_generalized(request, Ok(Status::generalized(true)));
         }
-        if !self.engine.retire(&mut self.tx, &RawBytes::empty()) || self.tx.has_unsent() {
+        if !self.engine.quiesce(&mut self.tx, &RawBytes::empty()) || self.tx.has_unsent() {
             return false;
         }
         self.drop_ended_detached();

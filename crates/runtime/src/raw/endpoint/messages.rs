@@ -2,7 +2,7 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome, Source, Status, Tag};
-use oxmpi_wire::{Envelope, Peer, Short, Tx, Wanted};
+use oxmpi_wire::{Envelope, EnvelopeFilter, Peer, ShortMessage, Tx};
 
 use super::super::request::{Claimed, OpenRequest};
 use super::Endpoint;
@@ -33,7 +33,7 @@ impl Endpoint {
                 tx.flush();
                 return None;
             }
-            if self.engine.is_overdue() {
+            if self.engine.needs_resume() {
                 self.progress();
                 let (engine, tx) = (&mut self.engine, &mut self.tx);
                 if engine.try_eager(tx, to, envelope, &body).is_ok() {
@@ -69,11 +69,11 @@ impl Endpoint {
     pub(in crate::raw) fn take_short(
         &mut self,
         source: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &RawBytes,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         let (rx, tx) = (&mut self.rx, &mut self.tx);
-        self.engine.take_direct(rx, tx, source, wanted, body)
+        self.engine.take_fast(rx, tx, source, wanted, body)
     }
 
     /// Polls the fast path for a short message, at most `polls` times, as long as the fast path is open. `None`
@@ -92,8 +92,8 @@ impl Endpoint {
         }
         for _ in 0..polls {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
-            let status = (self.engine).recv_direct(rx, tx, source, context, tag, body);
-            if status.is_some() || !self.engine.direct(source) {
+            let status = (self.engine).recv_fast(rx, tx, source, context, tag, body);
+            if status.is_some() || !self.engine.is_fast_path_open(source) {
                 return status;
             }
             std::hint::spin_loop();
@@ -103,7 +103,7 @@ impl Endpoint {
 
     /// Whether [`Endpoint::recv_short`] may find something later.
     pub(in crate::raw) fn is_on_fast_path(&self, source: Source) -> bool {
-        self.engine.direct(source)
+        self.engine.is_fast_path_open(source)
     }
 
     /// Receives by the fast path for as long as it is open. `Ok(None)`: nothing has come; ask
@@ -117,7 +117,7 @@ impl Endpoint {
     ) -> std::result::Result<Option<Status>, OpenRequest> {
         match self.recv_short(self.polls, source, context, tag, &body) {
             Some(status) => Ok(Some(status)),
-            None if self.engine.direct(source) => Ok(None),
+            None if self.engine.is_fast_path_open(source) => Ok(None),
             None => Err(self.irecv(source, context, tag, body)),
         }
     }
@@ -140,7 +140,7 @@ impl Endpoint {
         claimed: Claimed,
         body: RawBytes,
     ) -> std::result::Result<OpenRequest, Failure> {
-        let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
+        let request = self.engine.matched_recv(&mut self.tx, claimed, body);
         self.tx.flush();
         request
     }
@@ -155,6 +155,6 @@ impl Endpoint {
         context: u32,
         tag: Tag,
     ) -> Option<std::result::Result<(engine::Message, Status), Failure>> {
-        self.engine.claim(source, context, tag)
+        self.engine.matched_probe(source, context, tag)
     }
 }

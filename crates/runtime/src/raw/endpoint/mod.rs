@@ -12,11 +12,11 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use oxmpi_os::fork::ForkGuard;
-use oxmpi_shm::Gates;
-use oxmpi_shm::heap::{Heap, Reach};
+use oxmpi_shm::NodeBarriers;
+use oxmpi_shm::heap::{Heap, RankAreas};
 use oxmpi_shm::node::collective;
-use oxmpi_shm::wait::Patience;
-use oxmpi_wire::engine::{self, Engine, Rules};
+use oxmpi_shm::wait::WaitPolicy;
+use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
 
@@ -47,11 +47,11 @@ pub struct Endpoint {
     link_ranks: Option<LinkRanks>,
     /// The node of each rank, where ranks are on several nodes.
     nodes: Option<NodeMap>,
-    node_barriers: Gates,
+    node_barriers: NodeBarriers,
     /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
-    node_groups: [NodeGroupSlot; collective::PLACES],
+    node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
     policy: EndpointPolicy,
-    patience: Patience,
+    patience: WaitPolicy,
     /// Empty polls of one peer before anything else is done: 1 where the last wait yielded the processor, as
     /// more would take time from the rank that is waited for.
     pub(super) polls: u32,
@@ -73,7 +73,7 @@ pub struct Endpoint {
     /// Number of links to ranks of this node.
     node_links: u32,
     /// The memory that ranks allocate, if there is any.
-    reach: Option<Reach>,
+    reach: Option<RankAreas>,
     /// The algorithms that serve collectives.
     pub(super) choices: Choices,
 }
@@ -102,10 +102,10 @@ impl Endpoint {
         let node_links = node.ranks();
         let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
         let patience = policy.patience(&pids, remote.as_deref());
-        let reach = node.reach().cloned();
+        let reach = node.rank_areas().cloned();
         let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
-        tx.set_roads(policy.bulk);
-        let node_barriers = rx.gates();
+        tx.set_bulk_preference(policy.bulk);
+        let node_barriers = rx.node_barriers();
         let (mut tx, mut rx) = (LinksTx::node(tx, node_links), LinksRx::node(rx));
         let (mut link_ranks, mut nodes) = (None, None);
         if let Some(remote) = remote {
@@ -120,9 +120,9 @@ impl Endpoint {
             nodes = Some(NodeMap::new(remote.nodes));
         }
         let links = pids.len() as u32;
-        let rules = Rules {
-            switches: policy.switches,
-            ..Rules::default()
+        let rules = EngineConfig {
+            overrides: policy.switches,
+            ..EngineConfig::default()
         };
         Ok(Self {
             engine: Engine::new(&mut tx, links, rules),
@@ -130,7 +130,7 @@ impl Endpoint {
             link_ranks,
             nodes,
             node_barriers,
-            node_groups: [const { NodeGroupSlot::NotMade }; collective::PLACES],
+            node_groups: [const { NodeGroupSlot::NotMade }; collective::MAX_GROUPS],
             rx,
             choices: Choices::new(policy.tuning.clone()),
             policy,
@@ -164,7 +164,7 @@ impl Endpoint {
 
     /// The memory that ranks allocate, if there is any.
     pub(super) fn heap(&self) -> Option<&Arc<Heap>> {
-        self.reach.as_ref().map(Reach::heap)
+        self.reach.as_ref().map(RankAreas::heap)
     }
 
     /// Checks that the endpoint may be used: it has not been left, and this is not a fork of its process.

@@ -1,8 +1,8 @@
 //! What the ranks of one node share for collectives: barriers by flags, and the node groups of communicators.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_shm::Gates;
-use oxmpi_shm::node::collective::{Awaited, Never, Team};
+use oxmpi_shm::NodeBarriers;
+use oxmpi_shm::node::collective::{AwaitedSteps, NeverComes, NodeGroup};
 use oxmpi_wire::engine::Failure;
 use oxmpi_wire::{Fault, Peer};
 
@@ -18,7 +18,7 @@ pub(super) enum NodeGroupSlot {
     /// This rank is alone on its node; ranks of other nodes have node groups.
     Alone,
     /// No collective uses it.
-    Free(Box<Team>),
+    Free(Box<NodeGroup>),
     /// A collective uses it.
     InUse,
 }
@@ -30,7 +30,7 @@ pub(in crate::raw) enum LentNodeGroup {
     /// The ranks have not made it yet.
     NotMade,
     /// The node group, and the number of polls before a longer wait.
-    Group(Box<Team>, u32),
+    Group(Box<NodeGroup>, u32),
     /// Another collective uses it.
     InUse,
 }
@@ -60,7 +60,7 @@ impl Endpoint {
     /// with the same context have no rank in common.
     pub(in crate::raw) fn node_barrier_slot(&self, context: u32) -> Option<usize> {
         let slot = (context / Self::CONTEXTS) as usize;
-        (self.node_barriers.are_open() && slot < Gates::COUNT).then_some(slot)
+        (self.node_barriers.are_available() && slot < NodeBarriers::COUNT).then_some(slot)
     }
 
     /// Enters a barrier with the links `others`, a bit mask. False: one is under way at this slot.
@@ -70,7 +70,7 @@ impl Endpoint {
 
     /// Gives up the barrier that is under way at the slot.
     pub(in crate::raw) fn leave_node_barrier(&mut self, slot: usize) {
-        self.node_barriers.give_up(slot);
+        self.node_barriers.abandon(slot);
     }
 
     /// The outcome of the barrier; `None` while it goes on. It fails when a rank that has not entered is lost.
@@ -78,16 +78,16 @@ impl Endpoint {
         &mut self,
         slot: usize,
     ) -> Option<std::result::Result<(), Failure>> {
-        let missing = self.node_barriers.look(slot, &mut self.tx.node);
+        let missing = self.node_barriers.poll(slot, &mut self.tx.node);
         if missing == 0 {
             return Some(Ok(()));
         }
         let (peer, fault) = self.fault_among(missing)?;
         // It may have entered before it was lost.
-        match self.node_barriers.look(slot, &mut self.tx.node) {
+        match self.node_barriers.poll(slot, &mut self.tx.node) {
             0 => Some(Ok(())),
             left if left >> peer.0 & 1 != 0 => {
-                self.node_barriers.give_up(slot);
+                self.node_barriers.abandon(slot);
                 Some(Err(Failure::Fault { peer, fault }))
             }
             _ => None,
@@ -106,7 +106,7 @@ impl Endpoint {
         call: &Call,
     ) -> Result<LentNodeGroup> {
         self.check()?;
-        let asked = self.policy.tuning.asks_for(call);
+        let asked = self.policy.tuning.requires_messages(call);
         let polls = self.polls;
         let slot = self
             .node_groups
@@ -121,7 +121,7 @@ impl Endpoint {
                 }
                 NodeGroupSlot::NotMade => {
                     *slot = NodeGroupSlot::None;
-                    match self.policy.node_collectives && self.node_barriers.are_open() {
+                    match self.policy.node_collectives && self.node_barriers.are_available() {
                         true => LentNodeGroup::NotMade,
                         false => LentNodeGroup::None,
                     }
@@ -182,15 +182,18 @@ impl Endpoint {
         context: u32,
         links: impl Iterator<Item = u32>,
         me: usize,
-    ) -> Option<Team> {
+    ) -> Option<NodeGroup> {
         let slot = (context / Self::CONTEXTS) as usize;
-        let node_group = || self.node_barriers.team(slot, links, me);
-        self.node_barriers.are_open().then(node_group).flatten()
+        let node_group = || self.node_barriers.group(slot, links, me);
+        self.node_barriers
+            .are_available()
+            .then(node_group)
+            .flatten()
     }
 
     /// Keeps the node group until the next collective.
     #[inline]
-    pub(in crate::raw) fn keep_node_group(&mut self, context: u32, node_group: Box<Team>) {
+    pub(in crate::raw) fn keep_node_group(&mut self, context: u32, node_group: Box<NodeGroup>) {
         if let Some(slot) = self
             .node_groups
             .get_mut((context / Self::CONTEXTS) as usize)
@@ -202,13 +205,13 @@ impl Endpoint {
     /// The outcome of a wait in a collective; `None` while it goes on.
     pub(in crate::raw) fn poll_awaited(
         &mut self,
-        awaited: &mut Awaited,
+        awaited: &mut AwaitedSteps,
     ) -> Option<std::result::Result<(), WaitFailure>> {
         match self.node_barriers.has_come(awaited, &mut self.tx.node) {
             Ok(true) => return Some(Ok(())),
             // The next poll of the transport gives up that link.
-            Ok(false) | Err((_, Never::Corrupt(_))) => {}
-            Err((rank, Never::Differs)) => return Some(Err(WaitFailure::Differs(Peer(rank)))),
+            Ok(false) | Err((_, NeverComes::Corrupt(_))) => {}
+            Err((rank, NeverComes::Differs)) => return Some(Err(WaitFailure::Differs(Peer(rank)))),
         }
         let (peer, fault) = self.fault_among(awaited.missing())?;
         // Its part may have arrived before it was lost.

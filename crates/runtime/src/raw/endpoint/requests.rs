@@ -74,13 +74,13 @@ impl Endpoint {
     }
 
     /// Begins an operation that the engine only names: a started collective.
-    pub(in crate::raw) fn begin_own(&mut self) -> OpenRequest {
-        self.engine.begin_own()
+    pub(in crate::raw) fn start_generalized(&mut self) -> OpenRequest {
+        self.engine.start_generalized()
     }
 
     /// Completes such an operation.
-    pub(in crate::raw) fn end_own(&mut self, request: OpenRequest, outcome: Outcome) {
-        self.engine.end_own(request, outcome);
+    pub(in crate::raw) fn complete_generalized(&mut self, request: OpenRequest, outcome: Outcome) {
+        self.engine.complete_generalized(request, outcome);
     }
 
     pub(in crate::raw) fn take_back(&mut self, request: OpenRequest) {

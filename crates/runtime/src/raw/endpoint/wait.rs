@@ -1,6 +1,6 @@
 //! Making progress on an endpoint, and resting between two polls that brought nothing.
 
-use oxmpi_shm::wait::{Rest, Waiter};
+use oxmpi_shm::wait::{WaitStep, Waiter};
 use oxmpi_wire::engine::Failure;
 use oxmpi_wire::{Peer, Rx};
 
@@ -68,12 +68,12 @@ impl Endpoint {
     #[inline]
     pub(in crate::raw) fn wait_step(&mut self, waiter: &mut Waiter) {
         if self.progress() != 0 {
-            return waiter.moved();
+            return waiter.progressed();
         }
         if thread_endpoints::any() {
             // Another endpoint's messages would not end a sleep on this one.
             let rest = self.rest(waiter);
-            if waiter.unwoken(rest) {
+            if waiter.rest_unwoken(rest) {
                 self.after_nap();
             }
         } else {
@@ -83,9 +83,9 @@ impl Endpoint {
     }
 
     /// One step of a wait that rests without the endpoint's lock: makes progress, or gives how to rest.
-    pub(in crate::raw) fn wait_step_unlocked(&mut self, waiter: &mut Waiter) -> Option<Rest> {
+    pub(in crate::raw) fn wait_step_unlocked(&mut self, waiter: &mut Waiter) -> Option<WaitStep> {
         if self.progress() != 0 {
-            waiter.moved();
+            waiter.progressed();
             return None;
         }
         let rest = self.rest(waiter);
@@ -94,12 +94,12 @@ impl Endpoint {
     }
 
     /// How to rest after a step without progress, where no peer's message ends the rest.
-    pub(in crate::raw) fn rest(&mut self, waiter: &mut Waiter) -> Rest {
+    pub(in crate::raw) fn rest(&mut self, waiter: &mut Waiter) -> WaitStep {
         let rest = waiter.next(&self.node_barriers);
         match rest {
-            Rest::Spin => {}
-            Rest::Yield => self.rx.poll_network_next(),
-            Rest::Sleep => self.tx.watch_all(),
+            WaitStep::Spin => {}
+            WaitStep::Yield => self.rx.poll_network_next(),
+            WaitStep::Sleep => self.tx.watch_all(),
         }
         rest
     }
@@ -107,7 +107,7 @@ impl Endpoint {
     /// Sets from a wait how often the next one polls at first.
     #[inline]
     pub(in crate::raw) const fn set_polls(&mut self, waiter: &Waiter) {
-        self.polls = if waiter.gives_way() { 1 } else { POLLS };
+        self.polls = if waiter.is_yielding() { 1 } else { POLLS };
     }
 
     /// Notes that the rank slept for a moment between two steps.
@@ -117,6 +117,6 @@ impl Endpoint {
 
     /// Yields the processor once to ranks that share it.
     pub(in crate::raw) fn make_way(&mut self) {
-        self.waiter().make_way(&self.node_barriers);
+        self.waiter().yield_to_colocated(&self.node_barriers);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::io;
 
-use oxmpi_shm::wait::{Rest, Waiter};
-use oxmpi_shm::{Gates, ShmRx};
+use oxmpi_shm::wait::{WaitStep, Waiter};
+use oxmpi_shm::{NodeBarriers, ShmRx};
 use oxmpi_tcp::TcpRx;
 use oxmpi_wire::{
-    Bytes, Envelope, Fault, Header, Peer, Rx, Short, Sink, Sleeper, Take, Token, Tx, Wanted, direct,
+    Bytes, Envelope, EnvelopeFilter, Fault, Header, Peer, Rx, ShortMessage, Sink, Sleeper, Take,
+    Token, Tx, fast_path,
 };
 
 use super::{LinkRanks, LinksTx};
@@ -99,7 +100,12 @@ impl LinksRx {
 
     /// Rests after a poll that brought nothing. What was sent before has been flushed, so this may sleep.
     #[inline(always)]
-    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
+    pub(in crate::raw) fn idle(
+        &mut self,
+        tx: &mut LinksTx,
+        waiter: &mut Waiter,
+        barriers: &NodeBarriers,
+    ) {
         match self.network {
             NetworkRx::None => waiter.idle(&mut self.node, barriers),
             NetworkRx::Tcp(..) => self.rest(tx, waiter, barriers),
@@ -109,15 +115,15 @@ impl LinksRx {
     /// Rests where ranks are on several nodes: a sleep ends when the network has an arrival, or when a rank of
     /// this node rings the doorbell.
     #[inline(never)]
-    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &Gates) {
-        let turn = self.is_time_to_yield() && !waiter.is_endless();
+    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &NodeBarriers) {
+        let turn = self.is_time_to_yield() && !waiter.is_busy();
         match waiter.next(barriers) {
-            Rest::Spin if !turn => std::hint::spin_loop(),
-            Rest::Spin | Rest::Yield => {
+            WaitStep::Spin if !turn => std::hint::spin_loop(),
+            WaitStep::Spin | WaitStep::Yield => {
                 std::thread::yield_now();
                 self.poll_network_next();
             }
-            Rest::Sleep => {
+            WaitStep::Sleep => {
                 tx.watch_all();
                 // Most polls leave the network out; one that includes it does what is pending there.
                 if let NetworkRx::Tcp(tcp, ..) = &mut self.network
@@ -199,10 +205,10 @@ impl Rx<LinksTx> for LinksRx {
         &mut self,
         tx: &mut LinksTx,
         from: Option<Peer>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
         sink: &mut S,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         match from {
             Some(from) if tx.is_remote(from) => {
                 self.remote_short(tx, from, wanted, body.clone(), sink)
@@ -217,9 +223,9 @@ impl Rx<LinksTx> for LinksRx {
         &mut self,
         tx: &mut LinksTx,
         from: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         self.node.take_short(tx, from, wanted, body)
     }
 }
@@ -231,11 +237,11 @@ impl LinksRx {
         &mut self,
         tx: &mut LinksTx,
         from: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: C,
         sink: &mut S,
-    ) -> Option<Short> {
-        direct::poll_short(self, tx, Some(from), wanted, &body, sink)
+    ) -> Option<ShortMessage> {
+        fast_path::poll_short(self, tx, Some(from), wanted, &body, sink)
     }
 }
 

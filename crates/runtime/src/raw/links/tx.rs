@@ -3,11 +3,11 @@
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{ShmSlot, ShmTx};
 use oxmpi_tcp::TcpTx;
-use oxmpi_tcp::frame::Draft;
+use oxmpi_tcp::frame::FrameSlot;
 use oxmpi_wire::engine::Source;
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
+    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
     Slot, Token, Tx,
 };
 
@@ -26,7 +26,7 @@ pub(in crate::raw) struct LinksTx {
 /// A frame under construction.
 pub(in crate::raw) enum LinkSlot<'a> {
     Node(ShmSlot<'a, RawBytes>),
-    Tcp(Draft<'a>),
+    Tcp(FrameSlot<'a>),
 }
 
 /// Registered bytes.
@@ -117,12 +117,14 @@ impl LinksTx {
 
     /// Whether the network has something to do that no arrival announces.
     pub(in crate::raw) fn has_news(&self) -> bool {
-        self.network.as_ref().is_some_and(|(tcp, _)| tcp.has_news())
+        self.network
+            .as_ref()
+            .is_some_and(|(tcp, _)| tcp.has_local_work())
     }
 
     /// Whether something that was sent has not left this process.
     pub(in crate::raw) fn has_unsent(&self) -> bool {
-        (self.network.as_ref()).is_some_and(|(tcp, _)| tcp.has_waiting())
+        (self.network.as_ref()).is_some_and(|(tcp, _)| tcp.has_unsent())
     }
 
     /// Leaves in order, after all that was sent has gone out.
@@ -140,7 +142,7 @@ impl LinksTx {
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();
         if let Some((tcp, _)) = self.network.take() {
-            tcp.die();
+            tcp.abort();
         }
     }
 
@@ -151,15 +153,15 @@ impl LinksTx {
     }
 }
 
-impl Holds<ShmTx> for LinksTx {
+impl AsTx<ShmTx> for LinksTx {
     #[inline(always)]
-    fn part(&mut self) -> &mut ShmTx {
+    fn as_tx(&mut self) -> &mut ShmTx {
         &mut self.node
     }
 }
 
-impl Holds<TcpTx> for LinksTx {
-    fn part(&mut self) -> &mut TcpTx {
+impl AsTx<TcpTx> for LinksTx {
+    fn as_tx(&mut self) -> &mut TcpTx {
         let (tcp, _) =
             (self.network.as_mut()).expect("only an endpoint with this network polls it");
         tcp
@@ -201,9 +203,9 @@ impl Tx for LinksTx {
     }
 
     #[inline]
-    fn let_short(&mut self, to: Peer, below: u32) {
+    fn allow_short(&mut self, to: Peer, below: u32) {
         if !self.is_remote(to) {
-            self.node.let_short(to, below);
+            self.node.allow_short(to, below);
         }
     }
 

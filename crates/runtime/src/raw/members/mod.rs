@@ -89,7 +89,7 @@ impl<A: Threading> Members<'_, A> {
                 room,
             },
             Failure::Fault { peer, fault } => self.lost(peer, fault),
-            Failure::Own(number) => self
+            Failure::Generalized(number) => self
                 .access
                 .with(|endpoint| endpoint.collectives.error(number))
                 .unwrap_or(Error::Finalized),

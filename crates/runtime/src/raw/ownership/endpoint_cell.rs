@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 
-use oxmpi_os::fork::Latch;
+use oxmpi_os::fork::WipeOnForkWord;
 
 use super::super::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -19,13 +19,14 @@ const LENT: u32 = 2;
 ///
 /// A [`RefCell`](std::cell::RefCell) whose flag also covers forks and endpoints that have been left.
 pub(crate) struct EndpointCell {
-    latch: Latch,
+    latch: WipeOnForkWord,
     endpoint: UnsafeCell<Endpoint>,
 }
 
 impl EndpointCell {
     pub(crate) fn new(endpoint: Endpoint) -> Result<Self> {
-        let latch = Latch::new().map_err(|why| Error::start("guarding against forks", why))?;
+        let latch =
+            WipeOnForkWord::new().map_err(|why| Error::start("guarding against forks", why))?;
         latch.set(endpoint.is_usable().into());
         Ok(Self {
             latch,

@@ -84,7 +84,7 @@ impl EndpointAccess for Multi {
             return Ok(());
         };
         // The lock is not held while this thread rests: another thread may need the endpoint.
-        if waiter.unwoken(rest) {
+        if waiter.rest_unwoken(rest) {
             self.with(Endpoint::after_nap);
         }
         thread_endpoints::drive();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::wait::Waiter;
-use oxmpi_wire::{Envelope, Peer, Short, Source, Status, Tag, Wanted};
+use oxmpi_wire::{Envelope, EnvelopeFilter, Peer, ShortMessage, Source, Status, Tag};
 
 use super::super::collective;
 use super::super::endpoint::Endpoint;
@@ -88,7 +88,12 @@ impl EndpointAccess for Single {
     }
 
     #[inline(always)]
-    fn take_short(&self, source: Peer, wanted: Wanted, body: &RawBytes) -> Option<Short> {
+    fn take_short(
+        &self,
+        source: Peer,
+        wanted: EnvelopeFilter,
+        body: &RawBytes,
+    ) -> Option<ShortMessage> {
         // SAFETY: the engine and the transport take a word from a ring; no code of the user runs.
         let short = unsafe { self.0.endpoint.usable() }?.take_short(source, wanted, body)?;
         if short.poll {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_coll::plan::Given;
+use oxmpi_coll::plan::CallArrays;
 
 use super::area::Area;
 use super::widened::WidenedBuffers;
@@ -22,7 +22,7 @@ pub(crate) struct Buffers {
 }
 
 /// The neighbours of a neighbourhood collective, in the caller's order;
-/// [`NOBODY`](oxmpi_coll::catalog::NOBODY) may be among them.
+/// [`PROC_NULL`](oxmpi_coll::catalog::PROC_NULL) may be among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbors {
     /// Ranks that send to this one.
@@ -62,9 +62,9 @@ impl Buffers {
     }
 
     /// The arrays of lengths and neighbours that plans read.
-    pub(in crate::raw) fn given(&self) -> Given<'_> {
+    pub(in crate::raw) fn given(&self) -> CallArrays<'_> {
         let neighbors = self.neighbors.as_deref();
-        Given {
+        CallArrays {
             sends: self.input.lengths(),
             recvs: self.output.lengths(),
             sources: neighbors.map_or(&[], |neighbors| &neighbors.sources),

@@ -172,7 +172,7 @@ impl StartedCollectives {
     pub(in crate::raw) fn note(&mut self, error: Error) -> Failure {
         self.next_error = self.next_error.wrapping_add(1);
         self.errors.push((self.next_error, error));
-        Failure::Own(self.next_error)
+        Failure::Generalized(self.next_error)
     }
 
     /// The error with this number, once.

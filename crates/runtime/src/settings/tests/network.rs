@@ -5,21 +5,26 @@ use super::given;
 /// Every variable of Cray's MPI changes its network parameter, at its limits too.
 #[test]
 fn crays_names_change_the_network() {
-    use oxmpi_wire::paths::network::{Connect, Plan, Sharing, Wanted};
-    use oxmpi_wire::paths::{Path, Table};
+    use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing, NetworkPlan, NetworkSettings};
+    use oxmpi_wire::paths::{Path, PathTable};
 
     let plan = |name: &str, value: &str, ranks: u64| {
         let values = given(&[(name, value)]);
         assert_eq!(values.warnings, [""; 0], "{name}={value}");
-        Plan::new(ranks, values.network())
+        NetworkPlan::new(ranks, values.network())
     };
-    let table = |plan: Plan| Table::new(&plan.limits(), &Default::default());
-    let path = |plan: Plan, len| table(plan).path(len);
-    let paths = |plan: Plan, len| (path(plan, len), path(plan, len + 1));
+    let table = |plan: NetworkPlan| PathTable::new(&plan.limits(), &Default::default());
+    let path = |plan: NetworkPlan, len| table(plan).path(len);
+    let paths = |plan: NetworkPlan, len| (path(plan, len), path(plan, len + 1));
 
     let small = plan("MPICH_GNI_MAX_VSHORT_MSG_SIZE", "1000", 2);
     assert_eq!(paths(small, 1000), (Path::E0, Path::E1));
-    assert!(small.memory(1).mailboxes < Plan::new(2, Wanted::default()).memory(1).mailboxes);
+    assert!(
+        small.memory(1).mailboxes
+            < NetworkPlan::new(2, NetworkSettings::default())
+                .memory(1)
+                .mailboxes
+    );
 
     let eager = plan("MPICH_GNI_MAX_EAGER_MSG_SIZE", "131072", 2);
     assert_eq!(paths(eager, 131_032), (Path::E1, Path::R0));
@@ -31,15 +36,15 @@ fn crays_names_change_the_network() {
     assert_eq!(table(get).points().chunk, 512 << 10);
 
     let copies = plan("MPICH_GNI_LMT_PATH", "disabled", 2);
-    assert!(!copies.wanted.zero_copy);
+    assert!(!copies.settings.zero_copy);
     assert_eq!(path(copies, 1 << 30), Path::R0);
 
     let engine = plan("MPICH_GNI_RDMA_THRESHOLD", "65536", 2);
     assert!(engine.by_engine(65_536) && !engine.by_engine(65_535));
-    let usual = Plan::new(2, Wanted::default());
+    let usual = NetworkPlan::new(2, NetworkSettings::default());
     assert!(usual.by_engine(1024) && !usual.by_engine(1023));
     for path in [Path::E1, Path::R0, Path::R1] {
-        let cost = |plan: &Plan| plan.limits().costs.of(path).ns(2000);
+        let cost = |plan: &NetworkPlan| plan.limits().costs.of(path).ns(2000);
         assert_ne!(cost(&engine), cost(&usual), "{path}");
     }
 
@@ -47,14 +52,14 @@ fn crays_names_change_the_network() {
     assert_eq!(buffers.memory(0).buffers, 128 * (32 << 10));
 
     let start = plan("MPICH_GNI_DYNAMIC_CONN", "disabled", 1000);
-    assert_eq!(start.wanted.connect, Connect::Start);
+    assert_eq!(start.settings.connect, ConnectTime::Start);
     assert_eq!(start.memory(0), start.memory(999));
 
     let block = plan("MPICH_GNI_MBOXES_PER_BLOCK", "1", 1000);
     assert_eq!(block.memory(3).mailboxes, 3 * block.block_bytes());
 
     let shared = plan("MPICH_GNI_VC_MSG_PROTOCOL", "MSGQ", 1000);
-    assert_eq!(shared.wanted.sharing, Sharing::Shared);
+    assert_eq!(shared.settings.sharing, MailboxSharing::Shared);
     assert_eq!(shared.memory(1).mailboxes, shared.memory(999).mailboxes);
 }
 

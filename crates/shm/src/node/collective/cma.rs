@@ -21,7 +21,7 @@
 //! Communication on Linux Cluster", ICPP 2005.
 
 use oxmpi_os::RawBytes;
-use oxmpi_os::vm::{self, Denied};
+use oxmpi_os::cma::{self, CmaError};
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
@@ -66,7 +66,7 @@ impl NodeGroup {
     pub fn enable_cma(&mut self) -> bool {
         let ranks = self.members.iter().map(|member| member.rank);
         let (segment, area) = (&self.segment, self.segment.area());
-        let area = area.filter(|_| vm::may_write());
+        let area = area.filter(|_| cma::may_write());
         let processes = area.and_then(|area| {
             let processes = ranks.map(|rank| CmaAccess::default().process(segment, area, rank));
             processes.collect()
@@ -256,11 +256,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     pub(super) fn judge(
         &mut self,
         (rank, kept): (usize, bool),
-        result: Result<(), Denied>,
+        result: Result<(), CmaError>,
     ) -> Result<(), D::Error> {
         match result {
             Ok(()) if kept => Ok(()),
-            Ok(()) | Err(Denied::Gone | Denied::Stranger) => self.stop(rank),
+            Ok(()) | Err(CmaError::Gone | CmaError::Stranger) => self.stop(rank),
             Err(_) => Err(self.driver.unreadable(self.group.members[rank].rank)),
         }
     }

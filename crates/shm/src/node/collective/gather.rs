@@ -4,7 +4,7 @@
 use std::thread::yield_now;
 
 use oxmpi_os::RawBytes;
-use oxmpi_os::vm::Denied;
+use oxmpi_os::cma::CmaError;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::call_kind::CallKind;
@@ -188,7 +188,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let processes = self.group.processes.as_ref().expect("CMA is enabled");
             for (rank, process) in processes.iter().enumerate().filter(|&(rank, _)| rank != me) {
                 let writes = || self.is_published(rank, step) && !self.is_published(rank, step + 1);
-                let is_alive = || !matches!(process.check(), Err(Denied::Gone | Denied::Stranger));
+                let is_alive =
+                    || !matches!(process.check(), Err(CmaError::Gone | CmaError::Stranger));
                 while writes() && is_alive() {
                     yield_now();
                 }

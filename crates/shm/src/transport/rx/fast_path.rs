@@ -1,6 +1,6 @@
 //! The fast path of receiving: a look at the head of a ring for one expected short message, without a sink.
 
-use oxmpi_wire::{Bytes, Header, Holds, Peer, Short, Sink, Wanted, direct};
+use oxmpi_wire::{AsTx, Bytes, EnvelopeFilter, Header, Peer, ShortMessage, Sink, fast_path};
 
 use super::ShmRx;
 use crate::ring::{MappedWords, RingSlot};
@@ -10,7 +10,7 @@ use crate::transport::tx::ShmTx;
 
 /// What a look finds at the head of a ring.
 pub(super) enum FastPoll {
-    Taken(Short),
+    Taken(ShortMessage),
     Nothing,
     /// A message that only a full poll takes.
     Other,
@@ -22,7 +22,7 @@ impl<B: Bytes> ShmRx<B> {
     pub(super) fn take<C: Bytes>(
         link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
     ) -> FastPoll {
         if link.state != LinkState::Open {
@@ -35,7 +35,7 @@ impl<B: Bytes> ShmRx<B> {
         let Some(len) = Header::plain(compact, SHORT as u32) else {
             return FastPoll::Other;
         };
-        if u64::from(len) > body.len() || !wanted.takes(envelope) {
+        if u64::from(len) > body.len() || !wanted.matches(envelope) {
             return FastPoll::Other;
         }
         if len != 8 || !body.fill_word(link.ring.get(&slot, 1)) {
@@ -52,9 +52,9 @@ impl<B: Bytes> ShmRx<B> {
         slot: &RingSlot<MappedWords<'static>>,
         envelope: u64,
         len: u32,
-    ) -> Short {
+    ) -> ShortMessage {
         let wrote_credits = Self::advance(link, tx, slot);
-        Short {
+        ShortMessage {
             from: Peer(link.peer),
             tag: envelope as u32,
             len,
@@ -67,7 +67,7 @@ impl<B: Bytes> ShmRx<B> {
     pub(super) fn take_any<C: Bytes>(
         &mut self,
         tx: &mut ShmTx<B>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
     ) -> FastPoll {
         let open = self.open.len();
@@ -89,9 +89,9 @@ impl<B: Bytes> ShmRx<B> {
     pub(super) fn take_other<C: Bytes>(
         link: &mut ReceiveLink,
         tx: &mut ShmTx<B>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: C,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         match Self::take(link, tx, wanted, &body) {
             FastPoll::Taken(short) => Some(short),
             FastPoll::Nothing | FastPoll::Other => None,
@@ -100,14 +100,14 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Polls in full: for messages that are not short, and for chores.
     #[inline(never)]
-    pub(super) fn usual<T: Holds<ShmTx<B>>, C: Bytes, S: Sink<T>>(
+    pub(super) fn usual<T: AsTx<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: C,
         sink: &mut S,
-    ) -> Option<Short> {
-        direct::poll_short(self, tx, from, wanted, &body, sink)
+    ) -> Option<ShortMessage> {
+        fast_path::poll_short(self, tx, from, wanted, &body, sink)
     }
 }

@@ -1,6 +1,6 @@
 //! Whether peers are alive and their rings sound, and what their loss ends.
 
-use oxmpi_wire::{Bytes, Fault, Holds, Peer, Sink};
+use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Sink};
 
 use super::ShmRx;
 use crate::transport::link::{LinkState, ReceiveLink};
@@ -10,7 +10,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Checks whether peers are alive and their rings sound.
     #[cold]
     #[inline(never)]
-    pub(super) fn look<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+    pub(super) fn look<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         // All senders count their announcements in one word, so a broken sender can undo another's.
         self.admit();
         let mut moved = 0;
@@ -27,22 +27,22 @@ impl<B: Bytes> ShmRx<B> {
         }
         for &peer in &self.open {
             if let Err(corrupt) = self.links[peer as usize].ring.check() {
-                tx.part().breach(peer, corrupt);
+                tx.as_tx().breach(peer, corrupt);
             }
         }
-        self.note_waits(tx.part());
+        self.note_waits(tx.as_tx());
         moved
     }
 
     /// Takes in what `peer` has sent, which sends nothing more, and ends everything with it.
-    pub(super) fn lose_after_all<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    pub(super) fn lose_after_all<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         why: Fault,
         tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if tx.part().is_lost(peer) {
+        if tx.as_tx().is_lost(peer) {
             return 0;
         }
         self.admit();
@@ -53,14 +53,14 @@ impl<B: Bytes> ShmRx<B> {
         moved + self.lose(peer, why, tx, sink)
     }
 
-    pub(super) fn lose<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    pub(super) fn lose<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         why: Fault,
         tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if !tx.part().lose(peer, why) {
+        if !tx.as_tx().lose(peer, why) {
             return 0;
         }
         // The peer's announcement stays, and the link is not taken up again.

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use oxmpi_os::membarrier;
-use oxmpi_os::pidfd::Watch;
-use oxmpi_wire::{Bytes, Envelope, Fault, Header, Holds, Kind, Peer, Rx, Short, Sink, Wanted};
+use oxmpi_os::pidfd::PidfdSet;
+use oxmpi_wire::{
+    AsTx, Bytes, Envelope, EnvelopeFilter, Fault, Header, Kind, Peer, Rx, ShortMessage, Sink,
+};
 
 use self::fast_path::FastPoll;
 use super::SHORT;
@@ -46,7 +48,7 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     noted: bool,
     /// A sleep was tried: the next poll notes `waits`.
     to_note: bool,
-    watch: Watch,
+    watch: PidfdSet,
     /// Whether membarrier works, so that no wake is missed.
     reliable: bool,
     me: u32,
@@ -57,7 +59,7 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
 impl<B: Bytes> ShmRx<B> {
     pub(crate) fn new(segment: Arc<Segment>, me: u32) -> io::Result<Self> {
         let ranks = segment.layout().ranks;
-        let mut watch = Watch::new();
+        let mut watch = PidfdSet::new();
         for peer in (0..ranks).filter(|&peer| peer != me) {
             watch.add(peer, segment.pid(peer))?;
         }
@@ -103,7 +105,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands the next arrival of `link` to the sink, if there is one.
     #[inline(always)]
-    fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    fn one<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         tx: &mut T,
         sink: &mut S,
@@ -121,7 +123,7 @@ impl<B: Bytes> ShmRx<B> {
             }
             None => Self::other(link, slot, compact, envelope, tx, sink),
         }
-        Self::advance(link, tx.part(), &slot);
+        Self::advance(link, tx.as_tx(), &slot);
         true
     }
 
@@ -144,7 +146,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands over an arrival that is not a plain expected message in its slot.
     #[inline(never)]
-    fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    fn other<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         slot: RingSlot<MappedWords<'static>>,
         compact: u32,
@@ -164,7 +166,7 @@ impl<B: Bytes> ShmRx<B> {
             Err(_) => Err(Corrupt("an invalid frame header")),
         };
         if let Err(corrupt) = done {
-            tx.part().breach(link.peer, corrupt);
+            tx.as_tx().breach(link.peer, corrupt);
         }
     }
 
@@ -179,7 +181,7 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    fn buffered<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
@@ -191,22 +193,22 @@ impl<B: Bytes> ShmRx<B> {
         }
         let (buffer, len) = (link.ring.get(slot, 1), head.len as usize);
         if let Some((index, mut body)) =
-            link.ping_pong_buffer(&tx.part().back(link.peer).shared, buffer, len)?
+            link.ping_pong_buffer(&tx.as_tx().back(link.peer).shared, buffer, len)?
         {
             sink.frame(tx, Peer(link.peer), head, &mut body);
             // Only now: an answer that the sink sends must not overwrite the body.
-            tx.part().back(link.peer).shared.gain(index);
+            tx.as_tx().back(link.peer).shared.gain(index);
             return Ok(());
         }
         let mut body = link.buffer(buffer, len)?;
         sink.frame(tx, Peer(link.peer), head, &mut body);
         if link.free(head.len as usize) {
-            tx.part().wake_if_asleep(link.peer);
+            tx.as_tx().wake_if_asleep(link.peer);
         }
         Ok(())
     }
 
-    fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    fn control<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         slot: &RingSlot<MappedWords<'static>>,
         tx: &mut T,
@@ -218,11 +220,11 @@ impl<B: Bytes> ShmRx<B> {
         let mut done = None;
         let len = match control {
             Control::Pull { id, from, at, len } => {
-                tx.part().pulled(peer, id, from, at, len)?;
+                tx.as_tx().pulled(peer, id, from, at, len)?;
                 return Ok(());
             }
             Control::Refused { id } => {
-                tx.part().ended(
+                tx.as_tx().ended(
                     peer,
                     id,
                     Err(Fault::Refused("the peer's memory is not registered")),
@@ -231,12 +233,12 @@ impl<B: Bytes> ShmRx<B> {
             }
             Control::Pushed { id, ok } => {
                 let refused = Fault::Refused("the peer's memory is not registered");
-                tx.part().ended(peer, id, ok.then_some(()).ok_or(refused));
+                tx.as_tx().ended(peer, id, ok.then_some(()).ok_or(refused));
                 return Ok(());
             }
             Control::Data { id, first, len } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
-                done = tx.part().arrived(peer, id, len as usize, &mut body)?;
+                done = tx.as_tx().arrived(peer, id, len as usize, &mut body)?;
                 len
             }
             Control::Push {
@@ -248,12 +250,12 @@ impl<B: Bytes> ShmRx<B> {
                 last,
             } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
-                tx.part().pushed(peer, id, to, at, last, &mut body)?;
+                tx.as_tx().pushed(peer, id, to, at, last, &mut body)?;
                 len
             }
         };
         if link.free(len as usize) {
-            tx.part().wake_if_asleep(peer);
+            tx.as_tx().wake_if_asleep(peer);
         }
         if let Some(token) = done {
             sink.done(tx, token, Ok(()));
@@ -264,12 +266,12 @@ impl<B: Bytes> ShmRx<B> {
     /// Does what most polls need not: bulk transfers, room, broken peers.
     #[cold]
     #[inline(never)]
-    fn chores<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+    fn chores<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         let mut moved = ShmTx::advance(tx, sink);
-        while let Some((peer, why)) = tx.part().broken.pop() {
+        while let Some((peer, why)) = tx.as_tx().broken.pop() {
             moved += self.lose(peer, why, tx, sink);
         }
-        self.note_waits(tx.part());
+        self.note_waits(tx.as_tx());
         moved
     }
 
@@ -285,13 +287,13 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Ends a poll that handed `n` arrivals over.
     #[inline(always)]
-    fn after<T: Holds<ShmTx<B>>, S: Sink<T>>(
+    fn after<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         mut n: u32,
         tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if tx.part().chores {
+        if tx.as_tx().chores {
             n += self.chores(tx, sink);
         }
         if n == 0 {
@@ -304,7 +306,7 @@ impl<B: Bytes> ShmRx<B> {
     }
 }
 
-impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
+impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline(always)]
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         if self.opened_links.has_new() {
@@ -346,16 +348,18 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
         sink: &mut S,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         // Chores need the sink, and new links a full poll.
-        if !tx.part().chores {
+        if !tx.as_tx().chores {
             let next = match from {
-                Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
+                Some(from) => {
+                    Self::take(&mut self.links[from.0 as usize], tx.as_tx(), wanted, body)
+                }
                 None if self.opened_links.has_new() => FastPoll::Other,
-                None => self.take_any(tx.part(), wanted, body),
+                None => self.take_any(tx.as_tx(), wanted, body),
             };
             match next {
                 FastPoll::Taken(short) => return Some(short),
@@ -379,24 +383,24 @@ impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
         &mut self,
         tx: &mut T,
         from: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         let link = self.links.get_mut(from.0 as usize)?;
         let slot = link.ring.slot();
         let ahead = link.ring.ahead_at(&slot);
         if ahead != WORD {
             let is_plain = |head| Header::plain(head, SHORT as u32).is_some();
             return if u32::try_from(ahead).is_ok_and(is_plain) {
-                Self::take_other(link, tx.part(), wanted, body.clone())
+                Self::take_other(link, tx.as_tx(), wanted, body.clone())
             } else {
                 None
             };
         }
         let envelope = link.ring.get(&slot, 0);
-        if !wanted.takes(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
+        if !wanted.matches(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
             return None;
         }
-        Some(Self::taken(link, tx.part(), &slot, envelope, 8))
+        Some(Self::taken(link, tx.as_tx(), &slot, envelope, 8))
     }
 }

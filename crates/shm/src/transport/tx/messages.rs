@@ -48,7 +48,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
     }
 
     #[inline]
-    fn let_short(&mut self, to: Peer, below: u32) {
+    fn allow_short(&mut self, to: Peer, below: u32) {
         self.out[to.0 as usize].below = below;
     }
 

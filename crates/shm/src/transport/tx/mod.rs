@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::{RawBytes, clock};
-use oxmpi_wire::{Bytes, Fault, Holds, Limits, Peer, Sink, Token};
+use oxmpi_wire::{AsTx, Bytes, Fault, Limits, Peer, Sink, Token};
 
 use self::bulk::protocol::BulkPreference;
 use self::bulk::{BufferStream, Claims, Operation, OwnedOffers};
@@ -171,24 +171,24 @@ impl<B: Bytes> ShmTx<B> {
     /// Moves on everything that waits for room. Returns how much moved.
     #[cold]
     #[inline(never)]
-    pub(super) fn advance<T: Holds<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
-        let mut moved = tx.part().answer_waiting() + tx.part().pump();
-        while let Some((token, result)) = tx.part().finished.pop_front() {
+    pub(super) fn advance<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = tx.as_tx().answer_waiting() + tx.as_tx().pump();
+        while let Some((token, result)) = tx.as_tx().finished.pop_front() {
             sink.done(tx, token, result);
             moved += 1;
         }
         let mut i = 0;
-        while let Some(&peer) = tx.part().blocked.get(i) {
-            if tx.part().unblocked(peer) {
-                tx.part().blocked.swap_remove(i);
-                tx.part().out[peer as usize].shortage = Shortage::default();
+        while let Some(&peer) = tx.as_tx().blocked.get(i) {
+            if tx.as_tx().unblocked(peer) {
+                tx.as_tx().blocked.swap_remove(i);
+                tx.as_tx().out[peer as usize].shortage = Shortage::default();
                 sink.room(tx, Peer(peer));
                 moved += 1;
             } else {
                 i += 1;
             }
         }
-        let own = tx.part();
+        let own = tx.as_tx();
         own.chores = !(own.answers.is_empty()
             && !own.bulk_waits()
             && own.finished.is_empty()

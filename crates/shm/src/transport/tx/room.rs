@@ -1,6 +1,6 @@
 //! Room on links to peers: opening a link, waiting for slots and buffers.
 
-use oxmpi_wire::{Busy, Bytes, Fault, Peer, Scarce};
+use oxmpi_wire::{Busy, Bytes, Fault, Peer, Resource};
 
 use super::ShmTx;
 use crate::ring::Corrupt;
@@ -61,7 +61,7 @@ impl<B: Bytes> ShmTx<B> {
     fn no_addresses(&self) -> Fault {
         match oxmpi_os::limit::address_space() {
             Some(left) => Fault::NoRoom {
-                what: Scarce::Addresses,
+                what: Resource::Addresses,
                 wanted: self.segment.layout().all_buffers_len() as u64,
                 left: left.bytes,
             },
@@ -76,7 +76,7 @@ impl<B: Bytes> ShmTx<B> {
             let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
             if left < bytes {
                 return Err(Fault::NoRoom {
-                    what: Scarce::Memory,
+                    what: Resource::Memory,
                     wanted: bytes,
                     left,
                 });

@@ -17,7 +17,8 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::ring::SharedWords;
 use oxmpi_shm::{Node, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_wire::{
-    Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Sleeper, Source, Switches, Tag, Tx,
+    Engine, EngineConfig, Envelope, Fault, Mode, PathOverrides, Peer, Request, Rx, Sleeper, Source,
+    Tag, Tx,
 };
 
 use self::learned::{learned, word, write};
@@ -37,16 +38,16 @@ const LAYOUT: SegmentLayout = SegmentLayout {
 };
 /// Longest message of the eager paths, in bytes.
 const EAGER: u32 = 100;
-const RULES: Rules = Rules {
+const RULES: EngineConfig = EngineConfig {
     // Longer messages use both rendezvous: a get up to 500 B, a put beyond.
-    switches: Switches {
+    overrides: PathOverrides {
         get: Some(500),
         chunk: Some(200),
-        ..Switches::eager(EAGER)
+        ..PathOverrides::eager(EAGER)
     },
-    kept_bytes: 600,
-    kept_bytes_of_all: 1000,
-    kept_messages: 6,
+    unexpected_bytes: 600,
+    unexpected_bytes_total: 1000,
+    unexpected_messages: 6,
 };
 /// Envelope of messages between the sound ranks.
 const SOUND: Envelope = Envelope { context: 1, tag: 7 };
@@ -307,7 +308,7 @@ impl HostileRun {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
         let source = Source::Peer(Peer(HOSTILE as u32));
         let Rank { engine, tx, rx, .. } = &mut self.ranks[at];
-        engine.recv_direct(rx, tx, source, OTHER, Tag::Exact(0), &body);
+        engine.recv_fast(rx, tx, source, OTHER, Tag::Exact(0), &body);
     }
 
     /// The sound ranks finish their messages, the hostile one leaves, and no operation stays open.

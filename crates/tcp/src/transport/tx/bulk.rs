@@ -17,7 +17,7 @@ use super::TcpTx;
 use super::operations::Operation;
 use crate::frame::{Control, OperationId, Push};
 use crate::transport::OPERATIONS;
-use crate::transport::roads::{Class, Road};
+use crate::transport::bulk_trials::{BulkProtocol, TransferClass};
 use crate::transport::send_half::{BulkReason, OutboundBulk};
 use crate::transport::transfer::Transfer;
 
@@ -176,21 +176,21 @@ impl<B: Bytes> TcpTx<B> {
         });
     }
 
-    /// Bytes of `region`, up to byte `len`, begin to leave for `peer`. The first ones choose the road of all.
+    /// Bytes of `region`, up to byte `len`, begin to leave for `peer`. The first ones choose the protocol of all.
     fn begin_transfer(&mut self, peer: u32, region: RegionId, len: u64) -> Option<&mut Transfer> {
         let takes_pages = self.zero_copy.takes(len);
         let half = self.peers[peer as usize].as_mut()?;
         let transfer = self.regions.note_mut(region)?;
         if transfer.is_none() {
-            let class = Class::new(len, half.transfers == 0);
+            let class = TransferClass::new(len, half.transfers == 0);
             half.transfers += 1;
             *transfer = Some(Transfer {
                 peer,
                 len,
                 push: None,
-                road: match takes_pages {
-                    true => half.roads.choose(class),
-                    false => Road::Copies,
+                protocol: match takes_pages {
+                    true => half.bulk_trials.choose(class),
+                    false => BulkProtocol::Copy,
                 },
                 start: takes_pages.then(|| (class, Instant::now())),
             });
@@ -204,7 +204,7 @@ impl<B: Bytes> TcpTx<B> {
         let Some(Transfer {
             peer,
             len,
-            road,
+            protocol,
             start,
             ..
         }) = transfer
@@ -219,7 +219,7 @@ impl<B: Bytes> TcpTx<B> {
             let now = Instant::now();
             let since = half.last_transfer_end.map_or(start, |end| end.max(start));
             half.last_transfer_end = Some(now);
-            half.roads.learn(class, road, len, now - since);
+            half.bulk_trials.learn(class, protocol, len, now - since);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Collectives of an intercommunicator of two ranks on each side, for the tests that kill a rank.
 
 use oxmpi::collective::Blocks;
-use oxmpi::inter::{self, Peer, Root};
+use oxmpi::intercomm::{self, Peer, Root};
 use oxmpi::{InterComm, Op, Result, World};
 
 use super::{LONG, RANKS, Round, everyone_learns, repeat};
@@ -21,24 +21,24 @@ const ROUNDS: &[Round<Groups>] = &[
         inter.barrier()
     }),
     ("gather", |(inter, root), mine, all| {
-        let all = (*root == Root::Me).then_some(&mut all[..GROUP * LONG]);
+        let all = (*root == Root::This).then_some(&mut all[..GROUP * LONG]);
         inter.gather(&mine[..LONG], all, *root)?;
         inter.barrier()
     }),
     ("gatherv", |(inter, root), mine, all| {
         let all = &mut all[..GROUP * LONG];
-        let all = (*root == Root::Me).then(|| Blocks::packed(all, &[LONG; GROUP]));
+        let all = (*root == Root::This).then(|| Blocks::packed(all, &[LONG; GROUP]));
         inter.gatherv(&mine[..LONG], all, *root)?;
         inter.barrier()
     }),
     ("scatter", |(inter, root), mine, all| {
-        let mine = (*root == Root::Me).then_some(&mine[..GROUP * LONG]);
+        let mine = (*root == Root::This).then_some(&mine[..GROUP * LONG]);
         inter.scatter(mine, &mut all[..LONG], *root)?;
         inter.barrier()
     }),
     ("scatterv", |(inter, root), mine, all| {
         let mine = &mine[..GROUP * LONG];
-        let mine = (*root == Root::Me).then(|| Blocks::packed(mine, &[LONG; GROUP]));
+        let mine = (*root == Root::This).then(|| Blocks::packed(mine, &[LONG; GROUP]));
         inter.scatterv(mine, &mut all[..LONG], *root)?;
         inter.barrier()
     }),
@@ -63,7 +63,7 @@ const ROUNDS: &[Round<Groups>] = &[
         inter.alltoallw(&[&mine[..]; GROUP], &mut all)
     }),
     ("reduce", |(inter, root), mine, all| {
-        let all = (*root == Root::Me).then_some(all);
+        let all = (*root == Root::This).then_some(all);
         inter.reduce(mine, all, Op::SUM, *root)?;
         inter.barrier()
     }),
@@ -80,13 +80,13 @@ const ROUNDS: &[Round<Groups>] = &[
     }),
     ("started allreduce", |(inter, _), mine, all| {
         inter.scope(|scope| {
-            let sum = scope.start(inter::allreduce(mine, all, Op::SUM))?;
+            let sum = scope.start(intercomm::allreduce(mine, all, Op::SUM))?;
             sum.wait().map(drop)
         })
     }),
     ("persistent alltoall", |(inter, _), mine, all| {
         let (mine, all) = (&mine[..GROUP * LONG], &mut all[..GROUP * LONG]);
-        let mut exchange = inter.persistent(inter::alltoall(mine, all))?;
+        let mut exchange = inter.persistent(intercomm::alltoall(mine, all))?;
         (0..2).try_for_each(|_| exchange.run())
     }),
 ];
@@ -103,9 +103,9 @@ fn groups(world: &World) -> Result<Groups> {
         tag: 3,
     });
     let root = match local.rank() {
-        last if is_first && last == GROUP - 1 => Root::Me,
-        _ if is_first => Root::Beside,
-        _ => Root::There(GROUP - 1),
+        last if is_first && last == GROUP - 1 => Root::This,
+        _ if is_first => Root::ProcNull,
+        _ => Root::Rank(GROUP - 1),
     };
     Ok((local.intercomm(0, peer)?, root))
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, SharedMemory};
 use oxmpi_coll::placement::{Order, Placement};
 use oxmpi_wire::Status;
 
@@ -89,8 +89,8 @@ fn sum_on_nodes(
         per_node: place.per_node(),
         ..Parameters::NONE
     };
-    let call = call.with_teams(Teams::All);
-    let plan = Algorithm::AllreduceTeam.plan(&call, &parameters);
+    let call = call.with_shared_memory(SharedMemory::All);
+    let plan = Algorithm::AllreduceIntraNode.plan(&call, &parameters);
     let plan = plan.expect("it suits");
     let run = PlanRun::new(plan, &call, comm.numbers().once(), true);
     comm.carry_out(run, comm.group(), &buffers, Some(&elementwise(operation)))?;
@@ -261,7 +261,7 @@ fn a_rank_without_credit_for_eager_messages_gets_the_notice() {
 #[test]
 fn a_message_that_was_taken_back_counts_as_none() {
     job(1, |comm| {
-        let ended = comm.members().ended(Ok(Status::own(true)), 0);
+        let ended = comm.members().ended(Ok(Status::generalized(true)), 0);
         assert!(matches!(ended, Err(Error::Finalized)), "{ended:?}");
     });
 }

@@ -6,7 +6,7 @@ mod job;
 mod started;
 mod threads;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Teams};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
 use oxmpi_coll::placement::{Order, Placement};
 
@@ -143,13 +143,16 @@ fn by_call(comm: &Communicator<Single>, call: &Call, _: Algorithm, case: &Case, 
 
 #[test]
 fn intra_node_phases_bring_what_their_contracts_promise() {
-    let acts = |one: &Algorithm| one.row().needs.teams == Teams::OnNodes;
+    let acts = |one: &Algorithm| one.row().needs.shared_memory == SharedMemory::OnNodes;
     for (size, per_node) in [(4, 2), (5, 2), (6, 3), (7, 3), (8, 2), (8, 4)] {
         for order in [Order::Block, Order::Cyclic] {
             let place = Placement::new(order, size, per_node);
             job_placed(place, |comm| {
                 let call = Call::bcast(comm.group().rank(), size, 0, 1);
-                assert_eq!(comm.intra_node_support(&call).ok(), Some(Teams::OnNodes));
+                assert_eq!(
+                    comm.intra_node_support(&call).ok(),
+                    Some(SharedMemory::OnNodes)
+                );
                 for algorithm in Algorithm::ALL.into_iter().filter(acts) {
                     for case in sample(algorithm, place) {
                         run_case(comm, algorithm, &case, blocking);

@@ -4,7 +4,7 @@
 //! It needs nothing but the link. Puts, gets of a part of a region, and gets for which no other protocol is
 //! left use it.
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
 use super::OpenOperation;
@@ -18,13 +18,13 @@ use crate::transport::tx::ShmTx;
 pub(in crate::transport) struct BufferStream {
     pub(in crate::transport) peer: u32,
     id: OperationId,
-    region: Name,
+    region: RegionId,
     at: u64,
     left: u64,
     /// Buffers of one chunk.
     chunk: u32,
     /// For a put: the region and the offset of the next chunk.
-    push: Option<(Name, u64)>,
+    push: Option<(RegionId, u64)>,
 }
 
 impl<B: Bytes> ShmTx<B> {
@@ -33,7 +33,7 @@ impl<B: Bytes> ShmTx<B> {
         &mut self,
         peer: u32,
         id: OperationId,
-        from: Name,
+        from: RegionId,
         at: u64,
         len: u64,
     ) -> Result<(), Corrupt> {
@@ -52,10 +52,10 @@ impl<B: Bytes> ShmTx<B> {
         &mut self,
         peer: u32,
         id: OperationId,
-        region: Name,
+        region: RegionId,
         at: u64,
         len: u64,
-        push: Option<(Name, u64)>,
+        push: Option<(RegionId, u64)>,
     ) {
         self.regions.enter(region);
         let layout = self.segment.layout();
@@ -111,7 +111,7 @@ impl<B: Bytes> ShmTx<B> {
         &mut self,
         peer: u32,
         id: OperationId,
-        to: Name,
+        to: RegionId,
         at: u64,
         last: bool,
         body: &mut SharedBytes<'_>,

@@ -13,7 +13,7 @@ pub(in crate::transport) mod protocol;
 use std::time::Instant;
 use std::vec::Vec;
 
-use oxmpi_wire::regions::{Name, Region};
+use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
 use self::choice::BulkChoice;
@@ -44,7 +44,7 @@ pub(in crate::transport) struct Operation {
 pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) peer: u32,
     pub(in crate::transport) token: Token,
-    pub(in crate::transport) region: Name,
+    pub(in crate::transport) region: RegionId,
     /// For a get: where the next bytes go, and how many are missing.
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
@@ -99,7 +99,7 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Ends a use of `region`.
-    pub(super) fn leave(&mut self, region: Name) {
+    pub(super) fn leave(&mut self, region: RegionId) {
         if let Some(token) = self.regions.leave(region) {
             self.finish(token, Ok(()));
         }
@@ -164,12 +164,12 @@ impl<B: Bytes> Memory for ShmTx<B> {
     }
 
     fn key(&mut self, region: &Region, to: Peer) -> Key {
-        let offered = self.offer(region.name(), to.0);
-        offered.key(region.name())
+        let offered = self.offer(region.id(), to.0);
+        offered.key(region.id())
     }
 
     fn release(&mut self, region: Region, token: Token) {
-        self.withdraw(region.name());
+        self.withdraw(region.id());
         if let Some(token) = self.regions.release(region, token) {
             self.finish(token, Ok(()));
         }
@@ -185,7 +185,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(of.0)?;
-        let region = to.region.name();
+        let region = to.region.id();
         if let Err(fault) = self.local(from.len, &to) {
             self.finish(token, fault);
             return Ok(());
@@ -206,7 +206,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         if self.claim(of.0, id, from.key, from.at, from.len) {
             return Ok(());
         }
-        let sent = self.pull(of.0, id, Name::of_key(from.key).0, from.at, from.len);
+        let sent = self.pull(of.0, id, RegionId::from_key(from.key).0, from.at, from.len);
         debug_assert!(sent, "room was made above");
         Ok(())
     }
@@ -219,7 +219,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(to.0)?;
-        let region = from.region.name();
+        let region = from.region.id();
         if let Err(fault) = self.local(at.len, &from) {
             self.finish(token, fault);
             return Ok(());
@@ -233,7 +233,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             get: false,
             tried: None,
         });
-        let push = Some((Name::of_key(at.key).0, at.at));
+        let push = Some((RegionId::from_key(at.key).0, at.at));
         self.stream(to.0, id, region, from.at, from.len, push);
         Ok(())
     }
@@ -241,7 +241,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
 
 impl<B: Bytes> ShmTx<B> {
     /// Asks `peer` to stream bytes of its region. False: there is no room for the frame.
-    fn pull(&mut self, peer: u32, id: OperationId, from: Name, at: u64, len: u64) -> bool {
+    fn pull(&mut self, peer: u32, id: OperationId, from: RegionId, at: u64, len: u64) -> bool {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
@@ -253,7 +253,7 @@ impl<B: Bytes> ShmTx<B> {
                 "both sides of a transfer have one length",
             )));
         }
-        let own = self.regions.check(local.region.name(), None, local.at, len);
+        let own = self.regions.check(local.region.id(), None, local.at, len);
         own.map_err(Err)?;
         if len == 0 { Err(Ok(())) } else { Ok(()) }
     }

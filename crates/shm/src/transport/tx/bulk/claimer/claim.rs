@@ -1,7 +1,7 @@
 //! One claim: what it takes, how far it has come, and what a step of it came to.
 
 use oxmpi_wire::Fault;
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 
 use crate::ring::{BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage};
 use crate::transport::cma::PeerProcess;
@@ -16,7 +16,7 @@ pub(super) struct Claim {
     pub(super) offer: BulkOffer<MappedWords<'static>>,
     pub(super) turn: u32,
     /// The region to pull if the protocol fails.
-    pub(super) name: Name,
+    pub(super) name: RegionId,
     pub(super) from_at: u64,
     pub(super) timed: TimedGet,
     /// The bytes came in a ping-pong window with the message, so the offer is not claimed.

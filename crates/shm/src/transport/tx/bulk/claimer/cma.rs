@@ -1,6 +1,6 @@
 //! The claimer's side of cross-memory attach: it reads the owner's memory, all of it or every piece that it takes.
 
-use oxmpi_os::vm::Denied;
+use oxmpi_os::cma::CmaError;
 use oxmpi_wire::{Bytes, Fault};
 
 use super::claim::{Claim, ClaimProgress, ClaimStep};
@@ -21,18 +21,18 @@ impl<B: Bytes> ShmTx<B> {
     /// The address where operation `id` puts its bytes, if they are contiguous.
     pub(super) fn target(&self, peer: u32, id: OperationId) -> Option<u64> {
         let open = self.operation(id, peer)?;
-        let place = self.regions.bytes(open.region)?.place()?;
+        let place = self.regions.bytes(open.region)?.address()?;
         place.checked_add(open.at)
     }
 
     /// The step that a read from the memory of `peer` came to.
-    fn read(&mut self, peer: u32, result: Result<(), Denied>, complete: bool) -> ClaimStep {
+    fn read(&mut self, peer: u32, result: Result<(), CmaError>, complete: bool) -> ClaimStep {
         match result {
             Ok(()) if complete => ClaimStep::Complete,
             Ok(()) => ClaimStep::Moved,
             // Another process has the number now, or the peer's process runs another program.
-            Err(Denied::Stranger) => ClaimStep::Broken(Fault::PeerDead),
-            Err(Denied::Forbidden | Denied::Gone | Denied::Partly) => {
+            Err(CmaError::Stranger) => ClaimStep::Broken(Fault::PeerDead),
+            Err(CmaError::Forbidden | CmaError::Gone | CmaError::Partly) => {
                 self.claims.access[peer as usize] = CmaAccess::Denied;
                 ClaimStep::Unavailable
             }

@@ -12,7 +12,7 @@ use std::boxed::Box;
 use std::time::Instant;
 use std::vec::Vec;
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Key};
 
 use self::claim::{Claim, ClaimProgress, ClaimStep};
@@ -166,7 +166,7 @@ impl<B: Bytes> ShmTx<B> {
             peer,
             offer,
             turn: offered.turn,
-            name: Name::of_key(key).0,
+            name: RegionId::from_key(key).0,
             from_at: at,
             pushed: pushed.is_some(),
             progress,

@@ -1,6 +1,6 @@
 //! The owner's side of [`CmaBoth`](crate::transport::BulkProtocol::CmaBoth): it writes pieces into the claimer's memory.
 
-use oxmpi_os::vm::Denied;
+use oxmpi_os::cma::CmaError;
 use oxmpi_wire::{Bytes, Fault};
 
 use crate::ring::OwnerProgress;
@@ -32,7 +32,7 @@ impl<B: Bytes> ShmTx<B> {
         let Some(number) = offer.take(len.div_ceil(size)) else {
             offered.shared = None;
             // The peer may have ended between the check of its process and a write behind it.
-            if done > 0 && matches!(process.check(), Err(Denied::Gone | Denied::Stranger)) {
+            if done > 0 && matches!(process.check(), Err(CmaError::Gone | CmaError::Stranger)) {
                 self.report(peer, Fault::PeerDead);
             }
             return false;

@@ -13,7 +13,7 @@ mod double_copy;
 
 use std::vec::Vec;
 
-use oxmpi_wire::regions::Name;
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Bytes};
 
 use self::double_copy::{FifoState, OfferFill};
@@ -57,7 +57,7 @@ struct OwnedOffer {
     place: u32,
     offer: BulkOffer<MappedWords<'static>>,
     turn: u32,
-    region: Name,
+    region: RegionId,
     len: u64,
     filling: Option<OfferFill>,
     /// The protocol of the claim.
@@ -144,7 +144,7 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Offers the bytes of `region` to `to` and returns what the region's key says of the offer. A region has one offer;
     /// further peers pull.
-    pub(super) fn offer(&mut self, region: Name, to: u32) -> OfferKey {
+    pub(super) fn offer(&mut self, region: RegionId, to: u32) -> OfferKey {
         match self.regions.note(region).copied().flatten() {
             Some((peer, key)) if peer == to => return key,
             // Offered to another peer.
@@ -156,18 +156,18 @@ impl<B: Bytes> ShmTx<B> {
         key
     }
 
-    fn set_key(&mut self, region: Name, to: u32, key: OfferKey) {
+    fn set_key(&mut self, region: RegionId, to: u32, key: OfferKey) {
         if let Some(note) = self.regions.note_mut(region) {
             *note = Some((to, key));
         }
     }
 
-    fn offer_anew(&mut self, region: Name, to: u32) -> Option<OfferKey> {
+    fn offer_anew(&mut self, region: RegionId, to: u32) -> Option<OfferKey> {
         if self.preference.protocol == Some(BulkProtocol::Buffers) {
             return None;
         }
         let bytes = self.regions.check(region, Some(Access::Read), 0, 0).ok()?;
-        let (len, address) = (bytes.len(), bytes.place().unwrap_or(0));
+        let (len, address) = (bytes.len(), bytes.address().unwrap_or(0));
         if len == 0 {
             return None;
         }
@@ -230,7 +230,7 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Takes the offer of `region` back, or lets its claimer finish; until then the region stays in use.
-    pub(super) fn withdraw(&mut self, region: Name) {
+    pub(super) fn withdraw(&mut self, region: RegionId) {
         let of_region = |offered: &OwnedOffer| offered.region == region;
         let Some(i) = self.offers.open.iter().position(of_region) else {
             return;

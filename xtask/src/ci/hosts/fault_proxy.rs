@@ -30,14 +30,14 @@ impl<'h> Storm<'h> {
         let sh = &repo.shell;
         cmd!(
             sh,
-            "cargo build --quiet --package oxmpi-launch --example storm"
+            "cargo build --quiet --package oxmpi-launch --example fault_proxy"
         )
         .run()?;
-        let program = repo.root.join("target/debug/examples/storm");
-        let mut storm = Self {
+        let program = repo.root.join("target/debug/examples/fault_proxy");
+        let mut fault_proxy = Self {
             hosts,
             proxies: Vec::new(),
-            folder: repo.scratch("storm")?,
+            folder: repo.scratch("fault_proxy")?,
         };
         for (seed, host) in (1..).zip(hosts.names()) {
             redirect(host)?;
@@ -46,19 +46,19 @@ impl<'h> Storm<'h> {
                 .arg(format!("--regid={GROUP}"))
                 .arg(&program)
                 .args([PORT.to_string(), u32::to_string(&seed)])
-                .arg(&storm.folder)
+                .arg(&fault_proxy.folder)
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
                 .spawn()?;
             let said = proxy.stdout.take().expect("it is piped");
-            storm.proxies.push(proxy);
+            fault_proxy.proxies.push(proxy);
             let mut line = String::new();
             BufReader::new(said).read_line(&mut line)?;
             if line != "listening\n" {
                 return Err(format!("the proxy on {host} does not listen").into());
             }
         }
-        Ok(storm)
+        Ok(fault_proxy)
     }
 
     /// The command that stalls all that goes to host `{node}` and comes from there.
@@ -76,7 +76,7 @@ impl Drop for Storm<'_> {
             let _ = proxy.wait();
         }
         for host in self.hosts.names() {
-            if let Err(why) = filter(host, "delete table ip storm") {
+            if let Err(why) = filter(host, "delete table ip fault_proxy") {
                 println!("a redirection on {host} is left: {why}");
             }
         }
@@ -89,7 +89,7 @@ fn redirect(host: &str) -> Result {
     filter(
         host,
         &format!(
-            "table ip storm {{
+            "table ip fault_proxy {{
                 chain out {{
                     type nat hook output priority -100
                     ip daddr {network} meta l4proto tcp meta skgid != {GROUP} redirect to :{PORT}
