@@ -144,8 +144,8 @@ mod tests {
                 let placement = Placement::new(order, size, per_node);
                 let on_node = |node| (0..size).filter(|&r| placement.node(r) == node).count();
                 let most = (0..placement.nodes()).map(on_node).max();
-                let told = placement.per_node().min(size);
-                assert_eq!(most, Some(told as usize));
+                let expected = placement.per_node().min(size);
+                assert_eq!(most, Some(expected as usize));
                 for node in 0..placement.nodes() {
                     assert_eq!(placement.ranks_on(node) as usize, on_node(node));
                 }

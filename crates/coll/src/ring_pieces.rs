@@ -81,8 +81,8 @@ impl Parameters {
     /// Whether the rank below and the rank above are on other nodes.
     pub(crate) fn edges(&self, ring: RankRing) -> [bool; 2] {
         let place = Placement::new(self.order, ring.size(), self.per_node);
-        let is_afar = |peer| place.node(peer) != place.node(ring.rank());
-        [ring.below(1), ring.above(1)].map(is_afar)
+        let is_remote = |peer| place.node(peer) != place.node(ring.rank());
+        [ring.below(1), ring.above(1)].map(is_remote)
     }
 
     /// How many blocks of `block` bytes a rank of a ring requests before it has forwarded the last one: none

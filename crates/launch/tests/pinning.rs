@@ -90,7 +90,7 @@ fn the_map_and_the_bindings_are_printed() {
 }
 
 #[test]
-fn ranks_that_share_a_processor_are_told_of_once() {
+fn ranks_that_share_a_processor_are_reported_once() {
     let ranks = granted().len() + 1;
     let done = finish(start(&["run", "-n", &ranks.to_string(), "true"]));
     assert_eq!(
@@ -225,8 +225,9 @@ fn options_say_which_settings_they_override() {
         "core",
         "true",
     ]);
-    let told = "oxmpi: I_MPI_PIN_DOMAIN is ignored because --bind-to is set; unset one of them\n";
-    assert_eq!((done.code, done.err.as_str()), (0, told));
+    let warning =
+        "oxmpi: I_MPI_PIN_DOMAIN is ignored because --bind-to is set; unset one of them\n";
+    assert_eq!((done.code, done.err.as_str()), (0, warning));
 }
 
 #[test]

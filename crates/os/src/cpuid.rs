@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_that_are_not_there_are_told() {
+    fn processors_that_are_not_there_are_reported() {
         if has_cpuid() {
             let before = allowed();
             let visit = visit([100_000, before[0]], |cpu, _| cpu).expect("cpuid is there");

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_process_is_told() {
+    fn the_end_of_a_process_is_reported() {
         assert_eq!(
             wait(&start(shell("exit 7")).expect("sh")),
             ProcessEnd::Exited(7)

@@ -37,13 +37,13 @@
     mov esi, dword ptr [rsi + 4*rax]
     or esi, dword ptr [r13 + 504]
     jne .L3
-    cmp qword ptr [r13 + 2040], rax
+    cmp qword ptr [r13 + 1984], rax
     jbe .L3
     mov r10d, ebp
     add r10, rcx
     lea rsi, [r13 + 520]
     mov qword ptr [rsp + 56], rsi
-    mov rsi, qword ptr [r13 + 2032]
+    mov rsi, qword ptr [r13 + 1976]
     shl rax, 7
     lea r11, [rsi + rax]
     mov edi, dword ptr [rsi + rax + 56]
@@ -90,7 +90,7 @@
     mov r13, rcx
     mov rcx, r10
     mov r8, -1
-    call <oxmpi_shm::transport::rx::ShmRx<B>::take_other>
+    call <oxmpi_shm::transport::rx::fast_path::<impl oxmpi_shm::transport::rx::ShmRx<B>>::take_other>
     mov rcx, r13
     mov edx, dword ptr [rsp + 20]
     movzx eax, byte ptr [rsp + 36]
@@ -108,7 +108,7 @@
     mov rsi, r14
     xor r8d, r8d
     mov r9d, ebp
-    call <<oxmpi::raw::access::Own as oxmpi::raw::access::sealed::Reach>::recv_short>
+    call <<oxmpi::raw::ownership::single::Single as oxmpi::raw::threading::sealed::EndpointAccess>::recv_short>
     cmp byte ptr [rsp + 40], 2
     jne .L8
 .L2:
@@ -123,7 +123,7 @@
     mov rsi, r14
     mov r8, r15
     mov r9d, 1
-    call <oxmpi::raw::communicator::Communicator<A>::recv>
+    call <oxmpi::raw::communicator::messages::<impl oxmpi::raw::communicator::Communicator<A>>::recv>
     movabs rax, -9223372036854775787
     cmp qword ptr [rsp + 64], rax
     jne .L9
@@ -156,7 +156,7 @@
     cmp al, 1
     jne .L8
     mov rdi, r14
-    call <oxmpi::raw::access::Own::progress>
+    call <oxmpi::raw::ownership::single::Single::progress>
     jmp .L8
 .L5:
     mov r12, r11
@@ -164,10 +164,10 @@
     add rdi, 40
     mov rsi, r11
     mov r15, r10
-    call <oxmpi_shm::ring::credit::Freed::tell>
+    call <oxmpi_shm::ring::credit::ReceiverCredits::report>
     mov esi, dword ptr [r12 + 64]
     lea rdi, [r13 + 520]
-    call <oxmpi_shm::transport::tx::ShmTx<B>::told>
+    call <oxmpi_shm::transport::tx::ShmTx<B>::credits_written>
     mov r10, r15
-    movzx eax, byte ptr [r13 + 1240]
+    movzx eax, byte ptr [r13 + 1224]
     jmp .L6

@@ -106,7 +106,7 @@
     lea rdx, [rsp + 24]
     mov rdi, rbx
     xor r9d, r9d
-    call <oxmpi::raw::communicator::Communicator<A>::send>
+    call <oxmpi::raw::communicator::messages::<impl oxmpi::raw::communicator::Communicator<A>>::send>
 .L10:
     mov rax, rbx
     add rsp, 56
@@ -124,7 +124,7 @@
     mov ebp, r8d
     mov qword ptr [rsp + 8], rcx
     mov r13, rsi
-    call <oxmpi_shm::transport::link::Out::look>
+    call <oxmpi_shm::transport::link::SendLink::look>
     mov rsi, r13
     mov rcx, qword ptr [rsp + 8]
     mov rdi, qword ptr [rsp + 16]

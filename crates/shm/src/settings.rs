@@ -80,6 +80,7 @@ pub const SETTINGS: &[Setting] = &[
         aliases: &[
             Alias {
                 product: Product::Oxmpi,
+                // word 'road': the old name is an alias for one release
                 name: "shm_road",
                 values: &[
                     ("turn", "slots"),

@@ -126,6 +126,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "tcp_pending_connections",
+        // word 'guest': the old name is an alias for one release
         aliases: &[Alias::new(Product::Oxmpi, "tcp_guests")],
         default: "128",
         kind: "count",

@@ -5,23 +5,22 @@ use super::listing::{Line, Listing};
 /// Functions that may be called, since they are off the path: by the end of their names.
 const COLD: &[&str] = &[
     // A message that is not short, or has no room; every so many sends without a poll.
-    "Communicator<A>::send",
-    "::poll_first",
-    // Every quarter of a ring: credits are looked at, and go back.
-    "Out::look",
-    "Freed::tell",
-    "ShmTx<B>::told",
-    // A communicator whose ranks are not its lane's in their order: they are looked up.
+    "Communicator<A>>::send",
+    // Once every quarter of a ring: credits are read, and given back.
+    "SendLink::look",
+    "ReceiverCredits::report",
+    "ShmTx<B>::credits_written",
+    // A communicator whose ranks are not its endpoint's in their order: they are looked up.
     "Group::link_of",
     // Nothing has come yet: looking for it.
-    "Reach>::recv_short",
+    "EndpointAccess>::recv_short",
     // Nothing has come, or not what is waited for: posting and waiting.
-    "Communicator<A>::recv",
+    "Communicator<A>>::recv",
     // A body that is no word, or a message that has not come.
     "ShmTx<B>::put_other",
     "::take_other",
     // The transport has something else to do.
-    "Own::progress",
+    "Single::progress",
     // The peer sleeps: a system call wakes it.
     "::wake",
 ];

@@ -237,7 +237,7 @@ fn memory(aims: &mut Aims<'_>) {
     }
 }
 
-/// 7: two threads, each on its own lane.
+/// 7: two threads, each on its own endpoint.
 fn threads(aims: &mut Aims<'_>) {
     let [one, two] = [1, 2].map(|threads| Cell::new("threads", threads, 8));
     let both = aims.figures.ours(&one).zip(aims.figures.ours(&two));

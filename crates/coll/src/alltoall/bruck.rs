@@ -1,4 +1,4 @@
-//! Alltoall by Bruck's algorithm: blocks travel together, by the digits of their distances around the ring.
+//! Alltoall by Bruck's algorithm: blocks travel packed, by the digits of their distances around the ring.
 //!
 //! A block with `d` ranks to go is forwarded in each phase by that phase's digit of `d`. So
 //! `ceil(log2 p)` rounds suffice with radix 2, the minimum, at the price of volume: a block
@@ -115,8 +115,8 @@ impl Bruck {
     }
 
     /// Packs a group's blocks into consecutive ones, or unpacks them.
-    fn gather(&self, group: Group, together: Part, pack: bool, acts: &mut Acts) {
-        let mut first = together.first;
+    fn gather(&self, group: Group, packed: Part, pack: bool, acts: &mut Acts) {
+        let mut first = packed.first;
         for part in self.places(group) {
             if !part.is_empty() {
                 let packed = Part::new(Buf::Scratch, first, part.len());

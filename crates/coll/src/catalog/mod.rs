@@ -137,12 +137,13 @@ impl Algorithm {
 
 /// Former names of algorithms and their names now; settings and rules accept both for one release.
 const FORMER_NAMES: [(&str, &str); 8] = [
+    // word 'guest': former names stay accepted for one release
     ("guest", "folded"),
-    ("lane-bruck", "rail-bruck"),
-    ("lane-chain", "rail-chain"),
-    ("lane-circulant", "rail-circulant"),
-    ("lane-knomial", "rail-knomial"),
-    ("lane-ring", "rail-ring"),
+    ("lane-bruck", "rail-bruck"),         // word 'lane': a former name
+    ("lane-chain", "rail-chain"),         // word 'lane': a former name
+    ("lane-circulant", "rail-circulant"), // word 'lane': a former name
+    ("lane-knomial", "rail-knomial"),     // word 'lane': a former name
+    ("lane-ring", "rail-ring"),           // word 'lane': a former name
     ("ports", "multirail"),
     ("team", "intra-node"),
 ];

@@ -75,7 +75,7 @@ impl Parameters {
             order: self.order,
             stages: match (self.stages, row.stages) {
                 ([None, None], own) | (_, own @ [None, None]) => own,
-                (told, _) => told,
+                (given, _) => given,
             },
         }
     }

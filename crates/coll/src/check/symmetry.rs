@@ -30,7 +30,7 @@ use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
 /// The number of ranks whose plans are compared together, step by step, so that the steps compared with
 /// stay in the cache.
-const COMPARED_TOGETHER: usize = 16;
+const COMPARED_AT_ONCE: usize = 16;
 
 /// On up to this many ranks, each rank's acts are compared, whatever its plan says of itself.
 const FEW: u32 = 128;
@@ -325,7 +325,7 @@ impl Case {
                 let (own, steps, task) = (&firsts[at], &steps[at], &contract.tasks[at]);
                 let ranks = (first + from..self.size)
                     .step_by(period as usize)
-                    .take(COMPARED_TOGETHER);
+                    .take(COMPARED_AT_ONCE);
                 let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
                 let is_open = |other: &(P, u32)| {
                     rotation.is_compared(first + other.1) || !own.is_rotation(other.1, &other.0)
@@ -334,7 +334,7 @@ impl Case {
                 let others: Result<Vec<_>, Fault> = others.collect();
                 others.is_ok_and(|others| rotation.are_plans(steps, &others, task))
             };
-            let turns = (period..self.size).step_by(period as usize * COMPARED_TOGETHER);
+            let turns = (period..self.size).step_by(period as usize * COMPARED_AT_ONCE);
             turns
                 .flat_map(|from| (0..period).map(move |first| (first, from)))
                 .all(are_equivalent)

@@ -89,7 +89,7 @@ impl Scatter {
     }
 
     /// Where the message of distance `k` is received, and this rank's own sums for it.
-    fn meeting(&self, k: u32, around: &RelativeView<'_>) -> Meeting {
+    fn block_exchange(&self, k: u32, around: &RelativeView<'_>) -> BlockExchange {
         let (from, to) = blocks(k, around);
         let lower = self.kept(0, to - from, around);
         let is_first = k + 1 == rounds(around.size());
@@ -108,7 +108,7 @@ impl Scatter {
             let room = RelativePart::fixed(Buf::Scratch, self.base(around), lower.len());
             (room, false)
         };
-        Meeting {
+        BlockExchange {
             room,
             own,
             sum_in_room,
@@ -122,17 +122,17 @@ impl Scatter {
         } else {
             self.kept(from, to, around)
         };
-        let room = self.meeting(k, around).room;
+        let room = self.block_exchange(k, around).room;
         acts.exchange_of(self.short, (from, k), room, upper);
     }
 
     fn merge(&self, k: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         let (from, to) = blocks(k, around);
-        let Meeting {
+        let BlockExchange {
             room,
             own,
             sum_in_room,
-        } = self.meeting(k, around);
+        } = self.block_exchange(k, around);
         let (operand, sum) = if sum_in_room {
             (own, room)
         } else {
@@ -198,7 +198,7 @@ fn blocks(k: u32, around: &RelativeView<'_>) -> (u32, u32) {
 }
 
 /// A message and this rank's own sums.
-struct Meeting {
+struct BlockExchange {
     room: RelativePart,
     own: RelativePart,
     /// Whether the sum is kept where the message is received; else where this rank's own sums are.

@@ -161,8 +161,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     };
     // The rank with the last piece sends it to all others while it receives theirs.
     let to_all = |each: u64| each.saturating_mul(others - 1);
-    let afar = u64::from(model.place.size() - model.place.on_last_node());
-    let carried = model.load(piece).saturating_mul(afar.saturating_sub(1));
+    let remote = u64::from(model.place.size() - model.place.on_last_node());
+    let carried = model.load(piece).saturating_mul(remote.saturating_sub(1));
     let handed = to_all(model.send(last, piece))
         .max(carried)
         .saturating_add(far);

@@ -56,12 +56,12 @@ impl FoldedGroups {
                 false => fold(fold(start).leader(fold(start).place())).followers(),
             }
         };
-        let afar = match place.order() {
+        let remote = match place.order() {
             _ if place.nodes() == 1 => 0,
             Order::Block => starts(model).map(across).into_iter().max().unwrap_or(0),
             Order::Cyclic => most,
         };
-        [(Reach::Node, most), (Reach::Network, afar)]
+        [(Reach::Node, most), (Reach::Network, remote)]
     }
 
     /// The time that a late leader with folded ranks on another node does not wait in a first phase of
@@ -73,10 +73,10 @@ impl FoldedGroups {
         if is_dealt || group > model.place.per_node() || call.bytes() > model.machine.eager {
             return 0;
         }
-        let [near, afar] = self.handed_back(call, model);
+        let [near, remote] = self.handed_back(call, model);
         let each = (model.copy(call.bytes())).saturating_add(model.send(Reach::Node, call.bytes()));
         let found = each.saturating_mul(u64::from(radix) - 1);
-        phase.saturating_sub(found).min(afar.saturating_sub(near))
+        phase.saturating_sub(found).min(remote.saturating_sub(near))
     }
 
     /// The time of the result's message to folded ranks on the leader's node, and on another node.
@@ -143,14 +143,14 @@ fn passed(call: &Call, model: &Model, (reach, followers): (Reach, u32)) -> u64 {
 /// Adds the messages and reductions that fold ranks onto their leaders.
 fn fold(rounds: &mut Rounds<'_>, call: &Call, places: FoldedGroups) {
     let model = rounds.model;
-    let [near, afar] = places.followers(model).map(|followers| {
+    let [near, remote] = places.followers(model).map(|followers| {
         let reduced = model
             .reduce(call.bytes())
             .saturating_mul(followers.1.into());
         passed(call, model, followers).saturating_add(reduced)
     });
     rounds.work(near);
-    rounds.start(afar.saturating_sub(near));
+    rounds.start(remote.saturating_sub(near));
 }
 
 /// Allreduce by recursive doubling.
@@ -211,9 +211,9 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
             false => [ready, early].map(|time| time.saturating_add(busy)),
         };
     }
-    let [near, afar] = places.handed_back(call, model);
+    let [near, remote] = places.handed_back(call, model);
     let handed = ready.saturating_add(near);
-    [rounds.latest(), handed.max(early.saturating_add(afar))]
+    [rounds.latest(), handed.max(early.saturating_add(remote))]
 }
 
 /// The copies of messages that arrived before the first leaders, which are late, posted receives.
@@ -260,8 +260,8 @@ pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model)
             places.exchange(&mut rounds, (1 << level, 2), bytes, work);
         }
         if places.front {
-            let [near, afar] = places.handed_back(call, model);
-            rounds.work(near.max(afar));
+            let [near, remote] = places.handed_back(call, model);
+            rounds.work(near.max(remote));
         }
         rounds.latest()
     });

@@ -110,8 +110,8 @@ impl<'a> MultirailNodes<'a> {
     /// thirds of another node's messages.
     fn behind(&self, phase: &Phase, later: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
-        let begin_together = later <= network.latency + network.send;
-        if phase.bytes <= model.machine.eager || begin_together || phase.is_shared {
+        let begin_at_once = later <= network.latency + network.send;
+        if phase.bytes <= model.machine.eager || begin_at_once || phase.is_shared {
             return 0;
         }
         match self.place.nodes() {

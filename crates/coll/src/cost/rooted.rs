@@ -75,7 +75,7 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
         false => parameters.window.max(1),
     };
     let flight = match peers.far {
-        // Messages that start together end together.
+        // Messages that start at_once end at_once.
         0 => turn(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
         _ => peers.flight(parameters.window, turn(Reach::Node), turn(Reach::Network)),
     };
@@ -203,13 +203,13 @@ fn in_windows(
         _ if window > IN_FLIGHT as u32 => peers.far,
         _ => peers.far.min(room - last),
     };
-    // The last of those that start together starts when the others have been sent.
-    let together = if last == 0 {
+    // The last of those that start at_once starts when the others have been sent.
+    let at_once = if last == 0 {
         room.min(peers.near)
     } else {
         last
     };
-    let others = together.saturating_sub(1) * model.send(Reach::Node, bytes);
+    let others = at_once.saturating_sub(1) * model.send(Reach::Node, bytes);
     let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
     let begun = turns(peers.near / room);
     // The adapter carries the others after those.

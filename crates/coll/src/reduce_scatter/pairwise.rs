@@ -79,7 +79,7 @@ impl Rounds {
 
     /// Where the message of a round is received, and what its contribution is reduced into, from the
     /// left; nothing where it is the first higher one.
-    fn meeting(
+    fn block_exchange(
         &self,
         round: u32,
         len: u64,
@@ -101,13 +101,13 @@ impl Rounds {
         around: &RelativeView<'_>,
         acts: &mut RelativeActs<'_>,
     ) {
-        let (room, _) = self.meeting(round, len, around);
+        let (room, _) = self.block_exchange(round, len, around);
         let given = self.block(round, around);
         acts.exchange_of(self.short, (round, round % TAGS), room, given);
     }
 
     fn merge(&self, round: u32, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
-        match self.meeting(round, len, around) {
+        match self.block_exchange(round, len, around) {
             (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
             (room, None) if round <= self.lower_rounds(around) => {
                 acts.reduce(self.block(0, around), room, Side::Right);

@@ -212,7 +212,9 @@ mod tests {
     fn former_names_are_accepted() {
         let named = |name| algorithm(Collective::Allreduce, name);
         assert_eq!(named("team"), Ok(Some(Algorithm::AllreduceIntraNode)));
+        // word 'lane': a former name
         assert_eq!(named("lane-circulant"), named("rail-circulant"));
+        // word 'guest': a former name
         assert!(named("guest").is_err(), "reduce alone has that one");
     }
 

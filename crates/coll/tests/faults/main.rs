@@ -162,23 +162,23 @@ fn accesses_outside_of_buffers_or_to_undefined_elements() {
 
 #[test]
 fn conflicting_acts() {
-    let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
+    let one_step = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
     let conflict = |other, one, act| FaultKind::Conflict {
         other,
         acts: Box::new((one, act)),
     };
     assert_eq!(
-        fault(script(0, &[&together]), sender()),
-        conflict(0, together[0], together[1])
+        fault(script(0, &[&one_step]), sender()),
+        conflict(0, one_step[0], one_step[1])
     );
 
     let hasty = Script {
         scratch: 0,
-        steps: vec![(0, vec![together[0]]), (0, vec![together[1]])],
+        steps: vec![(0, vec![one_step[0]]), (0, vec![one_step[1]])],
     };
     assert_eq!(
         fault(hasty, sender()),
-        conflict(0, together[0], together[1])
+        conflict(0, one_step[0], one_step[1])
     );
 
     let onto_itself = Act::Copy {
@@ -192,7 +192,7 @@ fn conflicting_acts() {
 
     let too_late = Script {
         scratch: 0,
-        steps: vec![(1, vec![together[0]])],
+        steps: vec![(1, vec![one_step[0]])],
     };
     assert_eq!(fault(too_late, sender()), FaultKind::Needs { needs: 1 });
 }

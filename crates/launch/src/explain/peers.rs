@@ -155,7 +155,7 @@ fn setting_text(value: &SettingValue) -> String {
 
 /// The choices of shared memory in a job of `ranks` ranks.
 fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
-    let (road, chunk) = (values.get("shm_protocol"), values.get("shm_chunk"));
+    let (protocol, chunk) = (values.get("shm_protocol"), values.get("shm_chunk"));
     let chosen = match values.bulk_protocols().protocol {
         None => {
             "each peer and size class uses the protocol that is fastest in trials during the job"
@@ -170,7 +170,11 @@ fn node_notes(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
         ("buffers", setting_text(values.get("shm_buffer"))),
         (
             "bulk",
-            format!("{chosen}; {}, {}", setting_text(road), setting_text(chunk)),
+            format!(
+                "{chosen}; {}, {}",
+                setting_text(protocol),
+                setting_text(chunk)
+            ),
         ),
         ("single copy", single),
         ("allocated memory", allocated(values, ranks)),

@@ -165,7 +165,7 @@ fn a_filter_of_calls_is_no_error() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", protocol)
+            .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 filter(&TO_OTHERS);
                 play(true)
@@ -201,7 +201,7 @@ fn one_that_is_filtered_is_enough() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", protocol)
+            .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 if rank() == 0 {
                     filter(&TO_OTHERS);
@@ -217,7 +217,7 @@ fn processes_that_may_not_be_traced_are_no_error() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", protocol)
+            .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 become_nobody();
                 traceable(false);
@@ -232,7 +232,7 @@ fn one_that_may_not_be_traced_is_enough() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", protocol)
+            .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 become_nobody();
                 if rank() == 1 {
@@ -250,7 +250,7 @@ fn a_right_that_is_lost_is_no_error() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
-            .with("OXMPI_SHM_ROAD", protocol)
+            .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 become_nobody();
                 let world = World::init()?;
@@ -283,9 +283,9 @@ fn talk(world: &World, neighbours: usize) -> Result<()> {
             assert!(block.iter().all(|&byte| byte == (from * 7 + rank) as u8));
         }
     }
-    let lane = comm.share()?;
-    lane.barrier()?;
-    assert_eq!(lane.split_by_node(0)?.size(), neighbours);
+    let shared = comm.share()?;
+    shared.barrier()?;
+    assert_eq!(shared.split_by_node(0)?.size(), neighbours);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ fn left<T>(result: Result<T>, lost: usize) -> bool {
 
 /// Rank 1 leaves in order; whoever waits for it, or calls it later, learns so.
 #[test]
-fn who_waits_for_a_rank_that_left_is_told() {
+fn waiting_for_a_rank_that_left_is_an_error() {
     for ranks in [2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -44,7 +44,7 @@ fn who_waits_for_a_rank_that_left_is_told() {
 
 /// A send that waits for its receive, and a collective, when the other rank leaves.
 #[test]
-fn who_is_in_the_midst_of_something_is_told() {
+fn a_transfer_under_way_with_a_lost_rank_is_an_error() {
     for call in ["ssend", "send", "barrier", "allreduce", "any", "probe"] {
         let done = Job::of(2).with("CALL", call).run(|| {
             let world = World::init()?;
@@ -81,16 +81,16 @@ fn a_rank_that_returns_an_error_ends_the_job() {
         if comm.rank() == 2 {
             comm.send(&[0u8], 17, 1)?;
         }
-        let told = comm.recv(&mut [0u8], 2, 1);
-        let Err(Error::Peer { pid: Some(pid), .. }) = told else {
-            panic!("{told:?}");
+        let received = comm.recv(&mut [0u8], 2, 1);
+        let Err(Error::Peer { pid: Some(pid), .. }) = received else {
+            panic!("{received:?}");
         };
         // Had the others ended before it, the launcher would end rank 2 soon, which may not have said why.
         let process = format!("/proc/{pid}");
         while Path::new(&process).exists() {
             std::thread::yield_now();
         }
-        told.map(drop)
+        received.map(drop)
     });
     assert_eq!(done.code, 1, "{}", done.err);
     let says = "Error: rank 2 named rank 17, but the communicator has ranks 0 to 3\n";
@@ -151,7 +151,7 @@ fn a_rank_that_exits_without_leaving_is_named() {
     );
 }
 
-/// A rank that leaves before another one has met it: who calls it then is told that it is gone, and goes on to
+/// A rank that leaves before another one has met it: who calls it then is received that it is gone, and goes on to
 /// receive from whoever is left.
 #[test]
 fn who_left_unmet_keeps_no_message_of_others_away() {
@@ -178,8 +178,11 @@ fn who_left_unmet_keeps_no_message_of_others_away() {
                 let mut room = [0u8];
                 comm.scope(|s| {
                     let any = s.irecv(&mut room, Source::Any, 3)?;
-                    let told = comm.recv(&mut [0u8], 1, 4);
-                    assert!(matches!(told, Err(Error::Peer { peer: 1, .. })), "{told:?}");
+                    let received = comm.recv(&mut [0u8], 1, 4);
+                    assert!(
+                        matches!(received, Err(Error::Peer { peer: 1, .. })),
+                        "{received:?}"
+                    );
                     comm.send(&[0u8], 2, 3)?;
                     any.wait().map(drop)
                 })?;
@@ -202,7 +205,7 @@ fn ranks_leave_one_by_one() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             if rank > 0 {
-                // Rank by rank: who hears nothing more from the one before has been told to go.
+                // Rank by rank: who hears nothing more from the one before has been received to go.
                 comm.recv(&mut [0u8; 1], rank - 1, 1)?;
             }
             if rank + 1 < size {

@@ -90,7 +90,7 @@ fn a_job_that_is_too_large_is_refused_with_numbers() {
 /// Shared memory is a file to the system, and files may be limited: a signal would end the rank that
 /// made one too large. So none is made, and messages go another way.
 #[test]
-fn a_limit_on_files_is_told_with_numbers() {
+fn a_limit_on_files_is_reported_with_numbers() {
     let done = Job::of(2).on_one_host().run(|| -> Result<()> {
         let limit = Rlimit {
             current: Some(64 << 10),

@@ -58,7 +58,7 @@ fn it_travels_as_any_slice() {
 }
 
 #[test]
-fn collectives_and_shared_lanes_take_it() {
+fn collectives_and_shared_endpoints_take_it() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -75,10 +75,10 @@ fn collectives_and_shared_lanes_take_it() {
             let half = comm
                 .split(Some((me % 2) as u32), -(me as i32))?
                 .expect("a part");
-            let lane = half.share()?;
+            let shared = half.share()?;
             let root = half.size() - 1;
             part.fill(me as u64 + 1);
-            lane.bcast(&mut part, root)?;
+            shared.bcast(&mut part, root)?;
             assert!(part.iter().all(|&x| x == (me % 2) as u64 + 1));
             Ok(())
         });
@@ -274,7 +274,7 @@ fn a_file_limit_below_the_rings_is_refused_with_numbers() {
 
 /// A forked child has no such memory: it is told so, and its parent's stays as it is.
 #[test]
-fn a_child_is_told() {
+fn a_forked_child_gets_an_error() {
     let done = Job::of(1).on_one_host().run(|| -> Result<()> {
         let world = World::init()?;
         let mut memory = world.alloc::<u8>(1000)?;

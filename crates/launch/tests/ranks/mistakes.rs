@@ -95,7 +95,7 @@ fn room_beyond_all_memory() {
 /// A rank that waits for its own message with nothing sent waits for nobody; what it has sent comes.
 /// A rank that has no descriptor left for a meeting; the others are not to wait for it.
 #[test]
-fn a_meeting_that_fails_on_one_rank() {
+fn an_agreement_that_fails_on_one_rank() {
     Job::of(4).succeed(|world| {
         let comm = world.comm();
         let limit = getrlimit(Resource::Nofile);

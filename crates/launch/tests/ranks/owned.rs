@@ -110,7 +110,7 @@ fn sends_go_on_while_others_share() {
 
 /// Finalize waits for the peer, which waits for a message on another endpoint.
 #[test]
-fn the_end_of_the_world_drives_shared_lanes_too() {
+fn the_end_of_the_world_drives_shared_endpoints_too() {
     let done = Job::of(2).run(|| -> Result<()> {
         let world = World::init()?;
         let shared = world.comm().share()?;
@@ -130,7 +130,7 @@ fn the_end_of_the_world_drives_shared_lanes_too() {
 
 /// A thread that panics with the only handle of a shared endpoint does not block other ranks.
 #[test]
-fn a_shared_lane_ends_with_a_panic() {
+fn a_shared_endpoint_ends_with_a_panic() {
     Job::of(2).succeed(|world| {
         let shared = world.comm().share()?;
         if world.comm().rank() == 1 {

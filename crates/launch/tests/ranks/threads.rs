@@ -90,7 +90,7 @@ fn threads_run_collectives_at_once() {
 
 /// A rank that blocks on one endpoint progresses its pending sends on another.
 #[test]
-fn a_blocking_call_drives_every_lane() {
+fn a_blocking_call_drives_every_endpoint() {
     Job::of(2).succeed(|world| {
         let (comm, shared) = (world.comm(), world.comm().share()?);
         let long = vec![3u8; 500_000];
@@ -117,7 +117,7 @@ fn a_blocking_call_drives_every_lane() {
 
 /// One thread waits on the world while another one works on a shared communicator.
 #[test]
-fn a_shared_lane_moves_while_the_world_is_waited_for() {
+fn a_shared_endpoint_moves_while_the_world_is_waited_for() {
     Job::of(2).succeed(|world| {
         let shared = world.comm().share()?;
         let peer = 1 - shared.rank();
@@ -181,12 +181,13 @@ fn around(comm: &Comm, turns: usize) -> Result<()> {
 
 /// Every thread has its own endpoint; the first thread has that of the world.
 #[test]
-fn each_thread_has_its_lane() {
+fn each_thread_has_its_endpoint() {
     for ranks in [1, 2, 3] {
         Job::of(ranks).succeed(|world| {
-            let lanes = [world.comm().endpoint()?, world.comm().endpoint()?];
+            let endpoints = [world.comm().endpoint()?, world.comm().endpoint()?];
             thread::scope(|threads| {
-                let all = lanes.map(|lane| threads.spawn(move || around(&lane.open(), 40)));
+                let all =
+                    endpoints.map(|endpoint| threads.spawn(move || around(&endpoint.open(), 40)));
                 around(world.comm(), 40)?;
                 all.into_iter()
                     .try_for_each(|one| one.join().expect("no panic"))
@@ -195,10 +196,10 @@ fn each_thread_has_its_lane() {
     }
 }
 
-/// A lane of a part of the ranks, of a shared communicator, of another lane; opened at once, later
+/// A endpoint of a part of the ranks, of a shared communicator, of another endpoint; opened at once, later
 /// or never.
 #[test]
-fn lanes_come_and_go() {
+fn endpoints_come_and_go() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         for turn in 0..12 {
@@ -206,10 +207,10 @@ fn lanes_come_and_go() {
             let part = comm.split(Some(u32::from(comm.rank() == turn % 3)), 0)?;
             let part = part.expect("every rank has a colour");
             around(&part.endpoint()?.open(), 2)?;
-            let lane = comm.endpoint()?.open();
-            let of_lane = lane.dup()?.endpoint()?;
-            drop(lane);
-            around(&of_lane.open(), 2)?;
+            let endpoint = comm.endpoint()?.open();
+            let of_endpoint = endpoint.dup()?.endpoint()?;
+            drop(endpoint);
+            around(&of_endpoint.open(), 2)?;
             around(&comm.share()?.endpoint()?.open(), 2)?;
             drop(unopened);
         }
@@ -219,15 +220,15 @@ fn lanes_come_and_go() {
 
 /// A thread that waits on one endpoint progresses its pending sends on its other endpoints.
 #[test]
-fn a_thread_drives_all_its_lanes() {
+fn a_thread_drives_all_its_endpoints() {
     Job::of(2).succeed(|world| {
-        let lanes: [Endpoint; 3] = [
+        let endpoints: [Endpoint; 3] = [
             world.comm().endpoint()?,
             world.comm().endpoint()?,
             world.comm().endpoint()?,
         ];
         thread::spawn(move || {
-            let comms = lanes.map(Endpoint::open);
+            let comms = endpoints.map(Endpoint::open);
             let peer = 1 - comms[0].rank();
             let long = vec![5u8; 400_000];
             for (one, other) in [(0, 1), (1, 2), (2, 0), (2, 1)] {

@@ -96,14 +96,14 @@ fn is_ip(address: Option<SocketAddrAny>) -> bool {
 }
 
 /// Where this process waits for connections.
-fn door() -> SocketAddr {
-    let is_door = |socket: &OwnedFd| socket_acceptconn(socket).expect("it is a socket");
+fn acceptor() -> SocketAddr {
+    let is_acceptor = |socket: &OwnedFd| socket_acceptconn(socket).expect("it is a socket");
     let ends = sockets()
-        .filter(is_door)
-        .filter_map(|door| SocketAddr::try_from(getsockname(door).ok()?).ok());
+        .filter(is_acceptor)
+        .filter_map(|acceptor| SocketAddr::try_from(getsockname(acceptor).ok()?).ok());
     let ends: Vec<SocketAddr> = ends.collect();
     let [mut end] = ends[..] else {
-        panic!("one door: {ends:?}");
+        panic!("one acceptor: {ends:?}");
     };
     if end.ip().is_unspecified() {
         end.set_ip(Ipv4Addr::LOCALHOST.into());
@@ -112,7 +112,7 @@ fn door() -> SocketAddr {
 }
 
 #[test]
-fn a_stranger_at_the_door_leaves_a_line_of_log() {
+fn a_stranger_at_the_acceptor_leaves_a_line_of_log() {
     let job = |log| {
         Job::of(2)
             .with("OXMPI_TRANSPORTS", "tcp")
@@ -123,7 +123,7 @@ fn a_stranger_at_the_door_leaves_a_line_of_log() {
             let world = World::init()?;
             let comm = world.comm();
             if comm.rank() == 1 {
-                let mut stranger = TcpStream::connect(door()).expect("the door");
+                let mut stranger = TcpStream::connect(acceptor()).expect("the acceptor");
                 stranger.write_all(&[b'?'; 300]).expect("a word");
                 stranger.set_nonblocking(true).expect("no waiting");
                 let is_open = |mut stranger: &TcpStream| {
@@ -172,7 +172,7 @@ fn a_job_connects_those_that_talk() {
 }
 
 #[test]
-fn an_unknown_name_is_told_once_in_a_job() {
+fn an_unknown_name_is_reported_once_in_a_job() {
     let done = Job::of(4)
         .with("OXMPI_TRANSPORTS", "sm,tcp,tpc")
         .run(|| talk(World::init()?.comm()));
@@ -182,13 +182,13 @@ fn an_unknown_name_is_told_once_in_a_job() {
 }
 
 /// What rank 1 is told, and nobody else.
-const TOLD: &str = "TEST_TOLD";
+const SETTING: &str = "TEST_SETTING";
 
 /// Rank 1 starts anew with a variable in its environment, as settings files of hosts may differ.
-fn join_being_told(name: &str) -> Result<()> {
+fn join_with_setting(name: &str) -> Result<()> {
     if env::var("PMI_RANK").is_ok_and(|rank| rank == "1") && env::var_os(name).is_none() {
         let mut again = Command::new(env::current_exe().expect("its own path"));
-        let value = env::var(TOLD).expect("the job's");
+        let value = env::var(SETTING).expect("the job's");
         panic!(
             "{}",
             again.args(env::args().skip(1)).env(name, value).exec()
@@ -202,8 +202,8 @@ fn ranks_whose_frames_have_other_lengths_do_not_join() {
     // What ranks tell each other at the start is longer than the first one.
     for frame in ["128", "1048576"] {
         let job = Job::of(3).with("OXMPI_TRANSPORTS", "tcp");
-        let job = job.with(TOLD, frame);
-        let done = job.run(|| join_being_told("OXMPI_TCP_FRAME"));
+        let job = job.with(SETTING, frame);
+        let done = job.run(|| join_with_setting("OXMPI_TCP_FRAME"));
         assert_eq!(done.code, 1, "{done:?}");
         let said = format!("has tcp_frame={frame} and tcp_chunk=");
         for said in ["comparing the settings of all ranks", &said] {
@@ -214,9 +214,9 @@ fn ranks_whose_frames_have_other_lengths_do_not_join() {
 
 /// They would find different ways of doing the same, and wait for each other.
 #[test]
-fn ranks_that_are_told_different_things_about_collectives_do_not_join() {
-    let job = Job::of(3).with(TOLD, "ring");
-    let done = job.run(|| join_being_told("OXMPI_ALLREDUCE_ALGORITHM"));
+fn ranks_with_different_settings_of_collectives_do_not_join() {
+    let job = Job::of(3).with(SETTING, "ring");
+    let done = job.run(|| join_with_setting("OXMPI_ALLREDUCE_ALGORITHM"));
     assert_eq!(done.code, 1, "{done:?}");
     let version = env!("CARGO_PKG_VERSION");
     let said = format!(
@@ -227,9 +227,9 @@ fn ranks_that_are_told_different_things_about_collectives_do_not_join() {
 }
 
 #[test]
-fn ranks_that_are_told_the_same_in_other_words_join() {
-    let job = Job::of(2).with(TOLD, "16384");
-    let done = job.run(|| join_being_told("OXMPI_GATHERV_SHORT"));
+fn ranks_with_the_same_setting_in_other_words_join() {
+    let job = Job::of(2).with(SETTING, "16384");
+    let done = job.run(|| join_with_setting("OXMPI_GATHERV_SHORT"));
     assert_eq!(done.code, 0, "{done:?}");
 }
 

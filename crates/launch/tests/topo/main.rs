@@ -195,7 +195,7 @@ fn what_is_quoted_does_not_command_the_terminal() {
 }
 
 #[test]
-fn a_full_standard_output_is_told() {
+fn a_full_standard_output_is_reported() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full");
     let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
     command.args(["topo", "-i", "pu:2"]).stdout(full.unwrap());

@@ -37,7 +37,7 @@ fn main() -> oxmpi::Result<()> {
     let comm = world.comm();
     let (rank, size) = (comm.rank(), comm.size());
     let mut all = vec![0; BYTES.next_multiple_of(size)];
-    let told = |what: &str, bytes: usize, start: Instant| {
+    let report = |what: &str, bytes: usize, start: Instant| {
         if rank == 0 {
             let seconds = start.elapsed().as_secs_f64();
             println!("{what} of {bytes} bytes, {size} ranks: every byte is right, {seconds:.1} s");
@@ -50,7 +50,7 @@ fn main() -> oxmpi::Result<()> {
     let start = Instant::now();
     comm.bcast(&mut all[..BYTES], 0)?;
     look("bcast", &all[..BYTES], 1);
-    told("bcast", BYTES, start);
+    report("bcast", BYTES, start);
 
     // Equal blocks, a few bytes more in all.
     let block = all.len() / size;
@@ -58,7 +58,7 @@ fn main() -> oxmpi::Result<()> {
     let start = Instant::now();
     comm.allgather_in_place(&mut all)?;
     look("allgather", &all, 2);
-    told("allgather", all.len(), start);
+    report("allgather", all.len(), start);
 
     // The last block is shorter.
     let mut counts = vec![block; size];
@@ -67,6 +67,6 @@ fn main() -> oxmpi::Result<()> {
     let start = Instant::now();
     comm.allgatherv_in_place(Blocks::packed(&mut all[..BYTES], &counts))?;
     look("allgatherv", &all[..BYTES], 3);
-    told("allgatherv", BYTES, start);
+    report("allgatherv", BYTES, start);
     Ok(())
 }

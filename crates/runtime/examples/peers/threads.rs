@@ -1,6 +1,6 @@
 //! Measures messages of 8 B of a rank to itself, by one thread and by two, each with its own endpoint.
 //!
-//! Prints two lines: nanoseconds of one message, all threads together; `ranks` is the number of threads.
+//! Prints two lines: nanoseconds of one message, all threads combined; `ranks` is the number of threads.
 //! There is no C twin.
 
 mod blocks;
@@ -33,8 +33,8 @@ fn alone(endpoint: Endpoint, ready: &Barrier) -> Result<(Measured, bool)> {
     Ok((measured, into == out))
 }
 
-/// The time of a message of all threads together: their rates added.
-fn together(all: &[Measured]) -> Measured {
+/// The time of a message of all threads combined: their rates added.
+fn combined(all: &[Measured]) -> Measured {
     let rate = |block: usize| -> f64 { all.iter().map(|one| 1.0 / one.nanoseconds[block]).sum() };
     Measured {
         nanoseconds: std::array::from_fn(|block| 1.0 / rate(block)),
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         })?;
         let (measured, right): (Vec<Measured>, Vec<bool>) = ended.into_iter().unzip();
         let right = right.into_iter().all(|right| right);
-        blocks::print("threads", threads, BYTES, &together(&measured), 1.0, right);
+        blocks::print("threads", threads, BYTES, &combined(&measured), 1.0, right);
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ pub(super) fn wire_up(
     let mut ends = site.join_without_cards(rank, size).map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
-    let (node, sheets) = if place.place == 0 {
+    let (node, tables) = if place.place == 0 {
         let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
         let common = format!("{}/{lengths}/{card}", own.node);
         let mut exchange =
@@ -73,14 +73,14 @@ pub(super) fn wire_up(
                     card: card.transpose()?.flatten(),
                 })
             })?;
-        let sheets = exchange.encode_all();
-        (release(gathered, &sheets)?, sheets)
+        let tables = exchange.encode_all();
+        (release(gathered, &tables)?, tables)
     } else {
         let first = address(manager, place.leader)?;
         gather_at_node(&first, place.place, place.ranks, note)?
     };
     manager.barrier()?;
-    let all = AddressDirectory::read(size, nodes, &sheets).map_err(leader_exchange::wrong)?;
+    let all = AddressDirectory::read(size, nodes, &tables).map_err(leader_exchange::wrong)?;
     let order = introduce(&ends.0, &all, rank)?;
     if order.get(place.place as usize) != Some(&rank) {
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");

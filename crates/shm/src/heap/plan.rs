@@ -151,8 +151,8 @@ impl HeapPlan {
             }
             (HeapSize::Auto, None) => (None, PlanReason::Ranks),
         };
-        let mut bound = |together: u64, why: PlanReason| {
-            let most = together / ranks;
+        let mut bound = |total: u64, why: PlanReason| {
+            let most = total / ranks;
             if area.is_none_or(|area| area > most) {
                 (area, why_area) = (Some(most), why);
             }

@@ -285,7 +285,7 @@ fn a_flood_of_pulls_is_bounded() {
 enum ClaimStep {
     Ring(usize, u64),
     Credits(usize, u64),
-    Dialogue(usize, u64),
+    PingPong(usize, u64),
     Frame(u32, u32, u32, [u64; 7]),
     Send(usize),
     Get,
@@ -301,7 +301,7 @@ fn step() -> impl Strategy<Value = ClaimStep> {
     prop_oneof![
         (0..ring, word.clone()).prop_map(|(at, w)| ClaimStep::Ring(at, w)),
         (0..2usize, 0..12u64).prop_map(|(at, w)| ClaimStep::Credits(at, w)),
-        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| ClaimStep::Dialogue(at, w)),
+        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| ClaimStep::PingPong(at, w)),
         (0..8u32, 0..3u32, 0..300u32, proptest::array::uniform7(word))
             .prop_map(|(kind, flags, len, body)| ClaimStep::Frame(kind, flags, len, body)),
         (0..=128usize).prop_map(ClaimStep::Send),
@@ -327,7 +327,7 @@ proptest! {
                     let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
                     put(victim.segment.ring(0, 1), credits + at, word);
                 }
-                ClaimStep::Dialogue(at, word) => put(victim.segment.ping_pong_slot(0, 1).unwrap(), at, word),
+                ClaimStep::PingPong(at, word) => put(victim.segment.ping_pong_slot(0, 1).unwrap(), at, word),
                 ClaimStep::Frame(kind, flags, len, body) => {
                     victim.message(n, compact(kind, flags, len), &body);
                 }

@@ -14,8 +14,8 @@ pub fn exchange(data: &[u8]) {
     let Some((&first, said)) = data.split_first() else {
         return;
     };
-    if let Ok(sheet) = NodeAddressTable::decode(0, said) {
-        assert_eq!(sheet.encode(), said);
+    if let Ok(table) = NodeAddressTable::decode(0, said) {
+        assert_eq!(table.encode(), said);
     }
     let (nodes, ranks) = (u32::from(first % 7) + 1, u32::from(first / 7));
     match AddressDirectory::read(ranks, nodes, said) {

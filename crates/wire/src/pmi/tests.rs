@@ -334,7 +334,7 @@ fn a_manager_that_speaks_another_version_is_refused() {
 }
 
 #[test]
-fn escapes_keep_a_value_together() {
+fn escapes_keep_a_value_whole() {
     let line = Line::parse(br"cmd=x a=1\ 2 b=3  c flag=").expect("a line");
     assert_eq!(line.value("a"), Some(r"1\ 2"));
     assert!(unescape(r"1\ 2").eq("1 2".chars()));

@@ -73,14 +73,14 @@ mod tests {
 
     #[test]
     fn files_and_options_in_any_order() {
-        let wish = words("a.json --text -o page.html b.json --force");
+        let request = words("a.json --text -o page.html b.json --force");
         let expected = Options {
             files: ["a.json".into(), "b.json".into()].into(),
             text: true,
             output: Some("page.html".into()),
             force: true,
         };
-        assert_eq!(wish, Ok(Some(expected)));
+        assert_eq!(request, Ok(Some(expected)));
         assert_eq!(words("--help --wrong"), Ok(None));
     }
 

@@ -143,7 +143,7 @@ fn what_needs_too_much_memory_is_skipped() {
 }
 
 #[test]
-fn machines_and_ranks_are_read_and_mistakes_told() {
+fn machines_and_ranks_are_read_and_mistakes_reported() {
     assert_eq!(gemini(12_000).ranks, 12_000);
     for (text, part) in [
         ("gemini", "such as gemini:12000"),

@@ -48,8 +48,8 @@ fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
 }
 
 fn with_parameters(choice: &Choice) -> String {
-    let told = parameters(choice).into_iter();
-    let told = told.map(|(name, value)| format!("{name} {value}"));
+    let shown = parameters(choice).into_iter();
+    let shown = shown.map(|(name, value)| format!("{name} {value}"));
     let stages = stages(choice).map(|stage| {
         let by = with_parameters(&stage);
         let by = if by.is_empty() {
@@ -59,7 +59,7 @@ fn with_parameters(choice: &Choice) -> String {
         };
         format!("{}{by}", stage.algorithm)
     });
-    told.chain(stages).collect::<Vec<_>>().join(", ")
+    shown.chain(stages).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn text(explained: &CollectiveExplained) -> String {
@@ -144,9 +144,9 @@ fn parameters_json(choice: &Choice) -> Value {
     let numbers = parameters(choice).into_iter();
     let numbers = numbers.map(|(name, value)| (name.to_owned(), Value::from(value)));
     let stages = stages(choice).map(|stage| {
-        let mut told = parameters_json(&stage);
-        told["algorithm"] = stage.algorithm.name().into();
-        (stage.algorithm.collective().name().to_owned(), told)
+        let mut shown = parameters_json(&stage);
+        shown["algorithm"] = stage.algorithm.name().into();
+        (stage.algorithm.collective().name().to_owned(), shown)
     });
     Value::Object(numbers.chain(stages).collect())
 }

@@ -63,7 +63,7 @@ fn our_names_go_before_those_of_others() {
 }
 
 #[test]
-fn rules_are_read_and_mistyped_names_are_told() {
+fn rules_are_read_and_mistyped_names_are_reported() {
     let rules = read(&[("OXMPI_PIN_COMPAT", "intel-2021")]).unwrap();
     assert_eq!(rules.compat, Some(Compat::Intel2021));
     let wrong = read(&[("OXMPI_PIN_COMPAT", "intel-2012")]).unwrap_err();

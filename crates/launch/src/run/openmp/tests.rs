@@ -77,7 +77,7 @@ fn what_is_set_or_needs_nothing_stays() {
 }
 
 #[test]
-fn a_setting_that_does_not_read_is_told_of() {
+fn a_setting_that_does_not_read_is_reported() {
     let (variables, warnings) = exported(
         "0-3",
         "KMP_AFFINITY=granularity=fine,compact,woof OMP_NUM_THREADS=1",

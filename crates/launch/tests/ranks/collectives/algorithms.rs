@@ -283,8 +283,9 @@ fn an_operation_that_panics_ends_in_order() {
             match reduced {
                 Err(panic) => assert!(panics && panic.downcast_ref() == Some(&"no result")),
                 Ok(Err(error)) => {
-                    let is_told = matches!(error, Error::Peer { .. } | Error::Collective { .. });
-                    assert!(is_told, "{error}");
+                    let is_expected =
+                        matches!(error, Error::Peer { .. } | Error::Collective { .. });
+                    assert!(is_expected, "{error}");
                 }
                 // It does not depend on what the one made of its operands.
                 Ok(Ok(())) => assert!(!panics && only.is_some()),

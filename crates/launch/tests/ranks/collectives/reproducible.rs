@@ -4,7 +4,7 @@ use oxmpi::{Error, ExactSum, Op, World, collective};
 
 use crate::job::Job;
 
-const WISH: &str = "OXMPI_COLL_REPRODUCIBLE";
+const REPRODUCIBLE: &str = "OXMPI_COLL_REPRODUCIBLE";
 
 /// Added in the order of the ranks they make 1; by another order 0 or 2, which is their sum.
 const NUMBERS: [f64; 4] = [1e16, 1.0, -1e16, 1.0];
@@ -45,7 +45,7 @@ fn exact_sums_do_not_depend_on_how_numbers_are_spread() {
 #[test]
 fn sums_of_floats_are_those_of_any_number_of_ranks() {
     for ranks in 4..=8 {
-        Job::of(ranks).with(WISH, "ranks").succeed(|world| {
+        Job::of(ranks).with(REPRODUCIBLE, "ranks").succeed(|world| {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             let len = 3 * size;
@@ -120,7 +120,7 @@ fn sums_of_floats_are_those_of_any_number_of_ranks() {
 fn results_do_not_depend_on_where_ranks_are() {
     let bits = |node: &str, one_host: bool| {
         let job = Job::of(6)
-            .with(WISH, "placement")
+            .with(REPRODUCIBLE, "placement")
             .with("OXMPI_SHM_COLLECTIVES", node);
         let job = if one_host { job.on_one_host() } else { job };
         let done = job.run(|| {

@@ -203,7 +203,7 @@ fn both_groups_merge_in_the_order_they_say() {
 }
 
 #[test]
-fn mistakes_are_told_on_every_rank() {
+fn mistakes_are_reported_on_every_rank() {
     Job::of(4).succeed(|world| {
         let comm = world.comm();
         let mine = comm.rank() % 2;
@@ -216,7 +216,7 @@ fn mistakes_are_told_on_every_rank() {
             rank: 1 - mine,
             tag: 1,
         });
-        let error = local.intercomm(0, peer).expect_err("two lanes");
+        let error = local.intercomm(0, peer).expect_err("two endpoints");
         let text = error.to_string();
         assert!(
             text.contains("another endpoint") || text.contains("failed"),

@@ -165,7 +165,7 @@ fn persistent_ones_run_again_with_new_values() {
 
 /// A rank that leaves while others wait for it: they are told which one, in either group.
 #[test]
-fn whoever_waits_for_a_rank_that_leaves_is_told() {
+fn waiting_for_a_rank_that_leaves_is_an_error() {
     let job = Job::of(5);
     let done = job.run(|| {
         let world = oxmpi::World::init()?;

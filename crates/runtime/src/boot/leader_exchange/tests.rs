@@ -19,14 +19,14 @@ fn site() -> PassiveEndpoint {
 
 /// Two ranks a node, the leader first.
 fn node_address_table(node: u32) -> NodeAddressTable {
-    let seat = |rank: u32| RankAddress {
+    let address = |rank: u32| RankAddress {
         rank,
         pid: 100 + rank,
         port: 1,
     };
     NodeAddressTable {
         common: format!("node{node}"),
-        ranks: vec![seat(2 * node), seat(2 * node + 1)],
+        ranks: vec![address(2 * node), address(2 * node + 1)],
     }
 }
 
@@ -174,6 +174,6 @@ fn a_node_without_a_business_card_is_reported() {
     let no_card = |node, _| Ok(address(2 * node));
     let ran = run(&mut exchange, ends, PATIENCE, no_card);
     let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
-    let expected = "the leader of node 1 has put no card";
+    let expected = "the leader of node 1 has put no business card";
     assert!(why.contains(expected), "{why}");
 }

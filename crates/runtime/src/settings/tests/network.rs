@@ -89,7 +89,7 @@ fn crays_limits_are_reported() {
         let [warning] = values.warnings.as_slice() else {
             panic!("{name}={value} is taken");
         };
-        let is_told = warning.contains(name) && warning.contains(right);
-        assert!(is_told, "{warning}");
+        let is_named = warning.contains(name) && warning.contains(right);
+        assert!(is_named, "{warning}");
     }
 }

@@ -243,9 +243,9 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         let mut result = Ok(());
         for done in (0..len).step_by(MAX_SYSCALL) {
             let piece = (len - done).min(MAX_SYSCALL as u64) as usize;
-            let mut afar = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
-            bytes.fill(to + done, &mut afar);
-            result = result.and(afar.result());
+            let mut remote = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
+            bytes.fill(to + done, &mut remote);
+            result = result.and(remote.result());
         }
         let kept = self.is_kept(rank, step);
         self.judge((rank, kept), result)

@@ -148,9 +148,9 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             }
             let processes = self.group.processes.as_ref().expect("CMA is enabled");
             let piece = (len - done).min(MAX_SYSCALL as u64) as usize;
-            let mut afar = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
-            bytes.drain(from + done, piece, &mut afar);
-            result = afar.result();
+            let mut remote = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
+            bytes.drain(from + done, piece, &mut remote);
+            result = remote.result();
         }
         // Read now: the next step may be written where the root has shown its memory.
         let kept = self.is_kept(rank, step);

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dialogue_stays_in_few_cells() {
+    fn alternating_messages_stay_in_few_buffers() {
         let mut schedule = PingPongSchedule::new(32);
         let mut used = std::collections::BTreeSet::new();
         for step in 1..400 {

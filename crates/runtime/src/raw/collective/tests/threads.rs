@@ -97,7 +97,7 @@ fn a_collective_that_another_thread_advances_can_be_cancelled() {
 
 /// Leaving while another thread is inside an operation waits until that has come back.
 #[test]
-fn a_lane_is_left_after_what_another_thread_advances() {
+fn an_endpoint_is_left_after_what_another_thread_advances() {
     const SIZE: u32 = 2;
     job(SIZE, |comm| {
         let rank = comm.group().rank();
