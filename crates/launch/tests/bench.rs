@@ -252,7 +252,7 @@ fn a_manager_that_gives_half_of_what_a_rank_needs_is_named() {
     assert!(!output.status.success() && output.stdout.is_empty());
     let err = text(&output.stderr);
     assert!(
-        err.contains("PMIX_NAMESPACE is set and PMIX_RANK is not"),
+        err.contains("PMIX_NAMESPACE is set but PMIX_RANK is not"),
         "{err}"
     );
 }
@@ -264,7 +264,7 @@ fn mistakes_are_refused_before_anything_starts() {
             "PingPnog",
             "unknown benchmark 'PingPnog'; did you mean 'PingPong'?",
         ),
-        ("-n 0", "-n 0: a whole number from 1"),
+        ("-n 0", "-n: expected a whole number from 1"),
         ("-msglog 40", "'40' does not fit -msglog"),
         (
             "-input /dev/zero",

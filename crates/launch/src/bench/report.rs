@@ -162,9 +162,9 @@ fn bindings(plan: &Plan, ranks: &[Rank]) -> String {
         out += &format!("# Warning: {warning}\n");
     }
     out + &match plan.off_cache {
-        None => "# MessageSteps come from the cache (-off_cache keeps them out of it)\n".into(),
+        None => "# Messages come from the cache (-off_cache keeps them out of it)\n".into(),
         Some(off) => format!(
-            "# MessageSteps walk past a cache of {} bytes with lines of {}\n",
+            "# Messages walk past a cache of {} bytes with lines of {}\n",
             off.cache, off.line
         ),
     }

@@ -50,7 +50,7 @@ impl SimulatedJob {
     /// The comment line that describes the simulation.
     pub(super) fn heading(&self) -> String {
         format!(
-            "# SimulatedJob: {} ranks on {}, {} on a node; one repetition from a common start\n",
+            "# Simulated: {} ranks on {}, {} on a node; one repetition from a common start\n",
             self.ranks, self.name, self.machine.per_node
         )
     }

@@ -57,7 +57,7 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
         let total = total(&site, counts)?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
-        let CutBlocks { places, held } = blocks.cut(&site, what, site.blocks(), BlockUse::Read)?;
+        let CutBlocks { places, held } = blocks.cut(&site, what, counts.len(), BlockUse::Read)?;
         let own = counts[site.rank as usize];
         let result = result.lend();
         site.count("the result", result.count, own)?;
