@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::format;
 use std::string::String;
 
-/// Layout of the page.
+/// The page's style sheet.
 const STYLE: &str = include_str!("page/style.css");
 
 impl Report {
@@ -42,7 +42,7 @@ fn page(report: &Report) -> String {
                     @for run in &report.floors { (facts(run, "floor")) }
                 }
                 (summary(report))
-                @for section in &report.sections { (whole(section, report)) }
+                @for section in &report.sections { (section_markup(section, report)) }
                 footer {
                     "A bar through a point spans its spread, as far as the plot has room. Lengths and rates are powers of 1024. \
                      Of several ranks the slowest one's time counts."
@@ -53,7 +53,7 @@ fn page(report: &Report) -> String {
     markup.into_string() + "\n"
 }
 
-/// What is known of a run.
+/// A run's name and the facts about it, such as its machine.
 fn facts(run: &Run, class: &str) -> Markup {
     html! {
         section class=(format!("run {class}")) {
@@ -65,7 +65,8 @@ fn facts(run: &Run, class: &str) -> Markup {
     }
 }
 
-/// A line for each table: who is faster on the whole.
+/// A row for each table: the geometric mean of the ratios of the first run to the best of the others, and the number
+/// of rows in which the first run is worse: these are lost.
 fn summary(report: &Report) -> Markup {
     let (rows, lost) = report.score();
     if rows == 0 {
@@ -100,33 +101,34 @@ fn summary(report: &Report) -> Markup {
     }
 }
 
-/// A section under its name, and each of its tables under a name of its own where there are several.
-fn whole(section: &Section, report: &Report) -> Markup {
+/// A section with its plots and tables. If it has several tables, each has a heading of its own.
+fn section_markup(section: &Section, report: &Report) -> Markup {
     let title = section.title();
     let named = |table: &Table| format!("{title}, {} ranks", table.subject.ranks);
     html! {
         @if let [table] = &section.tables[..] {
             h2 id=(anchor(&title, table)) { (named(table)) }
-            (shown(table, report))
+            (table_markup(table, report))
         } @else {
             h2 { (title) }
             (pictures(&plots::over_ranks(section, report)))
             @for table in &section.tables {
                 h3 id=(anchor(&title, table)) { (named(table)) }
-                (shown(table, report))
+                (table_markup(table, report))
             }
         }
     }
 }
 
 /// A table's plots and rows.
-fn shown(table: &Table, report: &Report) -> Markup {
+fn table_markup(table: &Table, report: &Report) -> Markup {
     html! {
         (pictures(&plots::over_sizes(table, report)))
         (figures(table, report))
     }
 }
 
+/// The plots, drawn as SVG.
 fn pictures(plots: &[plot::Plot]) -> Markup {
     html! {
         @if !plots.is_empty() {
@@ -135,7 +137,7 @@ fn pictures(plots: &[plot::Plot]) -> Markup {
     }
 }
 
-/// Every row, folded away where plots show the same.
+/// Every row of a table. The rows are folded away unless there is only one.
 fn figures(table: &Table, report: &Report) -> Markup {
     let (_, lost) = table.score();
     let mut grid = grid(table, report).into_iter();
@@ -164,7 +166,7 @@ fn figures(table: &Table, report: &Report) -> Markup {
     }
 }
 
-/// What links to a table name it by.
+/// The HTML id of a table's heading, the target of links.
 fn anchor(title: &str, table: &Table) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let title: String = title.chars().map(plain).collect();

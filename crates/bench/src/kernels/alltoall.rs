@@ -12,12 +12,14 @@ pub(super) const INFO: Info = Info::collective(
     |bytes, ranks| Room::both(bytes * ranks),
 );
 
-/// What comes of `from`: the block for this rank.
+/// The block that this rank must receive from rank `from`; `all` is the length of the whole receive buffer.
 fn block(sample: Sample, from: usize, all: usize) -> Piece {
     let first = sample.rank * (all / sample.ranks);
     Piece { from, first }
 }
 
+/// Writes this rank's pattern into the send buffer, and into the receive buffer the complement of the expected bytes,
+/// so that a block that does not arrive is noticed.
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     let all = turn.into.len();
     pattern::fill(sample, turn.out);
@@ -25,6 +27,7 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     turn.counts.fill(all / sample.ranks);
 }
 
+/// Calls alltoall `times` times, each with the next set of buffers.
 pub(super) fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
@@ -37,6 +40,7 @@ pub(super) fn repeat<C: Comm>(
     Ok(())
 }
 
+/// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let into = buffers.last().into;
     pattern::differ_blocks(sample, |from| block(sample, from, into.len()), into)

@@ -1,4 +1,4 @@
-//! Scatter: the root gives each rank its part of the root's bytes; the root turns round-robin.
+//! Scatter: the root sends each rank an equal part of its bytes. Each repetition has the next rank as its root.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
@@ -19,7 +19,7 @@ pub(super) const INFO: Info = Info {
     )
 };
 
-/// What comes of `root`.
+/// The part that this rank must receive from `root`; `length` is the length of a part.
 fn part(sample: Sample, root: usize, length: usize) -> Piece {
     Piece {
         from: root,
@@ -27,6 +27,8 @@ fn part(sample: Sample, root: usize, length: usize) -> Piece {
     }
 }
 
+/// Writes this rank's pattern into the send buffer, and into the receive buffer the complement of the expected bytes,
+/// so that a part that does not arrive is noticed.
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
     let piece = part(sample, 0, turn.into.len());
@@ -34,6 +36,7 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     turn.counts.fill(turn.into.len());
 }
 
+/// Calls scatter `times` times, each with the next root and the next set of buffers.
 pub(super) fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
@@ -47,6 +50,7 @@ pub(super) fn repeat<C: Comm>(
     Ok(())
 }
 
+/// The largest difference between a byte that the last scatter received and the expected byte; 0 if all are right.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let root = roots::last(sample.ranks, buffers.turns());
     let into = buffers.last().into;

@@ -1,16 +1,16 @@
-//! The text as numbered lines.
+//! Splits a benchmark listing into numbered lines and says of each whether it is a rule, a comment, blank or text.
 
 use super::Error;
 use core::iter::{Enumerate, Peekable};
 use core::str;
 
-/// Dashes that make a line a rule.
+/// The start of a rule; only dashes may follow.
 const RULE: &str = "#--------";
 
-/// What a line is.
+/// The kind of a line, with its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// `#` and dashes.
+    /// A separator: `#` and at least eight dashes.
     Rule,
     /// What follows a `#` in the first column, without the spaces around it.
     Comment(&'a str),
@@ -20,16 +20,16 @@ pub(super) enum Kind<'a> {
     Text(&'a str),
 }
 
-/// One line.
+/// One line of the listing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// The line number, from 1.
     pub(super) number: usize,
     pub(super) kind: Kind<'a>,
 }
 
 impl Line<'_> {
-    /// What is wrong with this line.
+    /// An error at this line; `why` says what is wrong.
     pub(super) fn error(&self, why: impl Into<alloc::string::String>) -> Error {
         Error {
             line: self.number,
@@ -38,10 +38,10 @@ impl Line<'_> {
     }
 }
 
-/// The lines that are left.
+/// An iterator over the lines of a listing.
 pub(super) struct Lines<'a> {
     rest: Peekable<Enumerate<str::Lines<'a>>>,
-    /// Number of the last line given out.
+    /// The number of the last line that `next` returned; 0 before the first.
     passed: usize,
 }
 
@@ -53,12 +53,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line, which stays.
+    /// The next line, without advancing.
     pub(super) fn peek(&mut self) -> Option<Line<'a>> {
         self.rest.peek().copied().map(line)
     }
 
-    /// The next line if it is a comment, without its `#`.
+    /// If the next line is a comment, advances and returns it without its `#`.
     pub(super) fn comment(&mut self) -> Option<&'a str> {
         match self.peek()?.kind {
             Kind::Comment(text) => {
@@ -69,14 +69,14 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Passes blank lines.
+    /// Advances to the next line that is not blank.
     pub(super) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(|line| line.kind == Kind::Blank) {
             self.next();
         }
     }
 
-    /// That the text ends where it should not.
+    /// An error after the last returned line, for a text that ends too early.
     pub(super) fn ended(&self, why: &str) -> Error {
         Error {
             line: self.passed + 1,
@@ -95,7 +95,8 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-fn line((before, text): (usize, &str)) -> Line<'_> {
+/// Classifies a line, given its index from 0 and its text.
+fn line((index, text): (usize, &str)) -> Line<'_> {
     let kind = if text.starts_with(RULE) && text.trim_end()[1..].bytes().all(|b| b == b'-') {
         Kind::Rule
     } else if let Some(comment) = text.strip_prefix('#') {
@@ -106,7 +107,7 @@ fn line((before, text): (usize, &str)) -> Line<'_> {
         Kind::Text(text.trim())
     };
     Line {
-        number: before + 1,
+        number: index + 1,
         kind,
     }
 }

@@ -1,15 +1,15 @@
-//! Storage of messages and receives by index, and linked queues of them.
+//! The matching queues of the simulator: linked lists of messages or of receives, whose entries live in a slab.
 
 use slab::Slab;
 
-/// The index that stands for none.
+/// The index that means "no entry".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// An entry of a queue.
+/// An entry of a [`MatchQueue`]: a message or a receive.
 pub(super) trait QueueEntry {
     /// The index of the next entry.
     fn next(&mut self) -> &mut u32;
-    /// The key of matching: the sender's rank and the tag.
+    /// What a message and a receive have in common if they match: the sender's rank and the tag.
     fn key(&self) -> (u32, u32);
 }
 
@@ -29,6 +29,7 @@ impl MatchQueue {
         len: 0,
     };
 
+    /// Appends the entry with this index.
     pub(super) fn push<T: QueueEntry>(&mut self, slab: &mut Slab<T>, index: u32) {
         *slab[index as usize].next() = NONE;
         match self.tail {

@@ -1,6 +1,6 @@
 //! k-nomial trees over aligned blocks of ranks.
 //!
-//! At level `l` of the tree to radix `k` the ranks are cut into blocks of `k^l`. One rank holds
+//! At level `l` of a tree with radix `k` the ranks are cut into blocks of `k^l`. One rank holds
 //! each block: the root where the block contains it, else the block's lowest rank. `k` neighbouring
 //! blocks form one block of the next level, and the holders that do not hold the larger block are
 //! the children of the one that does. So every child's subtree is a range of ranks adjacent to
@@ -12,18 +12,19 @@ use core::ops::Range;
 use super::{Subtrees, TreeEdge, TreePlace, levels_of};
 use crate::call::{Call, Parameters};
 
-/// The rounds that a tree to a radix takes at most.
+/// An upper bound of the rounds that a tree of `size` ranks with this radix takes.
 pub(crate) fn most_rounds(size: u32, radix: u32) -> u64 {
     u64::from(radix - 1) * u64::from(levels_of(size, radix))
 }
 
-/// One rank's place in the tree to a radix of its own.
+/// One rank's place in a k-nomial tree: its parent, its children and their subtrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
     rank: u32,
     size: u32,
     root: u32,
     radix: u32,
+    /// The level of the largest block that the rank holds; this block is the rank's subtree.
     top: u32,
 }
 
@@ -39,8 +40,9 @@ impl Knomial {
             radix,
             top: levels_of(size, radix),
         };
-        let held = |level: &u32| place.holder(level + 1, place.block(rank, level + 1)) != rank;
-        if let Some(top) = (0..place.top).find(held) {
+        let has_other_holder_above =
+            |level: &u32| place.holder(level + 1, place.block(rank, level + 1)) != rank;
+        if let Some(top) = (0..place.top).find(has_other_holder_above) {
             place.top = top;
         }
         place
@@ -57,15 +59,15 @@ impl Knomial {
         (self.rank != self.root).then(|| self.holder(above, self.block(self.rank, above)))
     }
 
-    /// The `n`-th slot that a scatter serves: the highest level first, and within a level the last block,
-    /// which may be partial, last.
+    /// The slot of the child that a scatter sends to as its `n`-th: the highest level first, and within a level the
+    /// last block, which may be partial, last.
     pub(crate) const fn served(&self, n: u32) -> u32 {
         let (levels, sibling) = (n / self.siblings(), n % self.siblings());
         (self.top - 1 - levels) * self.siblings() + sibling
     }
 
-    /// The rounds from this rank having a message to its whole subtree having it. Of the children's subtrees
-    /// of one level, all but one are full and take the same number of rounds.
+    /// The rounds that a message takes from this rank to its whole subtree, with one send a round. Of the children's
+    /// subtrees of one level, all but one are full and take the same number of rounds.
     fn rounds_below(&self) -> u32 {
         let (mut sent, mut rounds) = (0, 0);
         for at in (0..self.places()).rev() {
@@ -83,7 +85,7 @@ impl Knomial {
         rounds
     }
 
-    /// The most children that a level may bring.
+    /// The most children that a rank has at one level.
     const fn siblings(&self) -> u32 {
         self.radix - 1
     }

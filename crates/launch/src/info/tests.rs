@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// A made-up system whose shared memory works if `memfd` is there, and whose TCP settings are wrong.
 fn info(memfd: bool) -> SystemInfo {
     let part = Facility {
         name: "memfd",
@@ -65,6 +66,7 @@ fn json_has_format_and_version() {
 #[test]
 fn this_system_has_a_usable_transport() {
     let info = collect();
+    // The first transport is shm, the second tcp.
     assert!(info.transports[0].used, "{}", show::text(&info));
     let why = &info.transports[1].why;
     assert!(

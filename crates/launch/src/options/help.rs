@@ -3,13 +3,15 @@
 use super::{OptionRow, OptionTable, SingleDash};
 use crate::columns::wrapped;
 
-/// Columns of a help text.
+/// The longest line of a help text, in characters.
 const WIDTH: usize = 110;
-/// The widest column of names and values; a longer one has a line of its own.
+/// The widest column of option names and values, in characters. Longer ones have a line of their own, and their
+/// help follows on the next line.
 const NAMES_MAX: usize = 30;
 
 impl<T> OptionTable<T> {
-    /// What `--help` prints: the introduction, every group of options, the rest.
+    /// The text that `--help` prints: the introduction, every group of options, and the closing text. Options without
+    /// a help text are left out.
     pub(crate) fn help(&self) -> String {
         let head = |row: &OptionRow<T>| {
             let names = row.names.iter().map(|name| dashed(name, self.single_dash));
@@ -49,7 +51,8 @@ impl<T> OptionTable<T> {
     }
 }
 
-/// A name as the help shows it.
+/// An option's name with its dashes: one for a letter, else two. Where a single dash may start a whole name, as
+/// `mpiexec` allows, names of up to three letters have one dash too.
 pub(super) fn dashed(name: &str, single_dash: SingleDash) -> String {
     let is_short = name.len() == 1 || single_dash == SingleDash::Names && name.len() <= 3;
     format!("{}{name}", if is_short { "-" } else { "--" })

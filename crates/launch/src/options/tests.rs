@@ -1,4 +1,5 @@
-//! Tests of the reader with a small table, and checks that every subcommand's table passes.
+//! Tests of option parsing with a small table, and [`OptionTable::assert_sound`], with which the tests of each
+//! subcommand check their own table.
 
 use super::*;
 
@@ -25,6 +26,7 @@ const GROUPS: &[OptionGroup<Sample>] = &[OptionGroup { title: "Options", rows: &
     help(), version(),
 ] }];
 
+/// A table of [`GROUPS`] that treats single dashes and operands as given.
 const fn table(single_dash: SingleDash, operands: Operands<Sample>) -> OptionTable<Sample> {
     OptionTable {
         command: "sample",
@@ -36,6 +38,7 @@ const fn table(single_dash: SingleDash, operands: Operands<Sample>) -> OptionTab
     }
 }
 
+/// Options as GNU programs read them: letters join, and operands may stand between options.
 const GNU: OptionTable<Sample> = table(
     SingleDash::Letters,
     Operands::Each(|o, v| {
@@ -43,12 +46,14 @@ const GNU: OptionTable<Sample> = table(
         Ok(())
     }),
 );
+/// Options as `mpiexec` reads them: a single dash may start a name, and the first operand is the program.
 const MPIEXEC: OptionTable<Sample> = table(SingleDash::Names, Operands::Program);
 
 fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(OsString::from).collect()
 }
 
+/// The options of a line, or the error message.
 fn read(table: &OptionTable<Sample>, line: &str) -> Result<Sample, String> {
     let mut sample = Sample::default();
     table.read(&words(line), &mut sample).map(|_| sample)

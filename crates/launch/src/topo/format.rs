@@ -1,22 +1,26 @@
-//! The formats of a machine, and their names.
+//! The formats of a machine's topology, and their names.
 
 use std::path::Path;
 
 use crate::diagnostics::choose;
 
-/// The format of a machine.
+/// The format of a machine's topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TopoFormat {
     /// Text, as lstopo prints it.
     #[default]
     Text,
+    /// A JSON document.
     Json,
+    /// A picture.
     Svg,
+    /// XML, as hwloc names this format.
     Xml,
+    /// A one-line description, as hwloc names this format.
     Synthetic,
 }
 
-/// Names of formats, which are also endings of files.
+/// The names of formats. They are also the extensions of file names.
 const NAMES: &[(&str, TopoFormat)] = &[
     ("text", TopoFormat::Text),
     ("txt", TopoFormat::Text),
@@ -31,18 +35,18 @@ impl TopoFormat {
     /// The format of this name.
     ///
     /// # Errors
-    /// A sentence with all names.
+    /// A message that lists all names.
     pub(super) fn named(name: &str) -> Result<Self, String> {
         choose("format", name, NAMES)
     }
 
-    /// The format of a file by the ending of its name.
+    /// The format that a file's extension names.
     ///
     /// # Errors
-    /// A sentence with all endings.
+    /// A message that lists all extensions.
     pub(super) fn of_file(path: &Path) -> Result<Self, String> {
-        let ending = path.extension().unwrap_or_default().to_string_lossy();
-        Self::named(&ending).map_err(|_| {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        Self::named(&extension).map_err(|_| {
             format!(
                 "{}: the ending names no format; known are .txt, .svg, .xml, .json and .synthetic, or give --format",
                 path.display()

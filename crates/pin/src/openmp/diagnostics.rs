@@ -1,4 +1,5 @@
-//! Diagnostics of thread settings: warnings in the words of OpenMP runtimes, and hints that point into the text.
+//! Collects what is wrong with OpenMP thread settings: warnings in the words of OpenMP runtimes, and hints that
+//! show the wrong place in a setting's text.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +10,7 @@ use oxmpi_text::Error;
 use crate::openmp::message::Message;
 use crate::placement::Warning;
 
-/// What could not be done as asked.
+/// The warnings and hints about settings that could not be followed.
 #[derive(Default)]
 pub(crate) struct Diagnostics {
     pub(crate) warnings: Vec<Warning>,
@@ -17,18 +18,18 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// A message about the setting `name`.
+    /// Adds a warning about the setting `name`.
     pub(crate) fn say(&mut self, name: &str, message: &Message) {
         self.warnings.push(message.about(name));
     }
 
-    /// A message about something in the `text` of the setting `name`, and what would have been right there.
+    /// Adds a warning about the setting `name`, and a hint that shows `error` in the setting's `text`.
     pub(crate) fn wrong(&mut self, name: &str, text: &str, message: &Message, error: Error) {
         self.say(name, message);
         self.hints.push(format!("{name}: {}", error.show(text)));
     }
 
-    /// Those of the settings that are given are ignored because of another.
+    /// Warns of each of `settings` that has a value: it is ignored because the setting `by` overrides it.
     pub(crate) fn overridden(
         &mut self,
         settings: &[(&'static str, Option<&str>)],

@@ -6,24 +6,25 @@ use std::collections::{BTreeMap, HashMap};
 use super::{ProcessManager, get_published};
 use crate::error::{Error, Result};
 
-/// The key of the number of nodes, or of the rank whose settings differ.
+/// The key under which rank 0 publishes the number of nodes, or [`DIFFERS`] and a rank whose settings differ.
 const NODES: &str = "oxmpi-nodes";
-/// The prefix of the rank whose settings differ from those of rank 0.
+/// The value's prefix before the rank whose settings differ from those of rank 0.
 const DIFFERS: &str = "other:";
-/// The key of the nodes and local ranks of all ranks, with the number of a piece of the list.
+/// The start of the keys of the list of [`NodeRank`]s of all ranks; the number of the piece of the list follows.
 const NODE_RANKS: &str = "oxmpi-node-ranks";
-/// The key of the leaders of all nodes, with the number of a piece of the list.
+/// The start of the keys of the list of all nodes' leaders; the number of the piece of the list follows.
 const LEADERS: &str = "oxmpi-leaders";
 
-/// Rows under one key: as many as process managers take with the longest numbers.
+/// List entries under one key. With the longest numbers they still fit the 1000 bytes that process managers take as
+/// a value.
 const ROWS_PER_KEY: u32 = 32;
 
-/// A rank's node and its rank there.
+/// A rank's node and local rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeRank {
-    /// The number of its node.
+    /// The number of the rank's node.
     pub(super) node: u32,
-    /// Its rank among the node's ranks, which are in the order of their numbers.
+    /// The local rank: how many lower ranks are on the same node.
     pub(super) place: u32,
     /// The first rank of the node.
     pub(super) leader: u32,
@@ -39,17 +40,17 @@ pub(super) struct JobNodes {
 }
 
 impl JobNodes {
-    /// The nodes of ranks with these node names, in the order of ranks.
+    /// Numbers the nodes, given each rank's node name in the order of ranks.
     pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut known = HashMap::new();
-        let (mut leaders, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut leaders, mut counts, mut local_ranks) = (Vec::new(), Vec::new(), Vec::new());
         for (rank, name) in (0..).zip(names) {
             let node: usize = *known.entry(name).or_insert(leaders.len());
             if node == leaders.len() {
                 leaders.push(rank);
                 counts.push(0);
             }
-            places.push((node, counts[node]));
+            local_ranks.push((node, counts[node]));
             counts[node] += 1;
         }
         let node_rank = |(node, place): (usize, u32)| NodeRank {
@@ -59,7 +60,7 @@ impl JobNodes {
             ranks: counts[node],
         };
         Self {
-            node_ranks: places.into_iter().map(node_rank).collect(),
+            node_ranks: local_ranks.into_iter().map(node_rank).collect(),
             leaders,
         }
     }
@@ -100,6 +101,7 @@ pub(super) fn publish_differing_rank(manager: &mut ProcessManager, rank: u32) ->
     manager.put(NODES, &format!("{DIFFERS}{rank}"))
 }
 
+/// Publishes a list in pieces of [`ROWS_PER_KEY`] entries.
 fn publish<const N: usize>(
     manager: &mut ProcessManager,
     key: &str,
@@ -109,7 +111,7 @@ fn publish<const N: usize>(
     pieces.try_for_each(|(number, piece)| manager.put(&format!("{key}-{number}"), &write(piece)))
 }
 
-/// What rank 0 has published. Lists are read piece by piece, and kept.
+/// The nodes as rank 0 has published them. A piece of a list is read when it is first needed, and kept.
 #[derive(Debug)]
 pub(super) struct PublishedNodes {
     /// The number of nodes.
@@ -119,7 +121,7 @@ pub(super) struct PublishedNodes {
 }
 
 impl PublishedNodes {
-    /// The number of nodes, or the first rank whose settings differ from those of rank 0.
+    /// Reads the number of nodes, or as the inner error a rank whose settings differ from those of rank 0.
     pub(super) fn ask(manager: &mut ProcessManager) -> Result<Result<Self, u32>> {
         let text = get_published(manager, 0, NODES)?;
         let wrong = |_| malformed_list(NODES, &text);
@@ -156,6 +158,7 @@ impl PublishedNodes {
     }
 }
 
+/// A list that rank 0 has published in pieces, with the pieces read so far.
 #[derive(Debug)]
 struct PublishedList<const N: usize> {
     key: &'static str,
@@ -170,6 +173,7 @@ impl<const N: usize> PublishedList<N> {
         }
     }
 
+    /// Entry `index` of the list.
     fn at(&mut self, manager: &mut ProcessManager, index: u32) -> Result<[u32; N]> {
         let (number, at) = (index / ROWS_PER_KEY, (index % ROWS_PER_KEY) as usize);
         if !self.pieces.contains_key(&number) {
@@ -186,7 +190,7 @@ impl<const N: usize> PublishedList<N> {
     }
 }
 
-/// The numbers of a row separated by dots, and rows by commas.
+/// Entries as text: dots separate the numbers of an entry, commas the entries.
 fn write<const N: usize>(rows: &[[u32; N]]) -> String {
     let rows = rows.iter().map(|row| row.map(|n| n.to_string()).join("."));
     rows.collect::<Vec<_>>().join(",")
@@ -239,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_fits_the_managers() {
+    fn written_entries_read_back_and_fit_a_published_value() {
         let rows = [[9_999_999, 99_999, 9_999_999, 99_999]; ROWS_PER_KEY as usize];
         let text = write(&rows);
         assert!(text.len() <= 1000, "{}", text.len());

@@ -1,17 +1,18 @@
 //! Counters for barriers without messages: [`BarrierCount`].
 //!
-//! Every rank has a word that only it writes: how many barriers it has entered. A rank leaves a barrier when
-//! all others have entered as many as itself. So a rank that shares its processor runs once a barrier, and
-//! all see what it wrote before.
+//! Every rank has a word that only it writes: the number of barriers that it has entered. A rank leaves a
+//! barrier when every other rank has entered at least as many as itself. So a rank that shares its processor has to
+//! run only once for each barrier. After the barrier every rank sees what the others wrote before it.
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 
-/// The count of barriers that one rank has entered.
+/// The number of barriers that one rank has entered, in memory that the ranks share.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierCount<W> {
     words: W,
+    /// The index of the rank's word.
     at: usize,
 }
 
@@ -26,13 +27,14 @@ impl<W: SharedWords> BarrierCount<W> {
         Self { words, at }
     }
 
-    /// Enters barrier number `count` of this rank, from 1 on.
+    /// Enters this rank's `count`-th barrier; the first is 1. Only the rank itself may call this.
     pub fn enter(&self, count: u64) {
         // SAFETY: `new` checked the index.
         unsafe { self.words.store(self.at, count, Ordering::Release) };
     }
 
-    /// How many barriers the rank has entered. What it wrote before is visible then.
+    /// How many barriers the rank has entered. The caller then sees everything that the rank wrote before it entered
+    /// them.
     #[inline]
     #[must_use]
     pub fn entered(&self) -> u64 {

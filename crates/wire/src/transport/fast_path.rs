@@ -1,9 +1,9 @@
 //! The fast path of a blocking receive: it takes a short message from the transport without a request.
 //!
-//! If nothing has to be matched before, the receive compares the frame at the head of its source's queue with
+//! If no earlier message has to be matched first, the receive compares the frame at the head of its source's queue with
 //! an [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in
 //! place overrides [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes
-//! the message, and passes all else to the engine.
+//! the message, and passes everything else to the caller's sink.
 //!
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 
@@ -14,8 +14,9 @@ use crate::header::{Envelope, Header};
 /// The envelopes that a receive on the fast path takes: one tag, or any tag of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeFilter {
-    /// [`Envelope::packed`]; only the bits in `mask` count.
+    /// The wanted envelope, as [`Envelope::packed`] writes it.
     envelope: u64,
+    /// The bits of the envelope that are compared.
     mask: u64,
 }
 
@@ -28,7 +29,7 @@ pub struct ShortMessage {
     pub tag: u32,
     /// Its length in bytes.
     pub len: u32,
-    /// The transport has other work, which only a poll does: poll soon.
+    /// The transport has work left that only a full poll does: the caller should poll soon.
     pub poll: bool,
 }
 
@@ -64,13 +65,16 @@ impl EnvelopeFilter {
     }
 }
 
-/// The default of [`Rx::poll_short`], made of the transport's other polls.
+/// The default of [`Rx::poll_short`]: receives at most one short message by the transport's other polls.
+///
+/// `from` names the sender; `None` takes a message of any sender. The bytes go into `buffer`. Everything else that
+/// the poll finds goes to `sink`.
 pub fn poll_short<R, T, C, S>(
     rx: &mut R,
     tx: &mut T,
     from: Option<Peer>,
     wanted: EnvelopeFilter,
-    body: &C,
+    buffer: &C,
     sink: &mut S,
 ) -> Option<ShortMessage>
 where
@@ -82,8 +86,8 @@ where
         sink,
         from,
         wanted,
-        body,
-        open: true,
+        buffer,
+        may_take: true,
         taken: None,
     };
     match from {
@@ -98,24 +102,25 @@ struct ShortSink<'a, S, C> {
     sink: &'a mut S,
     from: Option<Peer>,
     wanted: EnvelopeFilter,
-    body: &'a C,
-    /// Nothing has arrived yet that has to be handled before the next frame.
-    open: bool,
+    /// The memory of the receive.
+    buffer: &'a C,
+    /// No frame and no loss of a peer has come in this poll yet, so the next frame may be taken.
+    may_take: bool,
     taken: Option<ShortMessage>,
 }
 
 impl<T, S: Sink<T>, C: Bytes> Sink<T> for ShortSink<'_, S, C> {
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
         // A poll of one peer may also hand over the last frames of a lost peer.
-        let wanted = self.open
+        let wanted = self.may_take
             && self.from.is_none_or(|wanted| wanted == from)
             && head.is_plain()
             && self.wanted.matches(head.envelope.packed())
-            && u64::from(head.len) <= self.body.len()
+            && u64::from(head.len) <= self.buffer.len()
             && body.left() as u64 == u64::from(head.len);
-        self.open = false;
+        self.may_take = false;
         if wanted {
-            self.body.fill(0, body);
+            self.buffer.fill(0, body);
             self.taken = Some(ShortMessage {
                 from,
                 tag: head.envelope.tag,
@@ -136,7 +141,7 @@ impl<T, S: Sink<T>, C: Bytes> Sink<T> for ShortSink<'_, S, C> {
     }
 
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
-        self.open = false;
+        self.may_take = false;
         self.sink.lost(tx, peer, why);
     }
 }

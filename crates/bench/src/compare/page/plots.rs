@@ -1,4 +1,4 @@
-//! Which plots show a table or a section.
+//! Makes the plots of a report's tables and sections.
 
 use super::super::report::{Report, Row, Section, Table};
 use super::super::run::{Figure, Unit};
@@ -7,13 +7,13 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What stands at the line of what the machine reaches without message passing.
+/// The name of the line for the floor: what the machine reaches without message passing.
 const FLOOR: &str = "floor";
 
-/// The most lines for lengths of messages.
+/// The most message lengths that plots over ranks show.
 const LENGTHS_MAX: usize = 4;
 
-/// A table's time, bandwidth and ratios over the lengths of messages, as far as there are several lengths.
+/// A table's time, bandwidth and ratios over the message length; no plot if the table has only one length.
 pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
     if table.rows.len() < 2 || table.subject.unit != Unit::Microseconds {
         return Vec::new();
@@ -47,7 +47,8 @@ pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
     plots
 }
 
-/// Time over ranks: of one run a line for each of a few lengths, of several a plot for each.
+/// Time over the number of ranks, for a few message lengths. One run has one plot with a line for each length. Several
+/// runs have one plot for each length, with a line for each run.
 pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
     let tables = &section.tables;
     if tables.len() < 2 || tables[0].subject.unit != Unit::Microseconds {
@@ -114,11 +115,11 @@ fn lengths(tables: &[Table]) -> Vec<u64> {
     }
     let last = common.len().saturating_sub(1);
     let count = common.len().min(LENGTHS_MAX);
-    let place = |number: usize| number * last / (count - 1).max(1);
-    (0..count).map(|number| common[place(number)]).collect()
+    let index = |number: usize| number * last / (count - 1).max(1);
+    (0..count).map(|number| common[index(number)]).collect()
 }
 
-/// A line for each run and one for the floor; `shown` makes the time of a row what is shown.
+/// A line for each run and one for the floor. `shown` turns the point of a row's time into the point to draw.
 fn lines(
     table: &Table,
     report: &Report,
@@ -154,7 +155,7 @@ fn lines(
     lines
 }
 
-/// Lines without the points that a logarithmic axis has no place for.
+/// Removes the points that a logarithmic axis cannot show, and lines without points.
 fn positive(mut lines: Vec<PlotSeries>) -> Vec<PlotSeries> {
     for line in &mut lines {
         line.points.retain(|point| point.y > 0.0);
@@ -193,7 +194,7 @@ fn ratios(table: &Table, report: &Report) -> Vec<PlotSeries> {
     positive(series)
 }
 
-/// Where a figure stands in a plot; one that something is wrong with stands in the table only.
+/// The point of a figure at `x`. None for a figure that is not sound: only the table shows it.
 fn point(x: f64, figure: &Figure) -> Option<PlotPoint> {
     Some(PlotPoint {
         x,

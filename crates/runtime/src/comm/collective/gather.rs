@@ -11,12 +11,12 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{Area, Threading};
 
-/// What errors call the buffer that only the root gives.
+/// The name of the root's `all` in the error about a rank that must or must not pass it.
 const RESULT: &str = "room for the result";
 
 /// Gives the root the values of every rank, the same number from each, in the order of the ranks
-/// (`MPI_Igather`). Only the root gives `all`. Between two groups it gets those of the remote group; `values`
-/// of its own group are not used.
+/// (`MPI_Igather`). Only the root gives `all`. On an intercommunicator the root gets the values of the remote
+/// group; the `values` of its own group are not used.
 pub fn gather<T: Data, I: Slice<T>>(
     values: I,
     all: Option<&mut [T]>,
@@ -119,7 +119,7 @@ impl<A: Threading> Comm<A> {
     /// (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
     ///
     /// # Errors
-    /// As there.
+    /// As [`Comm::gather`].
     pub fn gather_in_place<T: Data>(&self, all: &mut [T]) -> Result<()> {
         self.run(super::gather_in_place(all))
     }
@@ -142,7 +142,7 @@ impl<A: Threading> Comm<A> {
     /// other ranks call [`gatherv`](Comm::gatherv).
     ///
     /// # Errors
-    /// As there.
+    /// As [`Comm::gatherv`].
     pub fn gatherv_in_place<T: Data>(&self, all: Blocks<'_, &mut [T]>) -> Result<()> {
         self.run(super::gatherv_in_place(all))
     }

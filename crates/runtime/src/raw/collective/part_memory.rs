@@ -1,4 +1,4 @@
-//! Maps the parts of a plan to memory.
+//! Maps the parts of a collective's plan to the memory of the call: its input, output and scratch buffers.
 
 use std::iter;
 
@@ -13,14 +13,14 @@ use super::super::state::{Area, Buffers};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartOutside;
 
-/// The memory of one rank's call.
+/// The buffers of one rank's call, and the sizes that turn element numbers into bytes.
 #[derive(Clone, Copy)]
 pub(super) struct PartMemory<'a> {
     pub(super) buffers: &'a Buffers,
     pub(super) scratch: RawBytes,
     /// Bytes of one element.
     pub(super) element: u64,
-    /// Bytes of one block where all are equally long.
+    /// Bytes of one block where all blocks of a buffer are equally long.
     pub(super) block: u64,
 }
 
@@ -52,7 +52,8 @@ impl<'a> PartMemory<'a> {
         bytes.part(at, count, stride, part.times)
     }
 
-    /// The part as ranges without gaps, in message order; the first one that is outside ends them.
+    /// The part as ranges without gaps, in message order; a range that is outside its buffer ends them with
+    /// an error.
     pub(super) fn pieces(
         self,
         part: Part,
@@ -97,12 +98,12 @@ impl<'a> PartMemory<'a> {
             }
             _ => return None,
         };
-        let around = matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_));
+        let wraps = matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_));
         let walk = BlockWalk {
             blocks_of,
             index,
             // The first block occurs twice where the last one continues in the first.
-            hops: if around {
+            visits_left: if wraps {
                 blocks_of.len() + 1
             } else {
                 blocks_of.len()
@@ -119,7 +120,7 @@ impl<'a> PartMemory<'a> {
     }
 }
 
-/// One range, or blocks as if they lay side by side.
+/// The memory that a walk visits: one range, or blocks as if they lay side by side.
 #[derive(Clone, Copy)]
 enum BlockList<'a> {
     One(RawBytes),
@@ -142,17 +143,18 @@ impl BlockList<'_> {
     }
 }
 
-/// Iterates over blocks, starting at any of them, and from the last one on to the first.
+/// Iterates over the bytes of blocks from block `index` on; after the last block comes the first.
 struct BlockWalk<'a> {
     blocks_of: BlockList<'a>,
+    /// The block to visit next.
     index: usize,
-    /// Blocks that are left to visit.
-    hops: usize,
-    /// Longer blocks are left out; in bytes.
+    /// How many more blocks may be visited; needing more is an error.
+    visits_left: usize,
+    /// The walk skips blocks of more bytes than this.
     limit: u64,
-    /// Bytes to skip.
+    /// Bytes left to skip before the first byte to return.
     skip: u64,
-    /// Bytes to give.
+    /// Bytes left to return.
     left: u64,
 }
 
@@ -163,11 +165,11 @@ impl Iterator for BlockWalk<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         while self.left > 0 {
             let block = self.blocks_of.get(self.index);
-            let (Some(block), Some(hops)) = (block, self.hops.checked_sub(1)) else {
+            let (Some(block), Some(visits_left)) = (block, self.visits_left.checked_sub(1)) else {
                 self.left = 0;
                 return Some(Err(PartOutside));
             };
-            self.hops = hops;
+            self.visits_left = visits_left;
             self.index = (self.index + 1) % self.blocks_of.len();
             if block.len() > self.limit {
                 continue;
@@ -184,14 +186,15 @@ impl Iterator for BlockWalk<'_> {
     }
 }
 
-/// Whether the elements of a part are contiguous or at equal distances. A part that wraps around is, where it
-/// does not reach the end.
+/// Whether the elements of a part are contiguous or at equal distances. This holds for
+/// a part with a wrap-around only if it ends before it wraps.
 fn is_layout(part: Part) -> bool {
     let reach = part.first.checked_add(part.count);
     part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap)
 }
 
-/// Corresponding ranges of two sequences of pieces, cut where either is cut. The rest of the longer sequence
+/// Pairs of equally long ranges, one from each of two sequences of pieces: a range ends where a piece of either
+/// sequence ends. The rest of the longer sequence
 /// is left out.
 pub(super) fn pairs(
     ones: impl Iterator<Item = Result<RawBytes, PartOutside>>,
@@ -200,12 +203,12 @@ pub(super) fn pairs(
     let (mut ones, mut others) = (ones, others);
     let (mut one, mut other) = (RawBytes::empty(), RawBytes::empty());
     iter::from_fn(move || {
-        for (piece, row) in [
+        for (piece, rest) in [
             (&mut one, &mut ones as &mut dyn Iterator<Item = _>),
             (&mut other, &mut others),
         ] {
             while piece.len() == 0 {
-                match row.next()? {
+                match rest.next()? {
                     Ok(next) => *piece = next,
                     Err(outside) => return Some(Err(outside)),
                 }

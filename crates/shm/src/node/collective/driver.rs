@@ -1,31 +1,33 @@
-//! What a collective asks of its caller: [`CollectiveDriver`].
+//! The interface through which an intra-node collective waits, wakes and reduces: [`CollectiveDriver`].
 
 use oxmpi_os::RawBytes;
 
 use super::awaited::AwaitedSteps;
 
-/// What a collective needs from its caller: waiting, waking and the operation of a reduction.
+/// The services that the caller of an intra-node collective provides: waiting, waking and the operation of a
+/// reduction.
 pub trait CollectiveDriver {
-    /// The error by which a collective ends early.
+    /// The error with which a collective ends early.
     type Error;
 
-    /// Polls, with a PAUSE each, before [`CollectiveDriver::wait`].
+    /// How many times the collective polls before it calls [`CollectiveDriver::wait`]. Each poll goes
+    /// with a PAUSE instruction.
     fn polls(&self) -> u32;
 
-    /// Waits until what is awaited has arrived, and makes progress elsewhere or sleeps meanwhile.
+    /// Waits until the steps `awaited` are complete. Meanwhile it makes progress elsewhere or sleeps.
     ///
     /// # Errors
-    /// When it never arrives.
+    /// When the steps can no longer complete.
     fn wait(&mut self, awaited: AwaitedSteps) -> Result<(), Self::Error>;
 
-    /// Yields, since this rank has done its part of a long call: ranks that share its processor may do
+    /// Yields the processor after this rank's part of a long call, so that ranks that share the processor can do
     /// theirs.
     fn yield_to_colocated(&mut self);
 
-    /// The error for memory of `rank`, a number on the node, that cannot be read any more.
+    /// Makes the error for the case that the memory of local rank `rank` can no longer be read.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
 
-    /// Wakes the sleeping ranks of `ranks`: numbers on the node, a bit each.
+    /// Wakes those of `ranks` that sleep; bit `n` stands for local rank `n`.
     fn wake(&mut self, ranks: u64);
 
     /// Computes `into = into op from`, element by element. Both are whole elements in this process's own

@@ -1,4 +1,4 @@
-//! Whether peers are alive and their rings sound, and what their loss ends.
+//! Detects dead peers, peers that left and corrupt rings, and ends the links to them.
 
 use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Sink};
 
@@ -7,14 +7,16 @@ use crate::transport::link::{LinkState, ReceiveLink};
 use crate::transport::tx::ShmTx;
 
 impl<B: Bytes> ShmRx<B> {
-    /// Checks whether peers are alive and their rings sound.
+    /// Checks every peer: ends the link to one that died or left, and reports a corrupt ring. Returns how many
+    /// frames and events went to `sink`.
     #[cold]
     #[inline(never)]
     pub(super) fn look<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
-        // All senders count their announcements in one word, so a broken sender can undo another's.
+        // All senders count their announcements in one word, so a corrupt sender can
+        // undo another's: look for announced links here too.
         self.admit();
         let mut moved = 0;
-        // Where the check fails (no memory for the list), the next one comes soon.
+        // If the check itself fails (no memory for the list), the next one finds the dead peers.
         for peer in self.watch.ended().unwrap_or_default() {
             if !self.segment.exit_flag(peer).left() {
                 moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
@@ -34,7 +36,7 @@ impl<B: Bytes> ShmRx<B> {
         moved
     }
 
-    /// Takes in what `peer` has sent, which sends nothing more, and ends everything with it.
+    /// Receives the frames that `peer` sent before it ended, then ends the link to it.
     pub(super) fn lose_after_all<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
@@ -53,6 +55,7 @@ impl<B: Bytes> ShmRx<B> {
         moved + self.lose(peer, why, tx, sink)
     }
 
+    /// Ends the link to `peer` and reports its loss to `sink`, once. Frames still in its ring are dropped.
     pub(super) fn lose<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
@@ -63,10 +66,10 @@ impl<B: Bytes> ShmRx<B> {
         if !tx.as_tx().lose(peer, why) {
             return 0;
         }
-        // The peer's announcement stays, and the link is not taken up again.
+        // The peer's announcement stays, but `admit` does not open the link again.
         self.links[peer as usize] = ReceiveLink::shut(peer, LinkState::Lost);
         self.open.retain(|&open| open != peer);
-        // `turn` may be an index beyond the links that are left.
+        // `turn`, the index into `open` from which polls go on, may be beyond its new end.
         self.turn = 0;
         let moved = ShmTx::advance(tx, sink);
         sink.lost(tx, Peer(peer), why);

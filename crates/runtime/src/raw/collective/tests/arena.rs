@@ -1,4 +1,4 @@
-//! The memory that one rank calls a collective with, and what must be in it at the end.
+//! The buffers with which one rank of a test calls a collective, and the check of their contents afterwards.
 
 use oxmpi_coll::check::{Blocks as Cut, Case, Ranks, Task};
 use oxmpi_os::RawBytes;
@@ -8,13 +8,13 @@ use crate::data::target;
 use crate::raw::scratch::Scratch;
 use crate::raw::state::{Area, BlockRanges, Buffers, Neighbors};
 
-/// What is reduced: a map of numbers, `x` to `a x + b`.
+/// The element of test reductions: the map of `x` to `a x + b`, as `[a, b]`. Composing maps does not commute.
 pub(super) type Element = [u64; 2];
 
-/// Bytes between two places.
+/// Bytes of unused memory after each block.
 const GAP: u64 = 16;
 
-/// The two maps one after the other; where order must not matter, their sum.
+/// The reduction operation: the composition of two maps, or their sum where the operation must commute.
 pub(super) fn combine(commutative: bool, left: Element, right: Element) -> Element {
     match commutative {
         true => [0, 1].map(|at: usize| left[at].wrapping_add(right[at])),
@@ -25,7 +25,7 @@ pub(super) fn combine(commutative: bool, left: Element, right: Element) -> Eleme
     }
 }
 
-/// Element `at` of what a rank gives.
+/// Element `at` of the input of `rank`.
 fn element(rank: u32, at: u64) -> Element {
     let mixed = |salt: u64| {
         (u64::from(rank) << 40 ^ at ^ salt << 56)
@@ -36,17 +36,19 @@ fn element(rank: u32, at: u64) -> Element {
     [mixed(1) | 1, mixed(2) >> 7]
 }
 
-/// Where a rank's elements are.
+/// The input and output buffers of one rank.
 pub(super) struct Arena {
     /// Aligned for an [`Element`].
     _memory: [Scratch; 2],
+    /// The input, then the output.
     areas: [Area; 2],
     neighbors: Option<std::sync::Arc<Neighbors>>,
+    /// The collective reduces, so an element is an [`Element`]; else it is one byte.
     reduces: bool,
 }
 
 impl Arena {
-    /// Memory for one rank's share of the case, with what it gives.
+    /// Allocates the buffers of `rank` for the case, and writes its input.
     pub(super) fn new(case: &Case, rank: u32, task: &Task) -> Self {
         let reduces = case.collective.reduces();
         let element = if reduces {
@@ -54,7 +56,7 @@ impl Arena {
         } else {
             1
         };
-        // Some ranks' have gaps.
+        // The seed decides which blocks have gaps between their elements.
         let seed = case.seed + u64::from(rank);
         let mut memory = [Scratch::default(), Scratch::default()];
         let mut areas = [Area::empty(), Area::empty()];
@@ -74,8 +76,8 @@ impl Arena {
             neighbors,
             reduces,
         };
-        arena.give(0, 0..task.input, rank);
-        arena.give(1, task.held.clone(), rank);
+        arena.write_elements(0, 0..task.input, rank);
+        arena.write_elements(1, task.held.clone(), rank);
         arena
     }
 
@@ -87,13 +89,13 @@ impl Arena {
         }
     }
 
-    /// Overwrites so many elements of the output.
+    /// Overwrites the first `elements` elements of the output with values that no rank contributes.
     pub(super) fn forget(&self, elements: u64) {
-        self.give(1, 0..elements, u32::MAX);
+        self.write_elements(1, 0..elements, u32::MAX);
     }
 
-    /// Puts the rank's first elements into a range of elements of an area.
-    fn give(&self, area: usize, range: std::ops::Range<u64>, rank: u32) {
+    /// Writes the first elements of `rank`'s input into a range of elements of an area: 0 is the input, 1 the output.
+    fn write_elements(&self, area: usize, range: std::ops::Range<u64>, rank: u32) {
         let bytes: Vec<u8> = (0..range.end - range.start)
             .flat_map(|at| self.bytes_of(element(rank, at)))
             .collect();
@@ -107,12 +109,12 @@ impl Arena {
         }
     }
 
-    /// Checks that the output holds what the contract says.
+    /// Checks that the output holds what `task` expects; `what` names the case in the panic message.
     pub(super) fn check(&mut self, case: &Case, task: &Task, what: impl Fn() -> String) {
         let size = self.bytes_of([0; 2]).len() as u64;
         for expected in &task.expected {
             let range = expected.elements.clone();
-            let mut found = Bag(Vec::new());
+            let mut found = Collected(Vec::new());
             for piece in self.pieces(1, range.start * size, (range.end - range.start) * size) {
                 piece.drain(0, piece.len() as usize, &mut found);
             }
@@ -142,7 +144,7 @@ impl Arena {
         }
     }
 
-    /// Bytes of an area, as if its blocks lay side by side.
+    /// `len` bytes of an area from byte `at` on, as if its blocks lay side by side.
     fn pieces(&self, area: usize, at: u64, len: u64) -> Vec<RawBytes> {
         let places = match &self.areas[area] {
             Area::Whole(bytes) => vec![*bytes],
@@ -161,15 +163,15 @@ impl Arena {
     }
 }
 
-/// What the ranks' elements make in their order.
+/// The reduction of element `at` over `ranks`, in their order.
 fn reduced(commutative: bool, ranks: &Ranks, at: u64) -> Element {
     let elements = ranks.iter().map(|rank| element(rank, at));
     let all = elements.reduce(|left, right| combine(commutative, left, right));
     all.expect("at least one rank contributes")
 }
 
-/// An area of so many elements in memory. Where they are blocks of any lengths, they stand from the
-/// last to the first, with gaps, and some have gaps inside; so has a whole area sometimes.
+/// An area of `count` elements of `element` bytes in `memory`. Blocks of given lengths lie in memory from the last to
+/// the first, with unused memory between them. Some blocks have gaps between their elements; so have some whole areas.
 fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) -> Area {
     let lengths: Vec<u64> = match cut {
         Cut::Equal(_) => vec![count],
@@ -197,7 +199,7 @@ fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) ->
     }
     match cut {
         Cut::Equal(_) => Area::Whole(places[0]),
-        // In place there is no input, but its blocks are counted.
+        // With MPI_IN_PLACE there is no input, but the lengths of its blocks are still needed.
         Cut::Given(_) if count == 0 && places.iter().any(|place| place.len() > 0) => {
             Area::Blocks(BlockRanges::counted(lengths))
         }
@@ -205,10 +207,10 @@ fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) ->
     }
 }
 
-/// Bytes that were drained.
-struct Bag(Vec<u8>);
+/// A sink that collects bytes.
+struct Collected(Vec<u8>);
 
-impl Put for Bag {
+impl Put for Collected {
     fn room(&self) -> usize {
         usize::MAX
     }
