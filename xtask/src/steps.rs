@@ -1,4 +1,4 @@
-//! Runs steps, one after the other, and tells in the end what came of each.
+//! Runs the steps of a verb one after another, and prints the result of each at the end.
 
 use crate::tally::Tally;
 use crate::{Repo, Result};
@@ -6,13 +6,13 @@ use std::time::Instant;
 
 /// How a step ended.
 pub(crate) enum Outcome {
-    /// It ran: what it counted.
+    /// The step ran: its counts.
     Ran(Tally),
-    /// It ran: what it counted, and what else is worth a line.
+    /// The step ran: its counts, and a line to print.
     Told(Tally, String),
-    /// It did not run for want of something that apt, pip or cargo can give; what, and why not.
+    /// The step was skipped because something is missing that apt, pip or cargo can install; the reason.
     Skipped(String),
-    /// It did not run for want of something that this machine cannot be given that way.
+    /// The step cannot run on this machine; the reason.
     Absent(String),
 }
 
@@ -22,14 +22,13 @@ impl From<Tally> for Outcome {
     }
 }
 
-/// A named step of a longer run.
+/// A named step of a verb.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Repo) -> Result<Outcome>,
 }
 
-/// Runs all steps, then prints once more what failed and said so, one line for each step, and the
-/// closing line.
+/// Runs all steps, then prints the failure messages again, one line for each step, and the closing line.
 ///
 /// With `no_skip` a step that could have run, had something been installed, counts as failed.
 ///
@@ -50,7 +49,7 @@ pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
     }
 }
 
-/// Runs all steps; one line for each, and what they counted together.
+/// Runs all steps; returns one line for each, and their total.
 pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<String>, Tally) {
     let mut total = Tally::default();
     let mut lines = Vec::new();
@@ -65,7 +64,7 @@ pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<Stri
             Err(error) => (Tally::failed(error.to_string()), error.to_string()),
         };
         let seconds = start.elapsed().as_secs();
-        // What is longer than a line is told with what failed.
+        // A note longer than a line is printed with the failures.
         let note = note.lines().next().unwrap_or_default();
         let line = format!("{:<10} {seconds:>4} s  {tally}  {note}", step.name);
         lines.push(line.trim_end().to_owned());

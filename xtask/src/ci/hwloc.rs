@@ -1,4 +1,5 @@
-//! The source that only some can build: the system's hwloc, against our own on the machine that runs this.
+//! Compares our machine description with that of the system's hwloc on this machine, where hwloc is
+//! installed.
 
 use crate::commands::run_tests;
 use crate::steps::Outcome;

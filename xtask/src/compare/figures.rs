@@ -1,11 +1,11 @@
-//! One figure out of several runs: of each line of the tables, for each implementation.
+//! Reduces several runs to one figure for each line of the tables and each implementation.
 
 use super::lines::{Row, Unit};
 use super::programs::{FLOOR, OURS};
 use super::rounds::Run;
 use std::collections::BTreeSet;
 
-/// What is measured: one line of a table.
+/// One line of a table: kernel, ranks and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cell {
     pub(crate) kernel: String,
@@ -28,19 +28,19 @@ impl Cell {
     }
 }
 
-/// Which figure stands for several runs.
+/// How several runs become one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
-    /// The median of their medians; the upper one of two in the middle.
+    /// The median of the runs' medians; the upper one of two middle ones.
     Median,
-    /// The fastest block of all, which other work on the machine disturbs least.
+    /// The fastest block of all runs, which other work on the machine disturbs least.
     Fastest,
 }
 
-/// The runs of one placement, and of works that placement does not bear on.
+/// The runs of one placement, and the runs for which the placement does not matter.
 pub(crate) struct Figures<'a> {
     all: &'a [Run],
-    /// Those of this placement.
+    /// Selects the runs of `placement`.
     runs: Vec<&'a Run>,
     pick: Pick,
 }
@@ -55,13 +55,13 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// The peers that were run, in any placement.
+    /// The peers with runs, in any placement.
     pub(crate) fn peers(&self) -> BTreeSet<&'static str> {
         let names = self.all.iter().map(|run| run.implementation);
         names.filter(|name| ![OURS, FLOOR].contains(name)).collect()
     }
 
-    /// Whether it was measured at all, in this placement or in another.
+    /// Whether any run measured this line, in this placement or another.
     pub(crate) fn asked(&self, cell: &Cell) -> bool {
         self.all
             .iter()
@@ -69,18 +69,18 @@ impl<'a> Figures<'a> {
             .any(|row| cell.is_of(row))
     }
 
-    /// What ours reaches.
+    /// Our figure.
     pub(crate) fn ours(&self, cell: &Cell) -> Option<f64> {
         self.of(OURS, cell)
     }
 
-    /// What an implementation reaches.
+    /// The figure of an implementation.
     pub(crate) fn of(&self, implementation: &str, cell: &Cell) -> Option<f64> {
         self.picked(self.rows(implementation, cell).collect())
     }
 
-    /// The peer that is best, and what it reaches; none while a peer was seen in other placements
-    /// only, since that one might be it.
+    /// The best peer and its figure. None while a peer has runs in other placements only, since that one
+    /// might be the best.
     pub(crate) fn best_peer(&self, cell: &Cell) -> Option<(&'static str, f64)> {
         let has = |run: &&Run| run.rows.iter().any(|row| cell.is_of(row));
         let names = self.all.iter().filter(has).map(|run| run.implementation);
@@ -92,7 +92,7 @@ impl<'a> Figures<'a> {
         reached?.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// What two processes reach without MPI, by each method.
+    /// The figures of the floor (two processes without MPI), one for each method.
     pub(crate) fn methods(&self, cell: &Cell) -> Vec<(&'a str, f64)> {
         let methods: BTreeSet<&str> = self
             .rows(FLOOR, cell)
@@ -108,13 +108,13 @@ impl<'a> Figures<'a> {
             .collect()
     }
 
-    /// The best of them.
+    /// The best figure of the floor.
     pub(crate) fn floor(&self, cell: &Cell) -> Option<(&'a str, f64)> {
         let methods = self.methods(cell);
         methods.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Runs of ours, or of the peer that has fewest.
+    /// The smallest number of runs, of ours and of each peer.
     pub(crate) fn fewest_runs(&self, cell: &Cell) -> usize {
         let names: BTreeSet<&str> = self.runs.iter().map(|run| run.implementation).collect();
         let count = |name: &str| self.rows(name, cell).count();
@@ -122,7 +122,8 @@ impl<'a> Figures<'a> {
         counts.filter(|&count| count > 0).min().unwrap_or(0)
     }
 
-    /// The lines of a work of so many ranks, without those that only the floor has, and their unit.
+    /// The lines of a benchmark program with `ranks` ranks, without those of the floor alone, and their
+    /// unit.
     pub(crate) fn cells(&self, work: &str, ranks: usize) -> (BTreeSet<Cell>, Unit) {
         let fits =
             |run: &&&Run| run.work == work && run.ranks == ranks && run.implementation != FLOOR;

@@ -1,29 +1,29 @@
-//! What the programs print, one JSON object a line, as rows of figures.
+//! Parses the output of the benchmark programs, one JSON object a line, into rows of figures.
 
 use crate::Result;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a run measured at one length.
+/// The figures of one message length in one run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) kernel: String,
-    /// How, where there are several ways; else empty.
+    /// The floor's method; else empty.
     pub(crate) method: String,
-    /// What was chosen about the method; else empty.
+    /// The chosen variant of that method; else empty.
     pub(crate) choice: String,
     pub(crate) ranks: u64,
     pub(crate) bytes: u64,
-    /// What the three figures count.
+    /// The unit of the three figures.
     pub(crate) unit: Unit,
-    /// Over the blocks of the run.
+    /// Least, median and 99th percentile over the blocks of the run.
     pub(crate) min: f64,
     pub(crate) median: f64,
     pub(crate) p99: f64,
     pub(crate) right: bool,
 }
 
-/// What figures count.
+/// The unit of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Nanoseconds,
@@ -31,7 +31,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// As the raw data has it.
+    /// The unit's symbol in the raw data.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// As tables have it: a thousand of [`Unit::symbol`].
+    /// The symbol in tables, for 1,000 of [`Unit::symbol`].
     pub(crate) fn shown(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "us",
@@ -49,7 +49,7 @@ impl Unit {
 }
 
 impl Row {
-    /// A row of a whole run's values, `nanoseconds`, which are not empty.
+    /// A row made of the values of a whole run, `nanoseconds`, which must not be empty.
     pub(crate) fn times(kernel: &str, ranks: usize, mut nanoseconds: Vec<f64>) -> Row {
         nanoseconds.sort_by(f64::total_cmp);
         let last = nanoseconds.len() - 1;
@@ -67,7 +67,7 @@ impl Row {
         }
     }
 
-    /// A row of one number of bytes.
+    /// A row for one number of bytes.
     fn memory(kernel: &str, ranks: usize, bytes: u64) -> Row {
         Row {
             unit: Unit::Bytes,
@@ -76,7 +76,7 @@ impl Row {
     }
 }
 
-/// The rows of what a job of `ranks` printed.
+/// Parses the output of a job of `ranks`.
 ///
 /// # Errors
 /// When a line is not JSON.
@@ -112,7 +112,7 @@ fn measured(line: &Value) -> Option<Row> {
     })
 }
 
-/// Joining and leaving of the slowest rank.
+/// MPI_Init and MPI_Finalize of the slowest rank.
 fn joining(lines: &[Value]) -> Vec<Row> {
     let both = |line: &Value| Some(line["init_ns"].as_f64()? + line["finalize_ns"].as_f64()?);
     let slowest = lines.iter().filter_map(both).reduce(f64::max);
@@ -122,8 +122,8 @@ fn joining(lines: &[Value]) -> Vec<Row> {
         .collect()
 }
 
-/// Memory of the rank that has most, and shared memory that the job maps, counted once however many
-/// ranks map it.
+/// Memory of the rank that has most, and the job's mapped shared memory, counted once however many ranks
+/// map it.
 fn memory(lines: &[Value]) -> Vec<Row> {
     let most = |name: &str| lines.iter().filter_map(|line| line[name].as_u64()).max();
     let mut files: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
@@ -145,7 +145,7 @@ fn memory(lines: &[Value]) -> Vec<Row> {
     .collect()
 }
 
-/// Bytes that are in at least one of these ranges, each from its first to before its last number.
+/// The number of bytes in at least one of these half-open ranges.
 fn covered(mut ranges: Vec<(u64, u64)>) -> u64 {
     ranges.sort_unstable();
     let (mut bytes, mut reached) = (0, 0);

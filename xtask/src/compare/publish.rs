@@ -1,4 +1,5 @@
-//! Keeps the results of a comparison: raw JSON under `target/`, and CSV, tables, report and machine for the repository.
+//! Writes the results of a comparison: raw JSON under `target/`; CSV, tables, report and machine for the
+//! repository.
 
 use super::placement::Probe;
 use super::programs::Implementation;
@@ -73,7 +74,7 @@ pub(crate) fn new_folder(repo: &Repo, probe: &Probe, suffix: &str) -> Result<Pat
     Ok(folder)
 }
 
-/// When, from which sources and on what machine: the date comes first.
+/// The first lines of a published run: date, sources and machine.
 fn facts(repo: &Repo, probe: &Probe) -> Result<[(&'static str, String); 5]> {
     let sh = &repo.shell;
     Ok([

@@ -1,4 +1,4 @@
-//! Tables: for each placement a line for each length, a column for each implementation.
+//! Prints tables: one for each placement, with a line for each length and a column for each implementation.
 
 use super::figures::{Cell, Figures, Pick};
 use super::programs::{FLOOR, Implementation, OURS};
@@ -46,7 +46,7 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
     text
 }
 
-/// One table: ours, the peers, the best of them and ours over it, the floor and ours over it.
+/// One table. Columns: ours, the peers, the best peer, ours over it, the floor, ours over the floor.
 fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &Figures<'_>) {
     let (cells, unit) = figures.cells(work.name, work.ranks);
     let lengths = cells.iter().all(|cell| cell.kernel == work.name);
@@ -101,7 +101,7 @@ fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &
     }
 }
 
-/// What the floor is made of: each method's median.
+/// The median of each method of the floor.
 fn methods(text: &mut String, work: &Work, figures: &Figures<'_>) {
     let ranks = work.ranks as u64;
     let lines =

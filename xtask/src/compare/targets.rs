@@ -1,44 +1,44 @@
-//! What is to be reached, against the best peer and against the bare machine, and
-//! whether it does.
+//! The project's aims for each figure, against the best peer and against the floor, and whether each is
+//! met.
 //!
-//! The numbers up to 7 are those under which the project states its aims for messages between two ranks;
-//! 8 are those of [`collectives`], 9 those of messages by TCP.
+//! Aims 1 to 7 are those for messages between two ranks, 8 those of [`collectives`], 9 those of messages by
+//! TCP.
 
 mod collectives;
 
 use super::figures::{Cell, Figures};
 use std::fmt::Write;
 
-/// Runs below which a figure is said to stand for few.
+/// A figure of fewer runs is marked.
 const RUNS: usize = 5;
 
-/// Up to this ratio a loss may be noise, where the aim is to be no slower.
+/// Up to this ratio a miss may be noise, where the aim is to be no slower.
 const NOISE: f64 = 1.05;
 
-/// One aim: a figure and what it is held against.
+/// One aim: a figure and its upper bound.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Of the list of aims.
+    /// The number of the aim.
     pub(crate) number: u32,
     pub(crate) what: String,
-    /// Ours, and the most it may be, in units of `unit`.
+    /// Our figure, and its upper bound, in `unit`.
     pub(crate) reached: Option<(f64, f64)>,
     pub(crate) unit: &'static str,
-    /// Where the bound comes from.
+    /// How the bound is made.
     pub(crate) bound: String,
-    /// Whether up to [`NOISE`] above the bound is no miss if it does not repeat.
+    /// Whether a miss of up to [`NOISE`] counts only if it repeats.
     pub(crate) noisy: bool,
-    /// The fewest runs of one implementation.
+    /// The smallest number of runs of an implementation.
     pub(crate) runs: usize,
-    /// Whether this comparison was to measure it.
+    /// Whether this comparison was asked to measure it.
     pub(crate) asked: bool,
 }
 
-/// Whether an aim is reached.
+/// The verdict on an aim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Met,
-    /// Missed by no more than noise may be.
+    /// Missed by no more than noise may cause.
     Noise,
     Missed,
     NotMeasured,
@@ -55,14 +55,14 @@ impl Target {
     }
 }
 
-/// Where aims come from: figures of one placement.
+/// Collects aims from the figures of one placement.
 struct Aims<'a> {
     figures: &'a Figures<'a>,
     list: Vec<Target>,
 }
 
 impl Aims<'_> {
-    /// Ours at most `factor` times the best peer.
+    /// Our figure is at most `factor` times the best peer's.
     fn peer(&mut self, number: u32, what: &str, cell: &Cell, factor: f64) {
         let best = self.figures.best_peer(cell);
         let bound = match best {
@@ -78,7 +78,7 @@ impl Aims<'_> {
         );
     }
 
-    /// Ours at most `bound` nanoseconds.
+    /// Our figure is at most `bound` nanoseconds.
     fn time(&mut self, number: u32, what: &str, cell: &Cell, most: Option<f64>, bound: String) {
         let reached = self.figures.ours(cell).zip(most);
         self.list.push(Target {
@@ -93,7 +93,7 @@ impl Aims<'_> {
         });
     }
 
-    /// Ours at most `factor` times the floor and `more` nanoseconds.
+    /// Our figure is at most `factor` times the floor's and `more` nanoseconds.
     fn floor(&mut self, number: u32, what: &str, cell: &Cell, factor: f64, more: f64) {
         let floor = self.figures.floor(cell);
         let mut bound = match floor {
@@ -124,8 +124,8 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     aims.list
 }
 
-/// 1: 8 B, no slower than two bare cache lines, one for each direction, read without PAUSE; with it they
-/// are told beside, since that is faster on some processors.
+/// 1: 8 B, no slower than two bare cache lines, one for each direction, polled without PAUSE. The figure
+/// with PAUSE is printed too, since some processors are faster with it.
 fn shortest(aims: &mut Aims<'_>) {
     let two = aims.figures.methods(&Cell::new("two lines", 2, 0));
     let bare = two.iter().find(|(method, _)| *method == "plain");
@@ -222,7 +222,7 @@ fn crowds(aims: &mut Aims<'_>) {
     }
 }
 
-/// 6: memory after init of 8 ranks.
+/// 6: memory after MPI_Init of 8 ranks.
 fn memory(aims: &mut Aims<'_>) {
     for (kernel, most) in [
         ("private, largest rank", 2e6),
@@ -237,7 +237,7 @@ fn memory(aims: &mut Aims<'_>) {
     }
 }
 
-/// 7: two threads, each on its own lane.
+/// 7: two threads, each with its own endpoint.
 fn threads(aims: &mut Aims<'_>) {
     let [one, two] = [1, 2].map(|threads| Cell::new("threads", threads, 8));
     let both = aims.figures.ours(&one).zip(aims.figures.ours(&two));
@@ -265,7 +265,7 @@ fn network(aims: &mut Aims<'_>) {
     }
 }
 
-/// The list of aims that were asked for with what was reached, and how many were.
+/// The verdicts on all aims that were asked for, and how many there are of each.
 pub(crate) fn summary(placement: &str, figures: &Figures<'_>) -> String {
     let targets = targets(figures);
     let peers: Vec<&str> = figures.peers().into_iter().collect();

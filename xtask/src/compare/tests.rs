@@ -1,4 +1,4 @@
-//! Arguments, placements and tables, without running anything.
+//! Tests of the arguments, placements, tables and aims, which start no program.
 
 use super::figures::{Cell, Figures, Pick};
 use super::lines::{self, Row};
@@ -90,7 +90,7 @@ fn implementation(name: &'static str) -> Implementation {
     }
 }
 
-/// A run of one row: `kernel` of two ranks took so many nanoseconds.
+/// A run of one row: `kernel` on two ranks took `nanoseconds`.
 fn run(
     implementation: &'static str,
     tag: Option<&'static str>,
@@ -112,7 +112,7 @@ fn run(
     }
 }
 
-/// A run of the floor, by a method.
+/// A run of the floor, by one method.
 fn bare(method: &str, (kernel, bytes): (&'static str, u64), nanoseconds: f64) -> Run {
     let mut run = run("floor", Some("near"), (kernel, bytes), nanoseconds);
     run.rows[0].method = method.into();
@@ -155,7 +155,7 @@ fn tables_take_medians_within_a_placement_and_show_losses() {
     }
 }
 
-/// The verdict on the aim of this number whose line has these words.
+/// The verdict on aim `number` in the line that contains these words.
 fn verdict(runs: &[Run], number: u32, words: &str) -> Verdict {
     let figures = Figures::new(runs, "near", Pick::Median);
     let list = targets(&figures);

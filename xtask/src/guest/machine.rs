@@ -1,20 +1,20 @@
-//! The machine that a guest sees, and how QEMU is told of it.
+//! The emulated machine of a guest, and QEMU's arguments for it.
 
-/// Processors, their caches and their memory, all alike in every part.
+/// Processors, caches and memory of a guest; every part of one kind is alike.
 ///
-/// The processors are emulated, so that a guest needs no hardware support and any host can show any
-/// machine. They are of an Intel family: the AMD one shows no hyper-threading under emulation.
+/// The processors are emulated, so a guest needs no hardware support and any host can show any machine.
+/// They are Intel processors: QEMU's AMD model shows no hyper-threading under emulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) sockets: u32,
-    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache,
-    /// which takes QEMU 10.
+    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache, which
+    /// needs QEMU 10.
     pub(crate) modules: u32,
     /// Cores in a module.
     pub(crate) cores: u32,
     /// Hardware threads in a core.
     pub(crate) threads: u32,
-    /// NUMA nodes; each has as many processors, by number, and as much memory.
+    /// NUMA nodes, each with the same number of consecutive processors and the same memory.
     pub(crate) nodes: u32,
     /// Memory of the whole machine in MiB.
     pub(crate) memory: u32,
@@ -31,7 +31,7 @@ impl Machine {
         memory: 1024,
     };
 
-    /// One node of several on a host: two processors, 512 MiB.
+    /// A node for guests that share a host: two processors, 512 MiB.
     pub(crate) const NODE: Machine = Machine {
         sockets: 1,
         modules: 1,
@@ -41,10 +41,10 @@ impl Machine {
         memory: 512,
     };
 
-    /// The most processors that QEMU's machine type gives.
+    /// The maximum number of processors of QEMU's machine type.
     const MOST: u32 = 255;
 
-    /// All hardware threads, or `None` where there are too many to count.
+    /// The number of hardware threads, or `None` if there are too many to count.
     fn processors(self) -> Option<u32> {
         [self.modules, self.cores, self.threads]
             .into_iter()
@@ -54,7 +54,7 @@ impl Machine {
     /// QEMU's arguments for this machine.
     ///
     /// # Errors
-    /// When a number is 0, there are too many processors, or the nodes cannot share evenly.
+    /// When a number is 0, there are too many processors, or the NUMA nodes cannot have equal shares.
     pub(super) fn arguments(self) -> Result<Vec<String>, String> {
         let processors = self
             .processors()
@@ -83,7 +83,7 @@ impl Machine {
         let mut board = "pc,usb=off,vmport=off,hpet=off".to_owned();
         let mut topology = format!("{processors},sockets={sockets}");
         if modules > 1 {
-            // Modules are told by cpuid leaf 0x1f, which a family of level 0x1a or later has.
+            // cpuid leaf 0x1f shows modules, and only processors of level 0x1a or later have it.
             model += ",level=0x1a";
             board += ",smp-cache.0.cache=l2,smp-cache.0.topology=module";
             topology += &format!(",modules={modules}");
@@ -108,7 +108,7 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
-    //! Machines as QEMU is told of them, and machines that cannot be.
+    //! Tests of QEMU's arguments, and of machines that cannot be.
 
     use super::Machine;
 

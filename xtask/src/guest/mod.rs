@@ -1,4 +1,4 @@
-//! `cargo xtask guest`: a job in an emulated machine of any number of processors.
+//! `cargo xtask guest`: runs a job in an emulated machine with any number of processors.
 //!
 //! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
 //! `kernel`); a [`Machine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
@@ -24,22 +24,22 @@ use std::time::Duration;
 pub(crate) const VERB: Verb = Verb {
     name: "guest",
     usage: "[OPTION...] [--] COMMAND...",
-    summary: "A job in an emulated machine: sockets, cores, threads and NUMA nodes as you ask",
+    summary: "Run a job in an emulated machine with chosen sockets, cores, threads and NUMA nodes",
     help: "
-Boots Debian's kernel in QEMU, which emulates every processor and so needs no help from this one,
-runs COMMAND in it with busybox's shell as root, and brings home what it leaves in /out. The status
-is 0 when COMMAND's is; otherwise the last line says whether COMMAND failed, its time was over, the
-guest died, or QEMU did not boot it.
+Boots Debian's kernel in QEMU, which emulates every processor and so needs no hardware support,
+runs COMMAND in it with busybox's shell as root, and copies the guest's /out to this machine. The
+status is 0 when COMMAND's is; otherwise the last line says whether COMMAND failed, the time limit
+passed, the guest died, or QEMU did not boot it.
 
   --with FILE    a file that COMMAND finds in its folder and, when it is a program, on its path;
-                 shared libraries go along; give it again for more
+                 with its shared libraries; may be repeated
   --sockets N    sockets; 2 by default
   --modules N    modules in a socket, whose cores share a level 2 cache (QEMU 10); 1 by default
   --cores N      cores in a module; 4 by default
   --threads N    hardware threads in a core; 2 by default
   --nodes N      NUMA nodes; 4 by default
   --memory N     MiB of the whole machine; 1024 by default
-  --limit N      seconds that the guest may live; 120 by default
+  --limit N      time limit of the guest in seconds; 120 by default
 
 QEMU, hwloc's lstopo and xz are installed from Debian's packages when they are missing and this is
 root; the kernel and busybox are kept under target/xtask/guest, and so are the console's log and the
@@ -49,7 +49,7 @@ files of the last guest, in its folder `last`. For example:
     run,
 };
 
-/// What the arguments ask for.
+/// The parsed arguments.
 #[derive(Debug)]
 struct Options {
     machine: Machine,
@@ -137,7 +137,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 
 #[cfg(test)]
 mod tests {
-    //! What a command line asks for.
+    //! Tests of the parser of arguments.
 
     use super::{Machine, Options};
 

@@ -1,5 +1,5 @@
-//! Jobs under process managers that are not ours, each started from its own package, and programs of
-//! other MPI libraries under ours. docs/managers.md has the commands.
+//! Runs our jobs under other process managers, each from its own package, and programs of other MPI
+//! libraries under ours. docs/managers.md has the commands.
 
 mod debian;
 mod hydra;
@@ -16,10 +16,10 @@ use debian::Debian;
 use launcher::Programs;
 use std::time::Instant;
 
-/// Runs jobs under each manager that packages can give; what they cannot is skipped, and named.
+/// Runs jobs under each manager that packages provide; skips the others with a message.
 ///
 /// # Errors
-/// When a job fails, or ends otherwise than it must.
+/// When a job fails, or ends otherwise than expected.
 pub(super) fn check(repo: &Repo) -> Result<Outcome> {
     let programs = Programs::build(repo)?;
     let mut tally = Tally::default();
@@ -59,7 +59,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
     Ok(Outcome::Skipped(missing.join("; ")))
 }
 
-/// Something that a package gives is not here.
+/// Says that a file of a package is missing.
 #[derive(Clone, Debug)]
 struct Missing(String);
 

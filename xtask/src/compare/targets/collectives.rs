@@ -1,22 +1,22 @@
-//! What collectives are to reach: well below the best peer on the whole, and nowhere far above it.
+//! Aims for collectives: well below the best peer on average, and never far above it.
 
 use super::{Aims, Target};
 use crate::compare::figures::Cell;
 use crate::compare::works::COLLECTIVES;
 
-/// The most that the geometric mean over the best peers may be.
+/// The upper bound of the geometric mean of ours over the best peer.
 const MEAN: f64 = 0.75;
 
-/// The most that one collective of one length may be, over the best peer.
+/// The upper bound of ours over the best peer for one collective and length.
 const MOST: f64 = 1.1;
 
-/// Lengths that count.
+/// The lengths in the mean.
 const LENGTHS: [u64; 4] = [8, 1024, 65536, 1048576];
 
-/// Numbers of ranks.
+/// The numbers of ranks.
 const RANKS: [u64; 3] = [2, 4, 8];
 
-/// 8: each number of ranks.
+/// 8: the aims for each number of ranks.
 pub(super) fn aims(aims: &mut Aims<'_>) {
     for ranks in RANKS {
         let cells: Vec<Cell> = cells(ranks).collect();
@@ -28,7 +28,7 @@ pub(super) fn aims(aims: &mut Aims<'_>) {
     }
 }
 
-/// The geometric mean over those cells that were measured.
+/// The geometric mean over the measured cells.
 fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
     let figures = aims.figures;
     let ratio = |cell: &Cell| {
@@ -55,7 +55,7 @@ fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
     });
 }
 
-/// The cells of so many ranks: a barrier has no length.
+/// The cells for one number of ranks; a barrier has no length.
 fn cells(ranks: u64) -> impl Iterator<Item = Cell> {
     COLLECTIVES.split(',').flat_map(move |kernel| {
         let lengths: &[u64] = match kernel {
