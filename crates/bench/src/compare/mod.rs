@@ -1,12 +1,12 @@
-//! Runs held against each other, as a page for browsers and as text.
+//! Compares the results of several runs, as a page for browsers and as text.
 //!
 //! ```text
-//! read    files to runs: our JSON, comparisons, listings of the original
-//! run     what one of them measured
-//! report  runs side by side: who is faster, by how much, and how sure that is
-//! plot    lines over sizes or ranks, as SVG
-//! page    all of it as one HTML page
-//! text    all of it as text
+//! read    converts files to runs: our JSON, comparisons, listings of the original
+//! run     the figures of one run
+//! report  runs side by side: which is faster, by how much, and how certain that is
+//! plot    draws lines over sizes or ranks, as SVG
+//! page    formats a report as one HTML page
+//! text    formats a report as text
 //! ```
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Numbers for people, with their units.
+//! Formats numbers for people, with their units.
 
 use std::format;
 use std::string::String;
@@ -18,7 +18,7 @@ pub(super) fn time(microseconds: f64) -> String {
     scaled(1000.0 * microseconds, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A ratio: two digits behind the point, fewer where it is large, more where it is small.
+/// A ratio: two decimals, fewer where it is large, more where it is small.
 pub(super) fn ratio(number: f64) -> String {
     let decimals = match number {
         10.0.. => 0,
@@ -28,7 +28,7 @@ pub(super) fn ratio(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// A number in a column: four digits, as far as they follow the point at most three of them.
+/// A number in a column: four digits, with at most three decimals.
 pub(super) fn digits(number: f64) -> String {
     let whole = number.abs().max(1.0).log10() as usize;
     format!("{number:.*}", 3_usize.saturating_sub(whole))

@@ -1,4 +1,4 @@
-//! Alltoall: every rank has a message for every rank.
+//! Alltoall: every rank sends a different message to every rank.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
@@ -12,7 +12,7 @@ pub(super) const INFO: Info = Info::collective(
     |bytes, ranks| Room::both(bytes * ranks),
 );
 
-/// What comes of `from`: the block for this rank.
+/// The block that rank `from` sends to this rank.
 fn block(sample: Sample, from: usize, all: usize) -> Piece {
     let first = sample.rank * (all / sample.ranks);
     Piece { from, first }

@@ -1,4 +1,4 @@
-//! Scatter: the root gives each rank its part of the root's bytes; the root turns round-robin.
+//! Scatter: the root sends each rank its part of the root's bytes; the root rotates.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
@@ -19,7 +19,7 @@ pub(super) const INFO: Info = Info {
     )
 };
 
-/// What comes of `root`.
+/// The part that this rank gets from `root`.
 fn part(sample: Sample, root: usize, length: usize) -> Piece {
     Piece {
         from: root,

@@ -1,35 +1,35 @@
-//! The text as numbered lines.
+//! Splits a listing into numbered lines, each a rule, a comment, a blank, or text.
 
 use super::Error;
 use core::iter::{Enumerate, Peekable};
 use core::str;
 
-/// Dashes that make a line a rule.
+/// The beginning of a rule.
 const RULE: &str = "#--------";
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
     /// `#` and dashes.
     Rule,
-    /// What follows a `#` in the first column, without the spaces around it.
+    /// The text after a `#` in the first column, without surrounding spaces.
     Comment(&'a str),
-    /// Nothing but spaces.
+    /// Only spaces.
     Blank,
-    /// Anything else, without the spaces around it.
+    /// Any other text, without surrounding spaces.
     Text(&'a str),
 }
 
 /// One line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// The line's number, from 1.
     pub(super) number: usize,
     pub(super) kind: Kind<'a>,
 }
 
 impl Line<'_> {
-    /// What is wrong with this line.
+    /// An error at this line.
     pub(super) fn error(&self, why: impl Into<alloc::string::String>) -> Error {
         Error {
             line: self.number,
@@ -38,10 +38,10 @@ impl Line<'_> {
     }
 }
 
-/// The lines that are left.
+/// The remaining lines.
 pub(super) struct Lines<'a> {
     rest: Peekable<Enumerate<str::Lines<'a>>>,
-    /// Number of the last line given out.
+    /// The number of the last line that was taken.
     passed: usize,
 }
 
@@ -53,12 +53,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line, which stays.
+    /// The next line, without taking it.
     pub(super) fn peek(&mut self) -> Option<Line<'a>> {
         self.rest.peek().copied().map(line)
     }
 
-    /// The next line if it is a comment, without its `#`.
+    /// Takes the next line if it is a comment, and returns it without its `#`.
     pub(super) fn comment(&mut self) -> Option<&'a str> {
         match self.peek()?.kind {
             Kind::Comment(text) => {
@@ -69,14 +69,14 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Passes blank lines.
+    /// Skips blank lines.
     pub(super) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(|line| line.kind == Kind::Blank) {
             self.next();
         }
     }
 
-    /// That the text ends where it should not.
+    /// The error for a text that ends too early.
     pub(super) fn ended(&self, why: &str) -> Error {
         Error {
             line: self.passed + 1,
