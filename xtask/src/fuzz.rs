@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: runs the fuzz targets, each for a set time.
 
 use crate::commands::{Tail, watch};
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb};
 use std::path::PathBuf;
@@ -36,9 +36,9 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         }
     }
     match fuzz(repo, &targets, seconds)? {
-        Outcome::Ran(tally) => println!("{tally}"),
-        Outcome::Told(tally, note) => println!("{note}\n{tally}"),
-        Outcome::Skipped(why) | Outcome::Absent(why) => return Err(why.into()),
+        StepOutcome::Ran(tally) => println!("{tally}"),
+        StepOutcome::Noted(tally, note) => println!("{note}\n{tally}"),
+        StepOutcome::Skipped(why) | StepOutcome::Absent(why) => return Err(why.into()),
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<Outcome> {
+pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<StepOutcome> {
     fuzz(repo, &targets(repo), seconds)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<Outcome> {
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<Outcome> {
+pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<StepOutcome> {
     let mut targets = targets(repo);
     targets.retain(|target| !others.contains(&target.as_str()));
     fuzz(repo, &targets, seconds)
@@ -65,7 +65,7 @@ pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<Outc
 ///
 /// # Errors
 /// When the fuzzer finds a failure.
-pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<Outcome> {
+pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<StepOutcome> {
     fuzz(repo, &[target.to_owned()], seconds)
 }
 
@@ -81,11 +81,11 @@ fn targets(repo: &Repo) -> Vec<String> {
         .collect()
 }
 
-fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
+fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<StepOutcome> {
     let sh = &repo.shell;
     if !nightly(repo) {
         let why = "no nightly compiler, and rustup gives none: `rustup toolchain install nightly`";
-        return Ok(Outcome::Absent(why.into()));
+        return Ok(StepOutcome::Absent(why.into()));
     }
     let tool = tool(repo)?;
     let total = format!("-max_total_time={seconds}");
@@ -104,7 +104,7 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         notes.push(format!("{target}: {inputs} inputs"));
         tally += Tally::ONE;
     }
-    Ok(Outcome::Told(tally, notes.join(", ")))
+    Ok(StepOutcome::Noted(tally, notes.join(", ")))
 }
 
 /// Runs the fuzzer, shows its output while it runs, and returns the number of inputs it tried.

@@ -3,7 +3,7 @@
 use crate::ci::nodes::Nodes;
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
-use crate::steps::{Outcome, Step, run_each};
+use crate::steps::{Step, StepOutcome, run_each};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, fuzz, loom};
 use std::fmt::Write;
@@ -173,7 +173,7 @@ fn operations(repo: &Repo) -> Result<Tally> {
 }
 
 /// Collectives of more bytes than 32 bits can count.
-fn large(repo: &Repo) -> Result<Outcome> {
+fn large(repo: &Repo) -> Result<StepOutcome> {
     let sh = &repo.shell;
     let memory = sh.read_file("/proc/meminfo").unwrap_or_default();
     let line = memory
@@ -182,12 +182,12 @@ fn large(repo: &Repo) -> Result<Outcome> {
     let available = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     if let Some(available) = available.filter(|&kib| kib < LARGE_KIB) {
         let (has, needs) = (available >> 20, LARGE_KIB >> 20);
-        return Ok(Outcome::Absent(format!(
+        return Ok(StepOutcome::Absent(format!(
             "{has} GiB of memory are available, and two ranks need {needs} GiB"
         )));
     }
     let (oxmpi, examples) = (repo.oxmpi()?, repo.examples()?);
     let said = cmd!(sh, "timeout 600 {oxmpi} run -n 2 {examples}/large").read()?;
     println!("{said}");
-    Ok(Outcome::Told(Tally::ONE, said.replace('\n', "; ")))
+    Ok(StepOutcome::Noted(Tally::ONE, said.replace('\n', "; ")))
 }

@@ -5,27 +5,27 @@ use crate::{Repo, Result};
 use std::time::Instant;
 
 /// How a step ended.
-pub(crate) enum Outcome {
+pub(crate) enum StepOutcome {
     /// The step ran: its counts.
     Ran(Tally),
     /// The step ran: its counts, and a line to print.
-    Told(Tally, String),
+    Noted(Tally, String),
     /// The step was skipped because something is missing that apt, pip or cargo can install; the reason.
     Skipped(String),
     /// The step cannot run on this machine; the reason.
     Absent(String),
 }
 
-impl From<Tally> for Outcome {
-    fn from(tally: Tally) -> Outcome {
-        Outcome::Ran(tally)
+impl From<Tally> for StepOutcome {
+    fn from(tally: Tally) -> StepOutcome {
+        StepOutcome::Ran(tally)
     }
 }
 
 /// A named step of a verb.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    pub(crate) run: fn(&Repo) -> Result<Outcome>,
+    pub(crate) run: fn(&Repo) -> Result<StepOutcome>,
 }
 
 /// Runs all steps, then prints the failure messages again, one line for each step, and the closing line.
@@ -57,10 +57,10 @@ pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<Stri
         println!("\n==== {} ====", step.name);
         let start = Instant::now();
         let (tally, note) = match (step.run)(repo) {
-            Ok(Outcome::Ran(tally)) => (tally, String::new()),
-            Ok(Outcome::Told(tally, note)) => (tally, note),
-            Ok(Outcome::Skipped(why)) if no_skip => (Tally::failed(&why), why),
-            Ok(Outcome::Skipped(why) | Outcome::Absent(why)) => (Tally::SKIPPED, why),
+            Ok(StepOutcome::Ran(tally)) => (tally, String::new()),
+            Ok(StepOutcome::Noted(tally, note)) => (tally, note),
+            Ok(StepOutcome::Skipped(why)) if no_skip => (Tally::failed(&why), why),
+            Ok(StepOutcome::Skipped(why) | StepOutcome::Absent(why)) => (Tally::SKIPPED, why),
             Err(error) => (Tally::failed(error.to_string()), error.to_string()),
         };
         let seconds = start.elapsed().as_secs();

@@ -1,6 +1,6 @@
 /* Timing in blocks, shared by the MPI programs of this folder.
  *
- * The Rust twins in crates/runtime/examples/peers do the same, step by step: the same clock, warm-up,
+ * The Rust twins in crates/runtime/examples/peers take the same steps: the same clock, warm-up,
  * number and length of blocks, and the same line of output.
  */
 #ifndef BLOCKS_H

@@ -1,4 +1,4 @@
-/* Blocks of time and their line of output, shared by all C programs of this folder. */
+/* Timed blocks and their line of output, shared by all C programs of this folder. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,7 +1,7 @@
 /* Collectives of the Intel MPI Benchmarks: collectives OPERATION,.. BYTES...
  *
- * The root changes from call to call. A repetition is a call for each root, as how long a call takes may differ
- * with it. Reductions add floats. Bytes are those of one rank's block in
+ * The root changes from call to call. A repetition is a call for each root, as the time of a call may depend on
+ * the root. Reductions add floats. Bytes are those of one rank's block in
  * allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
  * blocks of at least one element. One line for each operation and length: nanoseconds of one call on
  * the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.

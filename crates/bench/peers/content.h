@@ -1,8 +1,8 @@
-/* What the programs of this folder send: bytes that name their sender. */
+/* The data that the programs of this folder send: bytes that depend on the sender. */
 #ifndef CONTENT_H
 #define CONTENT_H
 
-/* The byte at place `at` of what `rank` sends in messages of `bytes`. */
+/* The byte at place `at` of the data that `rank` sends in messages of `bytes`. */
 static inline unsigned char byte_of(int rank, long bytes, long at) {
     return (unsigned char)(at * 31 + rank * 101 + bytes);
 }

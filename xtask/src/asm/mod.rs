@@ -10,7 +10,7 @@
 mod listing;
 mod rules;
 
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
 use listing::Listing;
@@ -57,11 +57,11 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         _ => {
             no_more(VERB.name, arguments)?;
             match check(repo)? {
-                Outcome::Ran(tally) | Outcome::Told(tally, _) if tally.failed > 0 => {
+                StepOutcome::Ran(tally) | StepOutcome::Noted(tally, _) if tally.failed > 0 => {
                     Err("the code differs from the checked-in listings, or breaks a rule".into())
                 }
-                Outcome::Ran(_) | Outcome::Told(..) => Ok(()),
-                Outcome::Skipped(why) | Outcome::Absent(why) => Err(why.into()),
+                StepOutcome::Ran(_) | StepOutcome::Noted(..) => Ok(()),
+                StepOutcome::Skipped(why) | StepOutcome::Absent(why) => Err(why.into()),
             }
         }
     }
@@ -71,9 +71,9 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 ///
 /// # Errors
 /// When the functions do not compile. Differences and broken rules are failures in the tally.
-pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
+pub(crate) fn check(repo: &Repo) -> Result<StepOutcome> {
     if !cfg!(target_arch = "x86_64") {
-        return Ok(Outcome::Absent(
+        return Ok(StepOutcome::Absent(
             "the checked-in listings are for x86-64".into(),
         ));
     }
@@ -121,7 +121,7 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
             tally += Tally::failed(finding);
         }
     }
-    Ok(Outcome::Told(tally, note))
+    Ok(StepOutcome::Noted(tally, note))
 }
 
 /// Writes the checked-in listings anew.

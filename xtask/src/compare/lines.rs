@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The figures of one message length in one run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct MeasuredRow {
     pub(crate) kernel: String,
     /// The floor's method; else empty.
     pub(crate) method: String,
@@ -48,12 +48,12 @@ impl Unit {
     }
 }
 
-impl Row {
+impl MeasuredRow {
     /// A row made of the values of a whole run, `nanoseconds`, which must not be empty.
-    pub(crate) fn times(kernel: &str, ranks: usize, mut nanoseconds: Vec<f64>) -> Row {
+    pub(crate) fn times(kernel: &str, ranks: usize, mut nanoseconds: Vec<f64>) -> MeasuredRow {
         nanoseconds.sort_by(f64::total_cmp);
         let last = nanoseconds.len() - 1;
-        Row {
+        MeasuredRow {
             kernel: kernel.into(),
             method: String::new(),
             choice: String::new(),
@@ -68,10 +68,10 @@ impl Row {
     }
 
     /// A row for one number of bytes.
-    fn memory(kernel: &str, ranks: usize, bytes: u64) -> Row {
-        Row {
+    fn memory(kernel: &str, ranks: usize, bytes: u64) -> MeasuredRow {
+        MeasuredRow {
             unit: Unit::Bytes,
-            ..Row::times(kernel, ranks, vec![bytes as f64])
+            ..MeasuredRow::times(kernel, ranks, vec![bytes as f64])
         }
     }
 }
@@ -80,7 +80,7 @@ impl Row {
 ///
 /// # Errors
 /// When a line is not JSON.
-pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<Row>> {
+pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<MeasuredRow>> {
     let lines: Vec<Value> = text
         .lines()
         .filter(|line| line.starts_with('{'))
@@ -96,9 +96,9 @@ pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<Row>> {
     })
 }
 
-fn measured(line: &Value) -> Option<Row> {
+fn measured(line: &Value) -> Option<MeasuredRow> {
     let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    Some(Row {
+    Some(MeasuredRow {
         kernel: line["kernel"].as_str()?.to_owned(),
         method: text("method"),
         choice: text("choice"),
@@ -113,18 +113,18 @@ fn measured(line: &Value) -> Option<Row> {
 }
 
 /// MPI_Init and MPI_Finalize of the slowest rank.
-fn joining(lines: &[Value]) -> Vec<Row> {
+fn joining(lines: &[Value]) -> Vec<MeasuredRow> {
     let both = |line: &Value| Some(line["init_ns"].as_f64()? + line["finalize_ns"].as_f64()?);
     let slowest = lines.iter().filter_map(both).reduce(f64::max);
     slowest
-        .map(|slowest| Row::times("init", lines.len(), vec![slowest]))
+        .map(|slowest| MeasuredRow::times("init", lines.len(), vec![slowest]))
         .into_iter()
         .collect()
 }
 
 /// Memory of the rank that has most, and the job's mapped shared memory, counted once however many ranks
 /// map it.
-fn memory(lines: &[Value]) -> Vec<Row> {
+fn memory(lines: &[Value]) -> Vec<MeasuredRow> {
     let most = |name: &str| lines.iter().filter_map(|line| line[name].as_u64()).max();
     let mut files: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     let maps = lines.iter().filter_map(|line| line["shared"].as_array());
@@ -134,7 +134,7 @@ fn memory(lines: &[Value]) -> Vec<Row> {
         files.entry(file).or_default().extend(ends);
     }
     let mapped = files.into_values().map(covered).sum();
-    let row = |name, bytes| Row::memory(name, lines.len(), bytes);
+    let row = |name, bytes| MeasuredRow::memory(name, lines.len(), bytes);
     [
         most("private").map(|bytes| row("private, largest rank", bytes)),
         most("touched").map(|bytes| row("shared and touched, largest rank", bytes)),

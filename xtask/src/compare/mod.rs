@@ -17,7 +17,7 @@ pub(crate) use programs::Implementation;
 
 use crate::{Repo, Result, Verb};
 use figures::{Figures, Pick};
-use rounds::Run;
+use rounds::MeasuredRun;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use works::{Asked, Work};
@@ -171,7 +171,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     implementations.push(programs::floor(repo)?);
     implementations = chosen(implementations, options.against.as_deref())?;
     let probe = Probe::build(repo)?;
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MeasuredRun> = Vec::new();
     let mut text = String::new();
     for work in &options.works {
         let new = rounds::interleave(work, &implementations, &probe, &options)?;
@@ -220,7 +220,7 @@ fn chosen(all: Vec<Implementation>, against: Option<&[String]>) -> Result<Vec<Im
 }
 
 /// The verdict on each aim, for each placement with runs.
-fn summaries(runs: &[Run]) -> String {
+fn summaries(runs: &[MeasuredRun]) -> String {
     let mut placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
     if placements.len() > 1 {
         placements.remove("any");

@@ -3,7 +3,7 @@
 
 use super::placement::Probe;
 use super::programs::Implementation;
-use super::rounds::Run;
+use super::rounds::MeasuredRun;
 use crate::{Repo, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(crate) fn keep_raw(
     repo: &Repo,
     probe: &Probe,
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
 ) -> Result<PathBuf> {
     let mut whole = json!({
         "format": "oxmpi-compare", "version": 2,
@@ -38,7 +38,7 @@ pub(crate) fn publish(
     repo: &Repo,
     probe: &Probe,
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
     tables: &str,
 ) -> Result<PathBuf> {
     let sh = &repo.shell;
@@ -128,7 +128,7 @@ const COLUMNS: [&str; 16] = [
 fn to_csv(
     facts: &[(&str, String)],
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
 ) -> Result<String> {
     let mut text = "# format: oxmpi-compare 3\n".to_owned();
     for (name, value) in facts {
@@ -169,7 +169,7 @@ fn to_csv(
 }
 
 /// A run as `docs/formats.md` describes it.
-fn object(run: &Run) -> Value {
+fn object(run: &MeasuredRun) -> Value {
     let rows = run.rows.iter().map(|row| {
         json!({
             "kernel": row.kernel, "method": row.method, "choice": row.choice,

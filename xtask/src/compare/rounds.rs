@@ -1,7 +1,7 @@
 //! Runs every implementation in turn, in rounds, and measures the processors' placement around each run.
 
 use super::Options;
-use super::lines::{self, Row};
+use super::lines::{self, MeasuredRow};
 use super::placement::{Probe, tag};
 use super::programs::Implementation;
 use super::works::Work;
@@ -14,7 +14,7 @@ use std::time::Instant;
 const STARTS: usize = 5;
 
 /// One run of one implementation.
-pub(crate) struct Run {
+pub(crate) struct MeasuredRun {
     pub(crate) round: usize,
     pub(crate) implementation: &'static str,
     pub(crate) work: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) probes: Option<[f64; 2]>,
     /// The placement, if it was the same before and after; `any` where it does not matter.
     pub(crate) tag: Option<&'static str>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<MeasuredRow>,
 }
 
 /// Runs `work` on all implementations in turn until one placement has as many runs of each as the options
@@ -33,10 +33,10 @@ pub(crate) fn interleave(
     implementations: &[Implementation],
     probe: &Probe,
     options: &Options,
-) -> Result<Vec<Run>> {
+) -> Result<Vec<MeasuredRun>> {
     let rounds = options.rounds;
     let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MeasuredRun> = Vec::new();
     for round in 0..2 * rounds {
         let _turn = options.lock.as_deref().map(locked).transpose()?;
         for turn in 0..able.len() {
@@ -50,7 +50,7 @@ pub(crate) fn interleave(
                 Some([before, after]) if before == after => before,
                 Some(_) => None,
             };
-            runs.push(Run {
+            runs.push(MeasuredRun {
                 round,
                 implementation: implementation.name,
                 work: work.name,
@@ -75,10 +75,10 @@ fn locked(path: &Path) -> Result<File> {
 }
 
 /// Whether one placement has enough runs of every implementation.
-fn enough(able: &[&Implementation], runs: &[Run], rounds: usize) -> bool {
+fn enough(able: &[&Implementation], runs: &[MeasuredRun], rounds: usize) -> bool {
     ["any", "one", "near", "far"].iter().any(|placement| {
         able.iter().all(|implementation| {
-            let kept = |run: &&Run| {
+            let kept = |run: &&MeasuredRun| {
                 run.implementation == implementation.name && run.tag == Some(placement)
             };
             runs.iter().filter(kept).count() >= rounds
@@ -87,11 +87,11 @@ fn enough(able: &[&Implementation], runs: &[Run], rounds: usize) -> bool {
 }
 
 /// Runs one implementation once.
-fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
+fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<MeasuredRow>> {
     if work.program.is_empty() {
         let times = (0..STARTS).map(|_| start(work, implementation));
         let times = times.collect::<Result<_>>()?;
-        return Ok(vec![Row::times(work.name, work.ranks, times)]);
+        return Ok(vec![MeasuredRow::times(work.name, work.ranks, times)]);
     }
     let program = implementation.program(work.program);
     let mut command = implementation.command(work, &program);

@@ -2,7 +2,7 @@
 
 use super::apt::Apt;
 use super::kernel;
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
@@ -37,11 +37,11 @@ impl std::fmt::Display for Lacking {
     }
 }
 
-impl From<Lacking> for Outcome {
-    fn from(lacking: Lacking) -> Outcome {
+impl From<Lacking> for StepOutcome {
+    fn from(lacking: Lacking) -> StepOutcome {
         match lacking {
-            Lacking::Package(why) => Outcome::Skipped(why),
-            Lacking::Kind(why) => Outcome::Absent(why),
+            Lacking::Package(why) => StepOutcome::Skipped(why),
+            Lacking::Kind(why) => StepOutcome::Absent(why),
         }
     }
 }

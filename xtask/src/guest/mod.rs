@@ -1,8 +1,8 @@
 //! `cargo xtask guest`: runs a job in an emulated machine with any number of processors.
 //!
 //! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
-//! `kernel`); a [`Machine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
-//! `cpio`; [`Host::boot`] makes a [`Run`] of the three, [`Host::boot_joined`] several on one `network`.
+//! `kernel`); a [`GuestMachine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
+//! `cpio`; [`Host::boot`] makes a [`GuestRun`] of the three, [`Host::boot_joined`] several on one `network`.
 
 mod apt;
 mod cpio;
@@ -15,8 +15,8 @@ mod run;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
-pub(crate) use machine::Machine;
-pub(crate) use run::{Ending, Run};
+pub(crate) use machine::GuestMachine;
+pub(crate) use run::{Ending, GuestRun};
 
 use crate::{Repo, Result, Verb};
 use std::time::Duration;
@@ -52,14 +52,14 @@ files of the last guest, in its folder `last`. For example:
 /// The parsed arguments.
 #[derive(Debug)]
 struct Options {
-    machine: Machine,
+    machine: GuestMachine,
     job: Job,
     limit: Duration,
 }
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
-        let mut machine = Machine::USUAL;
+        let mut machine = GuestMachine::USUAL;
         let mut files = Vec::new();
         let mut limit = 120;
         let mut words = arguments.iter();
@@ -120,7 +120,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         limit,
     } = Options::parse(arguments)?;
     let host = Host::equip(repo).map_err(|lacking| lacking.to_string())?;
-    let Run {
+    let GuestRun {
         ending,
         console,
         out,
@@ -139,7 +139,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 mod tests {
     //! Tests of the parser of arguments.
 
-    use super::{Machine, Options};
+    use super::{GuestMachine, Options};
 
     fn parse(line: &str) -> crate::Result<Options> {
         let words: Vec<_> = line.split_whitespace().map(String::from).collect();
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn options_come_first_and_the_rest_is_the_command() {
         let asked = parse("--cores 3 --limit 9 --with a/b -- ls --all | cat").unwrap();
-        let machine = Machine {
+        let machine = GuestMachine {
             cores: 3,
-            ..Machine::USUAL
+            ..GuestMachine::USUAL
         };
         assert_eq!(asked.machine, machine);
         assert_eq!(asked.limit.as_secs(), 9);

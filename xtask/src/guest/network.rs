@@ -3,8 +3,8 @@
 
 use super::host::Host;
 use super::job::Job;
-use super::machine::Machine;
-use super::run::{Extra, Run};
+use super::machine::GuestMachine;
+use super::run::{Extra, GuestRun};
 use crate::{Repo, Result};
 use std::net::Shutdown;
 use std::os::unix::net::UnixDatagram;
@@ -26,10 +26,10 @@ impl Host {
         &self,
         name: &str,
         count: usize,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
-    ) -> Result<Vec<Run>> {
+    ) -> Result<Vec<GuestRun>> {
         let wires = Wires::lay(count)?;
         let boot = |node: usize| {
             let extra = Extra {

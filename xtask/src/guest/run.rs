@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use super::job::Job;
-use super::machine::Machine;
+use super::machine::GuestMachine;
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub(super) struct Extra {
 }
 
 /// The result of a guest.
-pub(crate) struct Run {
+pub(crate) struct GuestRun {
     pub(crate) ending: Ending,
     /// The console: the kernel's messages and the job's output.
     pub(crate) console: String,
@@ -70,10 +70,10 @@ impl Host {
         &self,
         repo: &Repo,
         name: &str,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
-    ) -> Result<Run> {
+    ) -> Result<GuestRun> {
         self.boot_with(repo, name, machine, job, limit, &Extra::default())
     }
 
@@ -82,11 +82,11 @@ impl Host {
         &self,
         repo: &Repo,
         name: &str,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
         extra: &Extra,
-    ) -> Result<Run> {
+    ) -> Result<GuestRun> {
         let folder = repo.scratch(&format!("guest/{name}"))?;
         let root = folder.join("root.cpio");
         std::fs::write(&root, job.root(&self.busybox)?)?;
@@ -107,7 +107,7 @@ impl Host {
         let report = unpack(&home, &folder)?;
         let said = String::from_utf8_lossy(&output.stderr);
         let late = start.elapsed() >= limit;
-        Ok(Run {
+        Ok(GuestRun {
             ending: ending(output.status.code(), late, said.trim(), report.as_deref()),
             console: String::from_utf8_lossy(&std::fs::read(&console).unwrap_or_default())
                 .into_owned(),

@@ -1,7 +1,7 @@
 /* The message in chunks through a ring of slots: copying in and copying out overlap. */
 #include "copies.h"
 
-/* Behind the two words of each side: how far a direction was taken out, and its slots' flags. */
+/* After the two words of each side: the number of chunks taken out in a direction, and its slots' flags. */
 ALWAYS_INLINE struct word *taken(struct pair *p, int from) {
     return p->flag + 4 + from * (1 + SLOTS);
 }

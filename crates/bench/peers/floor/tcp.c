@@ -1,5 +1,5 @@
 /* A message by write and read on one TCP connection over the loopback device: whole or in pieces, with
- * as much waiting in the kernel as that likes, or as was found to stay in the caches.
+ * the kernel's default buffers, or with buffers that stay in the caches.
  */
 #include "pair.h"
 #include <arpa/inet.h>

@@ -3,8 +3,8 @@
 
 mod place;
 
-use crate::guest::{Ending, Host, Job, Machine, which};
-use crate::steps::Outcome;
+use crate::guest::{Ending, GuestMachine, Host, Job, which};
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// One machine, and the commands that prepare it.
 struct Case {
     name: &'static str,
-    machine: Machine,
+    machine: GuestMachine,
     /// Commands that set `few` to the path of a new cgroup that limits processors.
     before: &'static str,
     /// The number of objects of each kind that hwloc must see.
@@ -26,7 +26,7 @@ struct Case {
 const CASES: [Case; 2] = [
     Case {
         name: "four NUMA nodes",
-        machine: Machine::USUAL,
+        machine: GuestMachine::USUAL,
         before: "
             mount -t cgroup2 cgroup /sys/fs/cgroup
             echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control
@@ -42,10 +42,10 @@ const CASES: [Case; 2] = [
     },
     Case {
         name: "shared level 2 caches, one processor offline",
-        machine: Machine {
+        machine: GuestMachine {
             modules: 2,
             cores: 2,
-            ..Machine::USUAL
+            ..GuestMachine::USUAL
         },
         before: "
             mount -t tmpfs cgroup /sys/fs/cgroup
@@ -85,7 +85,7 @@ const PICTURES: [(&str, &str, &str); 7] = [
 ///
 /// # Errors
 /// When a guest fails, or two outputs differ.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let host = match Host::equip(repo) {
         Ok(host) => host,
         Err(lacking) => return Ok(lacking.into()),

@@ -1,7 +1,7 @@
 //! Starts ranks and threads in an emulated machine and checks that they run where `oxmpi pin` says.
 
 use super::LIMIT;
-use crate::guest::{Ending, Host, Job, Machine};
+use crate::guest::{Ending, GuestMachine, Host, Job};
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
@@ -119,7 +119,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         files,
         placed: Vec::new(),
     };
-    let run = host.boot(repo, "place", Machine::USUAL, &job, LIMIT)?;
+    let run = host.boot(repo, "place", GuestMachine::USUAL, &job, LIMIT)?;
     if run.ending != Ending::Job(0) {
         return Err(format!("ranks in a guest: {}:\n{}", run.ending, run.console).into());
     }

@@ -6,7 +6,7 @@ mod storm;
 
 use crate::commands::run_tests;
 use crate::guest::which;
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use namespaces::Namespaces;
@@ -34,7 +34,7 @@ const PATHS: &[&str] = &[
 ///
 /// # Errors
 /// When a test cannot be started.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let hosts = match make(repo) {
         Ok(hosts) => hosts,
         Err(lacking) => return Ok(lacking),
@@ -64,7 +64,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn proxied(repo: &Repo) -> Result<Outcome> {
+pub(crate) fn proxied(repo: &Repo) -> Result<StepOutcome> {
     let hosts = match make(repo) {
         Ok(hosts) => hosts,
         Err(lacking) => return Ok(lacking),
@@ -76,9 +76,9 @@ pub(crate) fn proxied(repo: &Repo) -> Result<Outcome> {
 }
 
 /// Makes four hosts.
-fn make(repo: &Repo) -> Result<Namespaces, Outcome> {
+fn make(repo: &Repo) -> Result<Namespaces, StepOutcome> {
     Namespaces::make(&repo.root.join("target/hosts"), 4)
-        .map_err(|why| Outcome::Skipped(format!("no network namespaces: {why}")))
+        .map_err(|why| StepOutcome::Skipped(format!("no network namespaces: {why}")))
 }
 
 /// The tests, with each job spread over the hosts.
@@ -94,12 +94,12 @@ fn through_proxies(
     repo: &Repo,
     hosts: &Namespaces,
     names: &[&str],
-) -> Result<Result<Tally, Outcome>> {
+) -> Result<Result<Tally, StepOutcome>> {
     let storm = match Storm::brew(repo, hosts) {
         Ok(storm) => storm,
         Err(why) if which("nft").is_none() => {
             let need = "proxies need nft: `apt-get install nftables`";
-            return Ok(Err(Outcome::Skipped(format!("{need} ({why})"))));
+            return Ok(Err(StepOutcome::Skipped(format!("{need} ({why})"))));
         }
         Err(why) => return Err(why),
     };

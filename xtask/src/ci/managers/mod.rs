@@ -9,7 +9,7 @@ mod ours;
 mod pmix;
 mod slurm;
 
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use debian::Debian;
@@ -20,7 +20,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// When a job fails, or ends otherwise than expected.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let programs = Programs::build(repo)?;
     let mut tally = Tally::default();
     let mut missing = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         return Ok(tally.into());
     }
     println!("{tally} under those that are here");
-    Ok(Outcome::Skipped(missing.join("; ")))
+    Ok(StepOutcome::Skipped(missing.join("; ")))
 }
 
 /// Says that a file of a package is missing.

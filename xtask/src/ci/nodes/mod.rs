@@ -2,8 +2,8 @@
 
 mod programs;
 
-use crate::guest::{Ending, Host, Job, Machine, which};
-use crate::steps::Outcome;
+use crate::guest::{Ending, GuestMachine, Host, Job, which};
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use programs::Programs;
@@ -29,7 +29,7 @@ impl Nodes {
     ///
     /// # Errors
     /// When programs or guests cannot be made.
-    pub(crate) fn check(&self, repo: &Repo) -> Result<Outcome> {
+    pub(crate) fn check(&self, repo: &Repo) -> Result<StepOutcome> {
         let host = match Host::equip(repo) {
             Ok(host) => host,
             Err(lacking) => return Ok(lacking.into()),
@@ -49,7 +49,7 @@ impl Nodes {
             ],
             placed: vec![programs.oxmpi],
         };
-        let machine = Machine::NODE;
+        let machine = GuestMachine::NODE;
         let runs = host.boot_joined("nodes", self.count, machine, &job, self.limit)?;
         let mut tally = Tally::default();
         for (node, run) in runs.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Aims for collectives: well below the best peer on average, and never far above it.
 
 use super::{Aims, Target};
-use crate::compare::figures::Cell;
+use crate::compare::figures::FigureKey;
 use crate::compare::works::COLLECTIVES;
 
 /// The upper bound of the geometric mean of ours over the best peer.
@@ -19,7 +19,7 @@ const RANKS: [u64; 3] = [2, 4, 8];
 /// 8: the aims for each number of ranks.
 pub(super) fn aims(aims: &mut Aims<'_>) {
     for ranks in RANKS {
-        let cells: Vec<Cell> = cells(ranks).collect();
+        let cells: Vec<FigureKey> = cells(ranks).collect();
         mean(aims, ranks, &cells);
         for cell in cells {
             let what = format!("{} {} B, {ranks} ranks", cell.kernel, cell.bytes);
@@ -29,9 +29,9 @@ pub(super) fn aims(aims: &mut Aims<'_>) {
 }
 
 /// The geometric mean over the measured cells.
-fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
+fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[FigureKey]) {
     let figures = aims.figures;
-    let ratio = |cell: &Cell| {
+    let ratio = |cell: &FigureKey| {
         let (ours, best) = (figures.ours(cell)?, figures.best_peer(cell)?);
         Some(ours / best.1)
     };
@@ -56,7 +56,7 @@ fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
 }
 
 /// The cells for one number of ranks; a barrier has no length.
-fn cells(ranks: u64) -> impl Iterator<Item = Cell> {
+fn cells(ranks: u64) -> impl Iterator<Item = FigureKey> {
     COLLECTIVES.split(',').flat_map(move |kernel| {
         let lengths: &[u64] = match kernel {
             "barrier" => &[0],
@@ -64,6 +64,6 @@ fn cells(ranks: u64) -> impl Iterator<Item = Cell> {
         };
         lengths
             .iter()
-            .map(move |&bytes| Cell::new(kernel, ranks, bytes))
+            .map(move |&bytes| FigureKey::new(kernel, ranks, bytes))
     })
 }
