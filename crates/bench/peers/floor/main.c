@@ -3,7 +3,7 @@
  * The kernels are those of the MPI programs: pingpong, rewritten, cold, posted, sendrecv, exchange, rate,
  * network, barrier. Prints one line for each length and method, with the best choice of copying, chunks and
  * waiting, found by trying all for a few blocks. PingPong of any kind but cold begins with two lines
- * more: one cache line, and two, to and fro.
+ * more: one cache line, and two, back and forth.
  */
 #include "pair.h"
 
