@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the main job. Two pinned processes exchange messages.
+//! `cargo xtask bench`: two pinned processes exchange messages (PingPong and Allreduce).
 
 use crate::{Repo, Result, Verb};
 use xshell::cmd;
@@ -6,15 +6,15 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "bench",
     usage: "[ARGUMENT...]",
-    summary: "Two pinned processes exchange messages: PingPong and Allreduce with tables",
+    summary: "Run PingPong and Allreduce on two pinned processes and print tables",
     help: "
-Builds the `oxmpi` command in release, with only what it needs, and runs
+Builds the `oxmpi` command in release, without other packages, and runs
 
     oxmpi bench -n 2 MPI1 PingPong Allreduce
 
-Arguments are passed on after these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
-shows those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments take
-the place of `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Allreduce -n 4`.",
+Arguments are added to these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
+prints those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments
+replace `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Allreduce -n 4`.",
     run,
 };
 

@@ -1,4 +1,4 @@
-//! `cargo xtask build`: the full runtime in release, and what is not in it.
+//! `cargo xtask build`: builds the runtime in release and lists the parts that it lacks.
 
 use crate::{Repo, Result, Verb, no_more};
 use xshell::cmd;
@@ -6,18 +6,18 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "build",
     usage: "",
-    summary: "The full runtime in release, and a list of what was left out and why",
+    summary: "Build the full runtime in release and list the parts it lacks, with reasons",
     help: "
 Builds every package that belongs to the runtime, with its examples, under `target/release`, then
-lists what was built and what was left out. A part that needs a tool this machine lacks is left out
-and named; it never stops the rest.",
+lists what it built and what it left out. A part that needs a tool this machine lacks is left out
+and named; the rest is built all the same.",
     run,
 };
 
-/// Packages of the workspace that only its developers run.
+/// Packages of the workspace for its developers only.
 const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
 
-/// Parts of the design that this version does not have, and what that means to a user.
+/// Parts of the design that are not written yet, and what that means to a user.
 const NOT_YET: [(&str, &str); 2] = [
     (
         "verbs",

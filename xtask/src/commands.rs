@@ -1,4 +1,4 @@
-//! Runs commands, shows their output as it comes, and keeps what a failed one said.
+//! Runs commands, shows their output while they run, and keeps the failure messages.
 
 use crate::Result;
 use crate::tally::Tally;
@@ -6,15 +6,15 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Lines that are kept of the end of an output.
+/// Lines kept of the end of an output.
 const TAIL: usize = 60;
 
-/// Lines that are kept of what the failed tests of one program said.
+/// Lines kept of the failures of one test program.
 const SAID: usize = 300;
 
-/// Runs a command that runs Rust tests, shows its output as it comes, and counts the tests.
+/// Runs a command that runs Rust tests, shows its output while it runs, and counts the tests.
 ///
-/// A command that fails without a failed test (it did not compile, it crashed) counts as one failure.
+/// A command that fails without a failed test (it did not compile, or crashed) counts as one failure.
 ///
 /// # Errors
 /// When the command cannot be started.
@@ -26,10 +26,10 @@ pub(crate) fn run_tests(command: impl Into<Command>) -> Result<Tally> {
     Ok(runner.end(&shown, &status.to_string(), status.success()))
 }
 
-/// Runs a command that is one check: what it prints is shown, its exit status is the answer.
+/// Runs a command that is one check: shows its output and returns its exit status.
 ///
 /// # Errors
-/// When it fails, with its command line and the end of its output.
+/// When the check fails, with its command line and the end of its output.
 pub(crate) fn run_check(command: impl Into<Command>) -> Result<Tally> {
     let command = command.into();
     let shown = show(&command);
@@ -42,7 +42,7 @@ pub(crate) fn run_check(command: impl Into<Command>) -> Result<Tally> {
     }
 }
 
-/// Runs a command, shows each line of its output and its errors as it comes, and hands it over.
+/// Runs a command, prints each line of stdout and stderr while it runs, and passes the line to `hear`.
 ///
 /// # Errors
 /// When the command cannot be started.
@@ -54,7 +54,7 @@ pub(crate) fn watch(mut command: Command, mut hear: impl FnMut(&str)) -> Result<
         .stdout(output.try_clone()?)
         .stderr(output)
         .spawn()?;
-    // It holds the writing ends, which have to close when the child has ended.
+    // `command` holds the writing ends, which must close for the reader to see the end.
     drop(command);
     for line in BufReader::new(lines).split(b'\n') {
         let line = line?;
@@ -82,7 +82,7 @@ fn show(command: &Command) -> String {
 pub(crate) struct Tail(VecDeque<String>);
 
 impl Tail {
-    /// Takes in the next line.
+    /// Adds a line.
     pub(crate) fn hear(&mut self, line: &str) {
         if self.0.len() == TAIL {
             self.0.pop_front();
@@ -101,15 +101,15 @@ impl std::fmt::Display for Tail {
     }
 }
 
-/// Listens to cargo's test runner.
+/// Parses the output of cargo's test runner.
 #[derive(Default)]
 struct Runner {
     tally: Tally,
-    /// The test program that cargo said it runs.
+    /// The test program that cargo named last.
     program: String,
-    /// Of a program with failed tests, what it says from "failures:" on.
+    /// The output of a program with failed tests, from "failures:" on.
     failures: Option<Vec<String>>,
-    /// What came since the last program ended: cargo names there what it could not run or compile.
+    /// The output since the last program ended, where cargo names what it could not run or compile.
     tail: Tail,
 }
 
@@ -139,7 +139,7 @@ impl Runner {
         }
     }
 
-    /// What came of the command `shown`, which ended with `status`.
+    /// The result of the command `shown`, which ended with `status`.
     fn end(mut self, shown: &str, status: &str, success: bool) -> Tally {
         if success {
             return self.tally;
@@ -154,7 +154,7 @@ impl Runner {
 
 #[cfg(test)]
 mod tests {
-    //! What failed is found in the output of cargo's test runner.
+    //! Tests that failures are found in the output of cargo's test runner.
 
     use super::Runner;
     use crate::tally::Tally;

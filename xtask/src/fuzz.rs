@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: the fuzz targets, for a set time each.
+//! `cargo xtask fuzz`: runs the fuzz targets, each for a set time.
 
 use crate::commands::{Tail, watch};
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb};
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "fuzz",
     usage: "[TARGET] [--seconds N]",
-    summary: "One fuzz target or all, 60 seconds each unless told",
+    summary: "Run one fuzz target or all, each for 60 seconds by default",
     help: "
 Fuzzes with cargo-fuzz, which needs a nightly compiler and a C++ compiler; it is installed under
-`target/tools` when it is missing. What is found to be new goes to `target/xtask/corpus`; the corpora
+`target/tools` when it is missing. New inputs go to `target/xtask/corpus`; the corpora
 under version control (`fuzz/corpus`) stay small and are replayed by `cargo xtask test`. A crash is
 written to `fuzz/artifacts`, and the command that replays it is printed.",
     run,
@@ -36,9 +36,9 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         }
     }
     match fuzz(repo, &targets, seconds)? {
-        Outcome::Ran(tally) => println!("{tally}"),
-        Outcome::Told(tally, note) => println!("{note}\n{tally}"),
-        Outcome::Skipped(why) | Outcome::Absent(why) => return Err(why.into()),
+        StepOutcome::Ran(tally) => println!("{tally}"),
+        StepOutcome::Noted(tally, note) => println!("{note}\n{tally}"),
+        StepOutcome::Skipped(why) | StepOutcome::Absent(why) => return Err(why.into()),
     }
     Ok(())
 }
@@ -47,15 +47,15 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<Outcome> {
+pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<StepOutcome> {
     fuzz(repo, &targets(repo), seconds)
 }
 
-/// Fuzzes every target that is not one of `others` for `seconds`.
+/// Fuzzes every target but `others` for `seconds`.
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<Outcome> {
+pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<StepOutcome> {
     let mut targets = targets(repo);
     targets.retain(|target| !others.contains(&target.as_str()));
     fuzz(repo, &targets, seconds)
@@ -64,12 +64,12 @@ pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<Outc
 /// Fuzzes one target for `seconds`.
 ///
 /// # Errors
-/// When it finds something.
-pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<Outcome> {
+/// When the fuzzer finds a failure.
+pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<StepOutcome> {
     fuzz(repo, &[target.to_owned()], seconds)
 }
 
-/// The targets, from their files.
+/// The names of the targets' files.
 fn targets(repo: &Repo) -> Vec<String> {
     let files = repo
         .shell
@@ -81,11 +81,11 @@ fn targets(repo: &Repo) -> Vec<String> {
         .collect()
 }
 
-fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
+fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<StepOutcome> {
     let sh = &repo.shell;
     if !nightly(repo) {
         let why = "no nightly compiler, and rustup gives none: `rustup toolchain install nightly`";
-        return Ok(Outcome::Absent(why.into()));
+        return Ok(StepOutcome::Absent(why.into()));
     }
     let tool = tool(repo)?;
     let total = format!("-max_total_time={seconds}");
@@ -95,7 +95,7 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         let found = repo.root.join("target/xtask/corpus").join(target);
         sh.create_dir(&found)?;
         let seeds = repo.root.join("fuzz/corpus").join(target);
-        // The first folder receives what is new; the seeds are only read.
+        // The first folder receives new inputs; the seeds are only read.
         let fuzz = cmd!(
             sh,
             "{tool} fuzz run {target} {found} {seeds} -- {total} -rss_limit_mb=2048 -timeout=60 -print_final_stats=1"
@@ -104,10 +104,10 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         notes.push(format!("{target}: {inputs} inputs"));
         tally += Tally::ONE;
     }
-    Ok(Outcome::Told(tally, notes.join(", ")))
+    Ok(StepOutcome::Noted(tally, notes.join(", ")))
 }
 
-/// Runs the fuzzer, shows what it says as it comes, and gives the number of inputs that it tried.
+/// Runs the fuzzer, shows its output while it runs, and returns the number of inputs it tried.
 fn watched(fuzzer: Command) -> Result<u64> {
     const INPUTS: &str = "stat::number_of_executed_units:";
     let (mut inputs, mut tail) = (String::new(), Tail::default());
@@ -120,12 +120,12 @@ fn watched(fuzzer: Command) -> Result<u64> {
     if status.success() {
         Ok(inputs.parse()?)
     } else {
-        let why = "the fuzzer found something, or could not run";
+        let why = "the fuzzer found a failure, or could not run";
         Err(format!("{status}: {why}\n{tail}").into())
     }
 }
 
-/// Whether there is a nightly compiler, or rustup gives one.
+/// Whether a nightly compiler is there, or rustup can install one.
 fn nightly(repo: &Repo) -> bool {
     let sh = &repo.shell;
     let asked = cmd!(sh, "rustup toolchain list")
@@ -139,7 +139,7 @@ fn nightly(repo: &Repo) -> bool {
             .is_ok()
 }
 
-/// The cargo-fuzz program, installed when it is missing.
+/// The path of cargo-fuzz, which is installed if missing.
 fn tool(repo: &Repo) -> Result<PathBuf> {
     let sh = &repo.shell;
     let tools = repo.root.join("target/tools");

@@ -1,9 +1,9 @@
-//! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
+//! `cargo xtask long`: checks that take hours or need a quiet machine, run by hand before a release.
 
 use crate::ci::nodes::Nodes;
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
-use crate::steps::{Outcome, Step, run_each};
+use crate::steps::{Step, StepOutcome, run_each};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, fuzz, loom};
 use std::fmt::Write;
@@ -13,36 +13,35 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "long",
     usage: "[STEP...]",
-    summary: "Long fuzzing, long random runs and every mutation, by hand before a release",
+    summary: "Run the checks that take hours, by hand before a release",
     help: "
 Steps, in order; name some to run only those:
 
-    operations  ten million random operations on engines joined in pairs and threes by a fabric that
-                delays, refuses and reorders, against the oracle of matching: a minute
-    frames      the fuzz target of frames for ten minutes
-    segment     the fuzz target of a hostile rank in the segment for ten minutes
+    operations  ten million random operations on two or three engines, joined by a fabric that delays,
+                refuses and reorders, compared with the oracle of matching: a minute
+    frames      the fuzz target `frames` for ten minutes
+    segment     the fuzz target `segment`, a hostile rank in shared memory, for ten minutes
     parsers     every other fuzz target for ten minutes each
     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
     alone       each library's tests, run from its package outside the workspace: minutes
     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
-    orderings   each memory ordering of rings and flags weakened in turn, and seen to fail: minutes
-    plans       every collective algorithm proved as by `ci`, with each variant of those whose ranks are alike, and on
-                random numbers of ranks however many steps they take: on two processors a quarter of an hour, and
-                12 GiB of memory
+    orderings   weakens each memory ordering of rings and flags in turn; a model must fail: minutes
+    plans       proves every collective algorithm as `ci` does, with each variant of algorithms whose ranks
+                are alike, and random numbers of ranks with any number of steps: a quarter of an hour on
+                two processors, and 12 GiB of memory
     large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
-                2^31, every byte looked at: a minute, and 10 GiB of free memory
+                2^31, every byte checked: a minute, and 10 GiB of free memory
     nodes       jobs over three emulated machines on a network that loses packets and delays them:
                 an hour
 
-What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
-commit it.",
+The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.",
     run,
 };
 
 /// Seconds for one fuzz target.
 const SECONDS: u32 = 600;
 
-/// The tests of real ranks that can be in guests, on any number of them.
+/// The tests of real ranks that can run in guests, on any number of them.
 const THREE_NODES: Nodes = Nodes {
     count: 3,
     groups: &[
@@ -118,7 +117,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// Memory that two ranks with [`large`]'s vectors need, with room to spare, in KiB.
+/// Memory in KiB for the vectors of the two ranks of [`large`], with a margin.
 const LARGE_KIB: u64 = 10 << 20;
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
@@ -146,7 +145,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
 }
 
-/// What ran where: the commit, the compiler, the processors.
+/// The head of the log: commit, compiler, processors.
 fn header(repo: &Repo) -> Result<String> {
     let sh = &repo.shell;
     let commit = cmd!(sh, "git describe --always --dirty").quiet().read()?;
@@ -162,7 +161,7 @@ fn header(repo: &Repo) -> Result<String> {
     ))
 }
 
-/// The random operations on joined engines.
+/// Random operations on joined engines, checked against the oracle.
 fn operations(repo: &Repo) -> Result<Tally> {
     run_tests(
         cmd!(
@@ -173,8 +172,8 @@ fn operations(repo: &Repo) -> Result<Tally> {
     )
 }
 
-/// Collectives of more bytes than 32 bits can tell.
-fn large(repo: &Repo) -> Result<Outcome> {
+/// Collectives of more bytes than 32 bits can count.
+fn large(repo: &Repo) -> Result<StepOutcome> {
     let sh = &repo.shell;
     let memory = sh.read_file("/proc/meminfo").unwrap_or_default();
     let line = memory
@@ -183,12 +182,12 @@ fn large(repo: &Repo) -> Result<Outcome> {
     let available = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     if let Some(available) = available.filter(|&kib| kib < LARGE_KIB) {
         let (has, needs) = (available >> 20, LARGE_KIB >> 20);
-        return Ok(Outcome::Absent(format!(
+        return Ok(StepOutcome::Absent(format!(
             "{has} GiB of memory are available, and two ranks need {needs} GiB"
         )));
     }
     let (oxmpi, examples) = (repo.oxmpi()?, repo.examples()?);
     let said = cmd!(sh, "timeout 600 {oxmpi} run -n 2 {examples}/large").read()?;
     println!("{said}");
-    Ok(Outcome::Told(Tally::ONE, said.replace('\n', "; ")))
+    Ok(StepOutcome::Noted(Tally::ONE, said.replace('\n', "; ")))
 }

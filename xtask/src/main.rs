@@ -1,7 +1,7 @@
-//! `cargo xtask VERB`: everything that is done to this repository, one file or folder per verb.
+//! `cargo xtask VERB`: all maintenance of this repository, one file or folder for each verb.
 //!
-//! A verb is a [`Verb`] value: its file holds its help beside its code, and `VERBS` below is the
-//! only list. Add no dependency lightly: this crate is compiled before anything else runs.
+//! A verb is a [`Verb`] value: its file holds its help beside its code, and `VERBS` below is the only list.
+//! Add no dependency lightly: this crate is compiled before anything else runs.
 #![forbid(unsafe_code)]
 
 mod asm;
@@ -25,10 +25,10 @@ mod tidy;
 use repo::Repo;
 use std::process::ExitCode;
 
-/// What a verb gives: nothing, or why it failed.
+/// The result of a verb: nothing, or why it failed.
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// One thing that `cargo xtask` can do.
+/// One verb of `cargo xtask`.
 struct Verb {
     name: &'static str,
     usage: &'static str,
@@ -100,7 +100,7 @@ fn help(name: Option<&str>) -> Result {
         );
         return Ok(());
     }
-    println!("cargo xtask VERB: what is done to this repository\n");
+    println!("cargo xtask VERB: maintenance of this repository\n");
     for verb in VERBS {
         println!("  {:<8} {}", verb.name, verb.summary);
     }
@@ -111,12 +111,12 @@ fn help(name: Option<&str>) -> Result {
     Ok(())
 }
 
-/// Refuses arguments that a verb does not know, naming the first one.
+/// Refuses arguments of a verb that takes none, and names the first one.
 fn no_more(verb: &str, arguments: &[String]) -> Result {
     match arguments.first() {
         None => Ok(()),
         Some(first) => Err(format!(
-            "'{first}' means nothing to '{verb}'; see `cargo xtask help {verb}`"
+            "'{first}' is no argument of '{verb}'; see `cargo xtask help {verb}`"
         )
         .into()),
     }

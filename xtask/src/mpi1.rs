@@ -1,4 +1,5 @@
-//! `cargo xtask mpi1`: the whole MPI-1 part, ours and the original program on other libraries.
+//! `cargo xtask mpi1`: runs the whole MPI-1 part of the benchmarks on oxmpi, and the original program on
+//! other libraries.
 
 use crate::compare::{Implementation, Probe, peers, publish};
 use crate::{Repo, Result, Verb};
@@ -8,16 +9,16 @@ use xshell::{PushEnv, cmd};
 pub(crate) const VERB: Verb = Verb {
     name: "mpi1",
     usage: "[--time SECONDS] [--publish]",
-    summary: "The whole MPI-1 part on 2 and 4 ranks, held against the original on other libraries",
+    summary: "Run the whole MPI-1 part on 2 and 4 ranks, and the original on other libraries",
     help: "
-Runs `oxmpi bench MPI1`, and after it the original program, IMB-MPI1 of Intel's package, on Intel MPI
-and on MPICH, whose binary interface is the same; on Open MPI it cannot run. With more ranks than processors
-MPICH runs without its own collectives of a node, which spin there (MPIR_CVAR_NOLOCAL=1).
+Runs `oxmpi bench MPI1`, then the original program (IMB-MPI1 of Intel's package) on Intel MPI and on
+MPICH, which has the same binary interface; Open MPI has another one. With more ranks than processors
+MPICH runs without its intra-node collectives, which spin (MPIR_CVAR_NOLOCAL=1).
 
-The listings, our JSON and what `oxmpi bench report --text` makes of them are left under target/mpi1; without
-`--text` it draws a page of them.
+The listings, our JSON and their report (`oxmpi bench report --text`) are written to target/mpi1; without
+`--text` that command makes a page with plots.
 
-  --time SECONDS  the most time a sample may take; 0.2 by default
+  --time SECONDS  the maximum time of a sample; 0.2 by default
   --publish       keep all but the JSON under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
 
 On a machine that does other work too, run it in a cpu control group with many shares.",
@@ -94,7 +95,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// The variables with which the original program finds this library; `None` where it cannot.
+/// Variables with which the original program finds this library; `None` where it cannot.
 fn enter<'a>(repo: &'a Repo, peer: &Implementation, crowded: bool) -> Option<Vec<PushEnv<'a>>> {
     let sh = &repo.shell;
     let packages = repo.root.join("target/peers");
@@ -104,7 +105,7 @@ fn enter<'a>(repo: &'a Repo, peer: &Implementation, crowded: bool) -> Option<Vec
         _ => return None,
     };
     let path = std::env::var("PATH").unwrap_or_default();
-    // By its name, which is what the listing quotes.
+    // By its name alone, which the listing quotes.
     let original = packages.join("impi-rt/bin");
     let mut variables = vec![
         sh.push_env("PATH", format!("{}:{path}", original.display())),

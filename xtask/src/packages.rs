@@ -1,7 +1,7 @@
 //! The library crates as `cargo package` makes them, unpacked outside the workspace.
 //!
-//! What is proved about a crate alone is proved about its package: no inheritance from the
-//! workspace, no path to a sibling, only the files that a user would get.
+//! A check of a package shows what a user gets: only the packed files, nothing inherited from the
+//! workspace, no path to another crate.
 
 use crate::repo::Package;
 use crate::{Repo, Result};
@@ -10,7 +10,7 @@ use xshell::cmd;
 
 /// All packages of this workspace, unpacked.
 pub(crate) struct Packages {
-    /// Folder that holds one folder a package, and where projects that use them are made.
+    /// The folder of the unpacked packages and of the projects that use them.
     pub(crate) folder: PathBuf,
     target: PathBuf,
     patch: String,
@@ -45,7 +45,7 @@ impl Packages {
             let name = &package.name;
             let version = &package.version;
             let archive = target.join(format!("package/{name}-{version}.crate"));
-            // Packages carry one fixed date; cargo compares dates to see what has changed.
+            // Packages carry one fixed date, but cargo detects changes by dates.
             cmd!(sh, "tar -xzmf {archive} -C {folder}").quiet().run()?;
             std::fs::rename(folder.join(format!("{name}-{version}")), folder.join(name))?;
             patch += &format!("{name} = {{ path = '{}' }}\n", folder.join(name).display());
@@ -57,7 +57,7 @@ impl Packages {
         })
     }
 
-    /// Makes a project that depends on `package` with these features only, and gives its folder.
+    /// Makes a project that depends on `package` with these features only, and returns its folder.
     ///
     /// The project is a workspace of its own; `manifest` is added to its Cargo.toml.
     ///
@@ -85,10 +85,10 @@ impl Packages {
         Ok(folder)
     }
 
-    /// A cargo command in `folder`; all such share one target folder.
+    /// A cargo command in `folder`; all of them share one target folder.
     ///
-    /// What it builds is built once and run once: without what debuggers and later builds would
-    /// use it takes a fifth of the disk.
+    /// Each build runs once, so full debug information and incremental data are left out: a fifth of the
+    /// disk space.
     pub(crate) fn cargo(&self, folder: &Path) -> std::process::Command {
         let mut cargo = std::process::Command::new("cargo");
         cargo
@@ -100,10 +100,10 @@ impl Packages {
         cargo
     }
 
-    /// Makes the unpacked `package` a workspace of its own, so that its tests can be run in place.
+    /// Makes the unpacked `package` a workspace of its own, so that its tests can run there.
     ///
-    /// A dependency without a version (the tests' own crate) is left out of a package; it is put
-    /// back here, as that crate's source is at hand for whoever runs these tests.
+    /// Cargo leaves a dependency without a version (the tests' own crate) out of a package; this adds it
+    /// again by its path.
     ///
     /// # Errors
     /// When its manifest cannot be written.
@@ -132,7 +132,7 @@ impl Packages {
     }
 }
 
-/// What is packed: the libraries, and what their tests need.
+/// The packages to pack: the libraries, and the crate that their tests need.
 fn packed(repo: &Repo) -> impl Iterator<Item = &Package> {
     repo.packages.iter().filter(|package| package.library)
 }

@@ -1,11 +1,11 @@
-//! The repository as the verbs see it: its root, its packages as `cargo metadata` tells them.
+//! The repository as the verbs see it: its root, and its packages from `cargo metadata`.
 
 use crate::Result;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
-/// The repository that this program was built in.
+/// The repository in which this program was built.
 pub(crate) struct Repo {
     pub(crate) shell: Shell,
     pub(crate) root: PathBuf,
@@ -23,11 +23,11 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) library: bool,
     pub(crate) published: bool,
-    /// Features its README example asks for: `package.metadata.readme-features`.
+    /// Features that its README example needs: `package.metadata.readme-features`.
     pub(crate) readme_features: Vec<String>,
 }
 
-/// One line of a manifest's dependency tables.
+/// One dependency in a manifest.
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) dev: bool,
@@ -54,7 +54,7 @@ impl Repo {
         })
     }
 
-    /// A folder under `target/xtask`, for what the verbs generate; emptied first.
+    /// An empty folder under `target/xtask` for files that a verb generates.
     pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf> {
         let folder = self.root.join("target/xtask").join(name);
         self.shell.remove_path(&folder)?;
@@ -62,7 +62,7 @@ impl Repo {
         Ok(folder)
     }
 
-    /// Builds the command `oxmpi` in release, with only what it needs, and gives its path.
+    /// Builds the command `oxmpi` in release, without other packages, and returns its path.
     pub(crate) fn oxmpi(&self) -> Result<PathBuf> {
         let sh = &self.shell;
         cmd!(
@@ -73,21 +73,21 @@ impl Repo {
         Ok(self.root.join("target/release/oxmpi"))
     }
 
-    /// Builds the runtime's examples in release, and gives their folder.
+    /// Builds the runtime's examples in release, and returns their folder.
     pub(crate) fn examples(&self) -> Result<PathBuf> {
         let sh = &self.shell;
         cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
         Ok(self.root.join("target/release/examples"))
     }
 
-    /// The packages that others can depend on: the libraries that are published.
+    /// The packages that others can depend on: the published libraries.
     pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()
             .filter(|package| package.library && package.published)
     }
 
-    /// The files under version control, and those that would be, relative to the root.
+    /// The files under version control, and new ones that git does not ignore, relative to the root.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let sh = &self.shell;
         let text = cmd!(sh, "git ls-files --cached --others --exclude-standard")
@@ -129,7 +129,7 @@ impl Package {
         }
     }
 
-    /// The name without the project's prefix, as the folders under `crates` spell it.
+    /// The name without the project's prefix, as in the folders under `crates`.
     pub(crate) fn short(&self) -> &str {
         self.folder
             .file_name()
@@ -137,7 +137,7 @@ impl Package {
             .unwrap_or(&self.name)
     }
 
-    /// Whether it has this feature.
+    /// Whether the package has this feature.
     pub(crate) fn has_feature(&self, feature: &str) -> bool {
         self.features.iter().any(|name| name == feature)
     }

@@ -1,35 +1,34 @@
-//! Runs steps, one after the other, and tells in the end what came of each.
+//! Runs the steps of a verb one after another, and prints the result of each at the end.
 
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use std::time::Instant;
 
 /// How a step ended.
-pub(crate) enum Outcome {
-    /// It ran: what it counted.
+pub(crate) enum StepOutcome {
+    /// The step ran: its counts.
     Ran(Tally),
-    /// It ran: what it counted, and what else is worth a line.
-    Told(Tally, String),
-    /// It did not run for want of something that apt, pip or cargo can give; what, and why not.
+    /// The step ran: its counts, and a line to print.
+    Noted(Tally, String),
+    /// The step was skipped because something is missing that apt, pip or cargo can install; the reason.
     Skipped(String),
-    /// It did not run for want of something that this machine cannot be given that way.
+    /// The step cannot run on this machine; the reason.
     Absent(String),
 }
 
-impl From<Tally> for Outcome {
-    fn from(tally: Tally) -> Outcome {
-        Outcome::Ran(tally)
+impl From<Tally> for StepOutcome {
+    fn from(tally: Tally) -> StepOutcome {
+        StepOutcome::Ran(tally)
     }
 }
 
-/// A named step of a longer run.
+/// A named step of a verb.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    pub(crate) run: fn(&Repo) -> Result<Outcome>,
+    pub(crate) run: fn(&Repo) -> Result<StepOutcome>,
 }
 
-/// Runs all steps, then prints once more what failed and said so, one line for each step, and the
-/// closing line.
+/// Runs all steps, then prints the failure messages again, one line for each step, and the closing line.
 ///
 /// With `no_skip` a step that could have run, had something been installed, counts as failed.
 ///
@@ -50,7 +49,7 @@ pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
     }
 }
 
-/// Runs all steps; one line for each, and what they counted together.
+/// Runs all steps; returns one line for each, and their total.
 pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<String>, Tally) {
     let mut total = Tally::default();
     let mut lines = Vec::new();
@@ -58,14 +57,14 @@ pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<Stri
         println!("\n==== {} ====", step.name);
         let start = Instant::now();
         let (tally, note) = match (step.run)(repo) {
-            Ok(Outcome::Ran(tally)) => (tally, String::new()),
-            Ok(Outcome::Told(tally, note)) => (tally, note),
-            Ok(Outcome::Skipped(why)) if no_skip => (Tally::failed(&why), why),
-            Ok(Outcome::Skipped(why) | Outcome::Absent(why)) => (Tally::SKIPPED, why),
+            Ok(StepOutcome::Ran(tally)) => (tally, String::new()),
+            Ok(StepOutcome::Noted(tally, note)) => (tally, note),
+            Ok(StepOutcome::Skipped(why)) if no_skip => (Tally::failed(&why), why),
+            Ok(StepOutcome::Skipped(why) | StepOutcome::Absent(why)) => (Tally::SKIPPED, why),
             Err(error) => (Tally::failed(error.to_string()), error.to_string()),
         };
         let seconds = start.elapsed().as_secs();
-        // What is longer than a line is told with what failed.
+        // A note longer than a line is printed with the failures.
         let note = note.lines().next().unwrap_or_default();
         let line = format!("{:<10} {seconds:>4} s  {tally}  {note}", step.name);
         lines.push(line.trim_end().to_owned());

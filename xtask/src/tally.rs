@@ -1,14 +1,14 @@
-//! What passed, what failed and what was skipped, and what those that failed said.
+//! Counts tests and checks that passed, failed or were skipped, and keeps failure messages.
 
 use std::ops::AddAssign;
 
-/// How many tests and checks passed, failed and were skipped.
+/// Counts of passed, failed and skipped tests and checks.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Tally {
     pub(crate) passed: u32,
     pub(crate) failed: u32,
     pub(crate) skipped: u32,
-    /// What those that failed said: shown once more where a long run ends.
+    /// The messages of the failed ones, printed again at the end of a long run.
     pub(crate) findings: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Tally {
         }
     }
 
-    /// One check that failed, and what it found.
+    /// One check that failed, with its message.
     pub(crate) fn failed(finding: impl Into<String>) -> Tally {
         Tally {
             findings: vec![finding.into()],
@@ -35,7 +35,7 @@ impl Tally {
         }
     }
 
-    /// Reads a closing line of cargo's test runner.
+    /// Parses a closing line of cargo's test runner.
     pub(crate) fn read(line: &str) -> Option<Tally> {
         let mut tally = Tally::default();
         for part in line.strip_prefix("test result: ")?.split(['.', ';']) {
@@ -54,7 +54,7 @@ impl Tally {
         Some(tally)
     }
 
-    /// Prints what the failed ones said, under a heading; nothing where none failed.
+    /// Prints the failure messages under a heading; nothing if none failed.
     pub(crate) fn tell(&self) {
         if self.findings.is_empty() {
             return;
@@ -87,7 +87,7 @@ impl std::fmt::Display for Tally {
 
 #[cfg(test)]
 mod tests {
-    //! The closing line of cargo's test runner is understood, and nothing else is.
+    //! Tests that only the closing line of cargo's test runner is parsed.
 
     use super::Tally;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test that a user can run.
+//! `cargo xtask test`: runs every test that a user can run.
 
 use crate::commands::run_tests;
 use crate::tally::Tally;
@@ -8,7 +8,7 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "test",
     usage: "",
-    summary: "Every test: unit, integration, documentation and README examples, tidy rules",
+    summary: "Run every test: unit, integration, documentation and README examples, tidy rules",
     help: "
 Runs `cargo test --workspace` and the rules of `cargo xtask tidy`. It needs Rust and a C linker, and
 takes at most 8 minutes on two cores, compilation included. The slower proofs (model checking,

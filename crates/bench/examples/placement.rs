@@ -1,9 +1,9 @@
-//! How near two processors are: `placement [FIRST SECOND]`, by default the first two allowed.
+//! Measures how near two processors are: `placement [FIRST SECOND]`, by default the first two allowed.
 //!
-//! Two threads, one on each processor, write one cache line in turn for 10 ms. Prints the median
-//! over blocks of the time from one write to the other's, in nanoseconds, and the two processors. On
-//! virtual machines the same two processors may lie on one core complex now and on two a moment later;
-//! whoever compares runs takes this before and after each.
+//! Two threads, one on each processor, write one cache line in turn for 10 ms. Prints the median over
+//! blocks of the time from one write to the other's, in nanoseconds, and the two processors. On virtual
+//! machines two processors may share a core complex at one moment and not at the next: measure before and
+//! after each run that is to be compared.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 const TIME: Duration = Duration::from_millis(10);
 const TURNS_IN_BLOCK: u64 = 1000;
 
-/// The turn's number, alone in its line and in the neighbour that is fetched with it.
+/// The number of the write, alone in its cache line and in the adjacent line that is fetched with it.
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-/// Set by the first thread when the time is over.
+/// Written by the first thread when the time is over.
 const STOP: u64 = u64::MAX;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,7 +61,7 @@ fn pin(cpu: usize) -> rustix::io::Result<()> {
     sched_setaffinity(None, &one)
 }
 
-/// Writes the odd turns; returns nanoseconds one way, for each block after the first.
+/// Writes the odd numbers; returns nanoseconds one way, for each block after the first.
 fn ask(line: &AtomicU64) -> Vec<f64> {
     let start = Instant::now();
     let mut turn = 0;
@@ -78,7 +78,7 @@ fn ask(line: &AtomicU64) -> Vec<f64> {
     blocks.split_off(1)
 }
 
-/// Writes the even turns until the first thread stops.
+/// Writes the even numbers until the first thread stops.
 fn answer(line: &AtomicU64) {
     loop {
         match line.load(Relaxed) {

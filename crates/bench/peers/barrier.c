@@ -1,5 +1,5 @@
-/* Barrier of all ranks. One line: nanoseconds for each barrier, over blocks of 1 to 2 ms, as rank 0
- * sees them.
+/* Barrier of all ranks. Prints one line: nanoseconds of a barrier, over blocks of 1 to 2 ms, measured by
+ * rank 0.
  */
 #include "blocks.h"
 

@@ -1,6 +1,6 @@
 /* Timing in blocks, shared by the MPI programs of this folder.
  *
- * The Rust twins in crates/runtime/examples/peers do the same, step by step: the same clock, warm-up,
+ * The Rust twins in crates/runtime/examples/peers take the same steps: the same clock, warm-up,
  * number and length of blocks, and the same line of output.
  */
 #ifndef BLOCKS_H
@@ -10,7 +10,7 @@
 #include "content.h"
 #include <mpi.h>
 
-/* What is repeated: `times` rounds of a pattern between the ranks, on what `with` points to. */
+/* The measured pattern: `times` rounds of it between the ranks; `with` points to its data. */
 typedef void pattern_fn(void *with, int64_t times);
 
 /* Whether rank 0 has repeated for BLOCK_NS since its `start`, on all `ranks`, by plain messages. */
@@ -24,7 +24,7 @@ static inline int long_enough(int64_t start, int rank, int ranks) {
     return enough;
 }
 
-/* Looks for the number of rounds in a block, which is the warm-up: three times in a row they must
+/* Finds the number of rounds in a block, which is the warm-up: three times in a row they must
  * last long enough, since one may be disturbed. */
 static inline int64_t warm_up(pattern_fn *pattern, void *with, int rank, int ranks) {
     int64_t times = 1;
@@ -41,7 +41,7 @@ static inline int64_t warm_up(pattern_fn *pattern, void *with, int rank, int ran
     return times;
 }
 
-/* Times the blocks; one round counts as `parts` of what is reported. */
+/* Times the blocks; the reported time is that of a round divided by `parts`. */
 static inline void time_blocks(pattern_fn *pattern, void *with, int64_t times, double parts,
                                double ns[BLOCKS]) {
     for (int block = 0; block < BLOCKS; block++) {
@@ -51,7 +51,7 @@ static inline void time_blocks(pattern_fn *pattern, void *with, int64_t times, d
     }
 }
 
-/* Memory for `bytes`, at a page; without it the job ends. */
+/* Allocates `bytes` at a page; ends the job on failure. */
 static inline char *pages(size_t bytes) {
     char *at = aligned_alloc(PAGE, (bytes + PAGE) / PAGE * PAGE);
     if (!at) {
@@ -61,7 +61,7 @@ static inline char *pages(size_t bytes) {
     return at;
 }
 
-/* Ends the job unless it has so many ranks. */
+/* Ends the job unless it has this number of ranks. */
 static inline void need_ranks(int ranks, int least, int most) {
     if (ranks < least || ranks > most) {
         fprintf(stderr, "%d ranks, and this takes %d to %d\n", ranks, least, most);
@@ -69,7 +69,7 @@ static inline void need_ranks(int ranks, int least, int most) {
     }
 }
 
-/* Rank 0 prints the measurement; another says when its data was wrong. */
+/* Rank 0 prints the measurement; other ranks report wrong data. */
 static inline void report(const char *kernel, int rank, int ranks, long bytes, int64_t times,
                           double ns[BLOCKS], int right) {
     if (rank == 0)

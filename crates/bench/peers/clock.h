@@ -1,4 +1,4 @@
-/* Blocks of time and their line of output, shared by all C programs of this folder. */
+/* Timed blocks and their line of output, shared by all C programs of this folder. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define BLOCKS 21          /* blocks per measurement */
-#define BLOCK_NS 1000000   /* a block lasts from so long to about twice as long, or one repetition */
+#define BLOCK_NS 1000000   /* a block lasts this long to about twice as long, or one repetition */
 #define PAGE 4096          /* alignment of buffers */
 
 static inline int64_t now_ns(void) {

@@ -1,7 +1,7 @@
 /* Collectives of the Intel MPI Benchmarks: collectives OPERATION,.. BYTES...
  *
- * The root changes from call to call. A repetition is a call for each root, as how long a call takes may differ
- * with it. Reductions add floats. Bytes are those of one rank's block in
+ * The root changes from call to call. A repetition is a call for each root, as the time of a call may depend on
+ * the root. Reductions add floats. Bytes are those of one rank's block in
  * allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
  * blocks of at least one element. One line for each operation and length: nanoseconds of one call on
  * the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
@@ -14,7 +14,7 @@ struct vectors {
     int count, rank, size, root;
 };
 
-/* The element at place `at` of what `rank` gives: sums of many are exact. */
+/* The element at place `at` of the data of `rank`: sums over many ranks are exact. */
 static float element_of(int rank, long at) {
     return (float)(rank * 3 + at % 1021);
 }
@@ -33,7 +33,7 @@ struct operation {
     void (*call)(struct vectors *v);
     /* Whether input and output have a block for each rank, and whether the bytes are of all blocks. */
     int many_in, many_out, divided;
-    /* Where element `at` of the output comes from, the last root having been `root`. */
+    /* The origin of element `at` of the output after a call with `root`. */
     struct source (*source)(const struct vectors *v, long at);
 };
 
@@ -132,7 +132,7 @@ struct work {
     struct vectors vectors;
 };
 
-/* Each rank is the root as many times. */
+/* All ranks are the root equally often. */
 static void calls(void *with, int64_t times) {
     struct work *w = with;
     for (int64_t i = 0; i < times * w->vectors.size; i++) {
@@ -141,7 +141,7 @@ static void calls(void *with, int64_t times) {
     }
 }
 
-/* Whether the output is what the last call must leave there. */
+/* Whether the output is right after the last call. */
 static int is_right(const struct work *w, long length) {
     const struct vectors *v = &w->vectors;
     int right = 1;
@@ -186,7 +186,7 @@ static void measure(const struct operation *operation, long bytes, int rank, int
     free(w.vectors.output);
 }
 
-/* Whether `name` is one of the words of `list`, which commas part. */
+/* Whether `name` is in the comma-separated `list`. */
 static int is_listed(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *word = list; word; word = strchr(word, ',')) {

@@ -1,4 +1,4 @@
-/* PingPong of 8 B between ranks 0 and 1 while all others wait in a barrier.
+/* PingPong of 8 B between ranks 0 and 1 while all other ranks wait in a barrier.
  *
  * One line: nanoseconds one way, half the round trip, over blocks of 1 to 2 ms.
  */

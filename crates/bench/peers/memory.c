@@ -1,8 +1,8 @@
-/* Memory of a process that has joined and done nothing else.
+/* Memory of a rank after MPI_Init, before any message.
  *
  * One line from each rank, in bytes: RssAnon and RssShmem of /proc/self/status, and of /proc/self/maps
  * each mapping that is shared and may be written, as a file's device and number, with the first
- * byte and the one behind the last.
+ * byte and the one after the last.
  */
 #include "blocks.h"
 #include <string.h>

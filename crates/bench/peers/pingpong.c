@@ -1,7 +1,7 @@
 /* PingPong between two ranks: pingpong [rewritten|cold] BYTES...
  *
  * One line for each length: nanoseconds one way, half the round trip, over blocks of 1 to 2 ms.
- * `rewritten`: the sender writes the whole message before each send, and that counts too.
+ * `rewritten`: the sender writes the whole message before each send, which is timed too.
  * `cold`: each message has another place, in buffers that are much larger than the caches.
  */
 #include "blocks.h"

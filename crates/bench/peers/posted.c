@@ -1,7 +1,7 @@
 /* PingPong between two ranks with receives that were posted before: posted BYTES...
  *
- * Each receive is posted while the message before it is under way, so that every message finds its
- * receive waiting. One line for each length: nanoseconds one way, half the round trip.
+ * Each receive is posted while the message before it is on its way, so that every message finds its
+ * receive posted. One line for each length: nanoseconds one way, half the round trip.
  */
 #include "blocks.h"
 

@@ -1,21 +1,21 @@
-//! Message buffers, aligned as every benchmark aligns them, and the places in them that one message
-//! after the other takes.
+//! Message buffers, aligned as all benchmarks need them; successive messages use the same place or walk
+//! through a larger buffer.
 
 use zerocopy::FromBytes;
 
-/// What one repetition needs of a rank's buffers, for one message length.
+/// The buffer sizes that one repetition needs on a rank, for one message length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Room {
     /// Bytes that a rank sends from.
     pub out: usize,
     /// Bytes that a rank receives into.
     pub into: usize,
-    /// Numbers that say how long blocks are.
+    /// The number of block lengths in a vector collective.
     pub counts: usize,
 }
 
 impl Room {
-    /// As many bytes to receive as to send.
+    /// Room to receive as many bytes as to send.
     pub(crate) const fn both(bytes: usize) -> Self {
         Room {
             out: bytes,
@@ -24,7 +24,7 @@ impl Room {
         }
     }
 
-    /// Room that is enough for either.
+    /// The larger of both, buffer by buffer.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Room {
@@ -35,13 +35,13 @@ impl Room {
     }
 }
 
-/// What message buffers are aligned to, in bytes: a cache line.
+/// The alignment of message buffers in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
 
-/// The buffers of one sample: what this rank sends, where it receives, and the lengths of blocks.
+/// The buffers of one sample: bytes to send, room to receive, and block lengths.
 ///
-/// Each repetition takes its [`Turn`] of them. In cache, all turns have the same place; off cache,
-/// messages walk through a larger buffer.
+/// Each repetition takes its [`Turn`] of them. In cache, all turns use the same place; off cache, messages
+/// walk through a larger buffer.
 #[derive(Debug)]
 pub struct Buffers<'a> {
     out: Walk<'a>,
@@ -50,14 +50,14 @@ pub struct Buffers<'a> {
     turns: usize,
 }
 
-/// The buffers of one repetition. Kernels use each slice whole.
+/// The buffers of one repetition. A kernel uses each slice whole.
 #[derive(Debug)]
 pub struct Turn<'a> {
     /// The bytes to send.
     pub out: &'a mut [u8],
     /// The room to receive into.
     pub into: &'a mut [u8],
-    /// A number for each rank, where the kernel's [`Room`] asks for them.
+    /// One number for each rank, where the kernel's [`Room`] asks for them.
     pub counts: &'a mut [usize],
 }
 
@@ -76,7 +76,7 @@ impl core::fmt::Display for Unaligned {
 
 impl core::error::Error for Unaligned {}
 
-/// How messages are kept out of the cache (`-off_cache`).
+/// How `-off_cache` keeps messages out of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OffCache {
     /// Size of the last level of cache in bytes.
@@ -86,8 +86,8 @@ pub struct OffCache {
 }
 
 impl OffCache {
-    /// Bytes that messages of `length` walk through: twice the cache or twice the message, whichever
-    /// is larger; none for messages that touch none.
+    /// The bytes through which messages of `length` walk: twice the cache or twice the message, whichever
+    /// is larger; 0 for empty messages.
     pub fn space(self, length: usize) -> usize {
         if length == 0 {
             0
@@ -96,15 +96,15 @@ impl OffCache {
         }
     }
 
-    /// Bytes from the start of one message to the start of the next: at least two lines lie between.
+    /// Bytes from the start of one message to the start of the next; at least two lines lie between them.
     fn stride(self, length: usize) -> usize {
         (length + 2 * self.line).next_multiple_of(ALIGNMENT)
     }
 }
 
 impl<'a> Buffers<'a> {
-    /// Takes the caller's memory, with one place for all turns: the length of a slice is the
-    /// message's length. `counts` has as many numbers as the kernel's [`Room`] says.
+    /// Wraps the caller's memory, with one place for all turns: the length of a slice is the message
+    /// length. `counts` has as many numbers as the kernel's [`Room`] says.
     ///
     /// # Errors
     /// [`Unaligned`] when a slice of bytes that is not empty starts elsewhere than at a cache line.
@@ -121,7 +121,7 @@ impl<'a> Buffers<'a> {
         Ok(Self::aligned(out, into, counts))
     }
 
-    /// As [`Buffers::new`], of slices that start at a cache line.
+    /// As [`Buffers::new`], for slices that are known to be aligned.
     pub(crate) fn aligned(out: &'a mut [u8], into: &'a mut [u8], counts: &'a mut [usize]) -> Self {
         Buffers {
             out: Walk::still(out),
@@ -131,8 +131,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Lets messages of the lengths in `room` walk through the memory, as far as there is any, and
-    /// start again at its beginning.
+    /// Makes messages of the lengths in `room` walk through the memory, and start again at its beginning.
     ///
     /// # Panics
     /// When there is less memory than `room`.
@@ -150,7 +149,7 @@ impl<'a> Buffers<'a> {
         self
     }
 
-    /// Turns taken since the buffers were filled: the number of the next repetition.
+    /// The number of turns since the buffers were filled, which is the number of the next repetition.
     pub fn turns(&self) -> usize {
         self.turns
     }
@@ -169,7 +168,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// The buffers that repetition number `turn` had, as they are now.
+    /// The buffers that repetition `turn` used, with their present content.
     pub fn of(&mut self, turn: usize) -> Turn<'_> {
         Turn {
             out: self.out.of(turn),
@@ -178,13 +177,13 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// The buffers of the last repetition; before the first, its own.
+    /// The buffers of the last repetition; before the first, those of the first.
     pub fn last(&mut self) -> Turn<'_> {
         self.of(self.turns.saturating_sub(1))
     }
 
-    /// Copies what the first turn's place holds to the places of so many turns, and starts with it
-    /// again.
+    /// Copies the content of the first turn's place to the places of `turns` turns, and starts again with
+    /// the first.
     pub(crate) fn restart(&mut self, turns: usize) {
         self.out.restart(turns);
         self.into.restart(turns);
@@ -193,8 +192,7 @@ impl<'a> Buffers<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// What to send, and where to receive, as single-precision numbers; up to three bytes at the end
-    /// are left out.
+    /// The send and receive buffers as single-precision numbers, without up to three bytes at the end.
     ///
     /// # Cost
     /// A few instructions: no number is touched.
@@ -203,29 +201,29 @@ impl<'a> Turn<'a> {
         (floats(self.out), floats(self.into))
     }
 
-    /// As [`Turn::floats`], with the numbers.
+    /// As [`Turn::floats`], with the block lengths.
     #[inline]
     pub fn counted_floats(self) -> (&'a mut [f32], &'a mut [f32], &'a mut [usize]) {
         (floats(self.out), floats(self.into), self.counts)
     }
 }
 
-/// Every place is aligned and the length is a multiple of four, so the cast is never refused.
+/// Each place is aligned and the length is cut to a multiple of four, so the cast succeeds.
 #[inline]
 fn floats(bytes: &mut [u8]) -> &mut [f32] {
     let whole = bytes.len() / 4 * 4;
     <[f32]>::mut_from_bytes(&mut bytes[..whole]).unwrap_or_default()
 }
 
-/// Messages of one length, each `stride` bytes after the one before it, until the space is used up;
-/// then from its beginning.
+/// The places of messages of one length, each `stride` bytes after the one before, until the space is used
+/// up; then again from its beginning.
 #[derive(Debug)]
 struct Walk<'a> {
     space: &'a mut [u8],
     length: usize,
-    /// 0: all have one place.
+    /// 0: all messages use one place.
     stride: usize,
-    /// Where the next one starts.
+    /// Where the next message starts.
     next: usize,
 }
 

@@ -1,8 +1,8 @@
-//! What a kernel asks of a message-passing library.
+//! The operations that a kernel needs of a message-passing library.
 
 mod plain;
 
-/// Whom a receive accepts a message from.
+/// The sender that a receive accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Any rank of the communicator.
@@ -11,7 +11,7 @@ pub enum Source {
     Rank(usize),
 }
 
-/// Bytes in blocks that follow one another without gaps, one for each rank in the ranks' order.
+/// Consecutive blocks of bytes without gaps, one for each rank in the order of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks<'a, S> {
     /// The bytes of all blocks.
@@ -21,7 +21,7 @@ pub struct Blocks<'a, S> {
 }
 
 impl<'a, S> Blocks<'a, S> {
-    /// Blocks of these lengths.
+    /// Makes blocks of these lengths.
     pub const fn new(bytes: S, lengths: &'a [usize]) -> Self {
         Blocks { bytes, lengths }
     }
@@ -29,18 +29,18 @@ impl<'a, S> Blocks<'a, S> {
 
 /// A communicator: ranks `0..size()` that exchange messages and share a collective order.
 ///
-/// Implement it over any transport to run the kernels there. Calls block until their buffers may be
-/// used again. The benchmarks never read a clock themselves: [`Comm::now`] is theirs.
+/// Implement it over any transport to run the kernels there. A call returns when its buffers may be used
+/// again. The benchmarks read the clock only by [`Comm::now`].
 ///
 /// A rank's messages to one peer arrive in the order they were sent, and every collective is
 /// called by all ranks in the same order.
 ///
 /// # What is measured
-/// The first seven methods are a transport. The collectives have a body, so that a transport alone
-/// runs every kernel: the plainest algorithm over its messages, which is then what is measured. A
-/// library overrides each collective that it has.
+/// The first seven methods are a transport. Each collective has a default body, the plainest algorithm over
+/// these messages, so that a transport alone runs every kernel. A library overrides the collectives it has,
+/// and its own are then measured.
 pub trait Comm: Sized {
-    /// Why a call failed.
+    /// The error of a failed call.
     type Error;
 
     /// This process's number in the communicator, `0..size()`.
@@ -85,7 +85,7 @@ pub trait Comm: Sized {
     /// What the transport reports.
     fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, Self::Error>;
 
-    /// Sends to one rank and receives from another, in whichever order they come (`MPI_Sendrecv`).
+    /// Sends to one rank and receives from another, without deadlock (`MPI_Sendrecv`).
     /// A rank may be its own peer.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ pub trait Comm: Sized {
         plain::bcast(self, bytes, root)
     }
 
-    /// Collects `mine` of all ranks, equally long, in `all` of rank `root`, which alone gives it.
+    /// Collects `mine` of all ranks, equally long, in `all` on rank `root`; other ranks pass `None`.
     ///
     /// # Errors
     /// What the transport reports.
@@ -130,7 +130,7 @@ pub trait Comm: Sized {
         plain::gather(self, mine, all, root)
     }
 
-    /// Collects `mine` of all ranks in their blocks of `all` of rank `root`, which alone gives it.
+    /// Collects `mine` of all ranks in their blocks of `all` on rank `root`; other ranks pass `None`.
     ///
     /// # Errors
     /// What the transport reports.
@@ -143,7 +143,7 @@ pub trait Comm: Sized {
         plain::gatherv(self, mine, all, root)
     }
 
-    /// Gives each rank its part `mine`, equally long, of `all` of rank `root`, which alone gives it.
+    /// Sends each rank its part `mine` of `all`, equally long, from rank `root`; other ranks pass `None`.
     ///
     /// # Errors
     /// What the transport reports.
@@ -156,7 +156,7 @@ pub trait Comm: Sized {
         plain::scatter(self, all, mine, root)
     }
 
-    /// Gives each rank its block `mine` of `all` of rank `root`, which alone gives it.
+    /// Sends each rank its block `mine` of `all` from rank `root`; other ranks pass `None`.
     ///
     /// # Errors
     /// What the transport reports.
@@ -185,8 +185,8 @@ pub trait Comm: Sized {
         plain::allgatherv(self, mine, all)
     }
 
-    /// Sends the n-th part of `out`, all equally long, to rank n, and puts what comes from rank n
-    /// into the n-th part of `into`.
+    /// Sends the n-th part of `out`, all equally long, to rank n, and receives the n-th part of `into` from
+    /// rank n.
     ///
     /// # Errors
     /// What the transport reports.
@@ -194,8 +194,7 @@ pub trait Comm: Sized {
         plain::alltoall(self, out, into)
     }
 
-    /// Sends the n-th block of `out` to rank n, and puts what comes from rank n into the n-th block
-    /// of `into`.
+    /// Sends the n-th block of `out` to rank n, and receives the n-th block of `into` from rank n.
     ///
     /// # Errors
     /// What the transport reports.
@@ -207,8 +206,8 @@ pub trait Comm: Sized {
         plain::alltoallv(self, out, into)
     }
 
-    /// Adds `from` of all ranks, item by item, into `into` of rank `root`, which alone gives it;
-    /// lengths are equal.
+    /// Adds `from` of all ranks, item by item, into `into` on rank `root`; other ranks pass `None`. Lengths
+    /// are equal.
     ///
     /// # Errors
     /// What the transport reports.

@@ -1,4 +1,4 @@
-//! Message lengths of a run.
+//! The message lengths of a run.
 
 use alloc::vec::Vec;
 use core::iter::once;
@@ -8,12 +8,12 @@ use core::iter::once;
 pub enum Lengths {
     /// 0, then powers of two.
     Powers {
-        /// The least length but 0, as a power of two (MINMSGLOG).
+        /// The least length except 0, as a power of two (MINMSGLOG).
         min_log: u32,
         /// The largest length, as a power of two (MAXMSGLOG).
         max_log: u32,
     },
-    /// These, in this order (`-msglen`).
+    /// A list of lengths, in this order (`-msglen`).
     Listed(Vec<usize>),
 }
 
@@ -28,7 +28,7 @@ impl Default for Lengths {
 }
 
 impl Lengths {
-    /// The lengths that hold no item or at least one whole item of `item` bytes.
+    /// The lengths that are 0 or hold at least one whole item of `item` bytes.
     pub fn of(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let (powers, listed) = match self {
             Lengths::Powers { min_log, max_log } => (Some(*min_log..=*max_log), [].as_slice()),

@@ -1,16 +1,16 @@
-//! The memory of a run, allocated once.
+//! The message buffers of a run, allocated once for its largest message.
 
 use crate::kernels::Room;
 use crate::{Buffers, OffCache};
 use alloc::{vec, vec::Vec};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// 4 KiB at a multiple of 4 KiB.
+/// A page: 4 KiB, aligned to 4 KiB.
 #[derive(Clone, FromBytes, IntoBytes, Immutable)]
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
-/// Memory for the largest message of a run, allocated once; both buffers start at a page.
+/// Memory for the largest message of a run; both buffers start at a page.
 pub struct Memory {
     out: Vec<Page>,
     into: Vec<Page>,
@@ -32,7 +32,7 @@ impl core::fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// Memory for messages of up to `room`.
+    /// Allocates memory for messages of up to `room`.
     pub fn new(room: Room, off_cache: Option<OffCache>) -> Self {
         let pages =
             |length| vec![Page([0; 4096]); space(length, off_cache).div_ceil(size_of::<Page>())];
@@ -44,7 +44,7 @@ impl Memory {
         }
     }
 
-    /// Bytes that messages of `room` need.
+    /// The bytes that messages of `room` need.
     pub fn bytes(room: Room, off_cache: Option<OffCache>) -> usize {
         let space = |length| space(length, off_cache);
         space(room.out)
@@ -55,7 +55,7 @@ impl Memory {
     /// Buffers for messages of `room`.
     ///
     /// # Panics
-    /// When `room` is larger than the memory was made for.
+    /// When `room` is larger than the allocated memory.
     pub fn buffers(&mut self, room: Room) -> Buffers<'_> {
         let (out, into) = (self.out.as_mut_bytes(), self.into.as_mut_bytes());
         let space = |length| space(length, self.off_cache);
@@ -68,7 +68,7 @@ impl Memory {
     }
 }
 
-/// Bytes of a buffer for messages of `length`.
+/// The bytes of one buffer for messages of `length`.
 fn space(length: usize, off_cache: Option<OffCache>) -> usize {
     off_cache.map_or(length, |off_cache| off_cache.space(length))
 }

@@ -1,9 +1,9 @@
-//! How one sample is taken: preparation, repetitions, synchronisation, timing and proof.
+//! Takes one sample: preparation, repetitions, synchronisation, timing and proof of the data.
 //!
-//! The method of the Intel MPI Benchmarks User Guide 4.0, chapter "Benchmark Methodology": a
-//! warm-up, two barriers, then so many repetitions as the volume and the time allow. Beyond the guide,
-//! the repetitions are timed in up to [`BLOCKS`] blocks of equal length, so that a sample has a least,
-//! a median and a largest value besides its average.
+//! The method is that of the Intel MPI Benchmarks User Guide 4.0, chapter "Benchmark Methodology": a
+//! warm-up, two barriers, then as many repetitions as the volume and the time allow. Beyond the guide, the
+//! repetitions are timed in up to [`BLOCKS`] blocks of equal length, so that a sample has a least, a median
+//! and a largest value besides its average.
 
 mod policy;
 mod proof;
@@ -19,26 +19,26 @@ use proof::Proof;
 const MIB: u64 = 1 << 20;
 const TAG: u32 = 2;
 
-/// The numbers that rule a run; the names in the guide are given in brackets.
+/// The parameters of a run; the guide's names are in brackets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Method {
-    /// The most repetitions of a sample (MSGSPERSAMPLE).
+    /// The maximum number of repetitions of a sample (MSGSPERSAMPLE).
     pub samples: u32,
-    /// The same for parts of the benchmarks that complete every transfer by itself (MSGS_NONAGGR);
-    /// no kernel of the MPI-1 part does.
+    /// The same for benchmarks that complete each transfer separately (MSGS_NONAGGR); no kernel of the
+    /// MPI-1 part does.
     pub samples_single: u32,
-    /// The most bytes one rank sends in a sample (OVERALL_VOL).
+    /// The maximum number of bytes that one rank sends in a sample (OVERALL_VOL).
     pub volume: u64,
     /// How the repetitions are chosen (ITER_POLICY).
     pub policy: Policy,
-    /// The time a sample may take, in seconds, with the proof of its data (SECS_PER_SAMPLE).
+    /// The maximum time of a sample in seconds, including the proof of its data (SECS_PER_SAMPLE).
     pub seconds: f64,
     /// Barriers before each sample (N_BARR).
     pub barriers: u32,
     /// Repetitions before each sample that are not timed (N_WARMUP).
     pub warm_up: u32,
-    /// Whether the data of every repetition, and so of every root, is proven, in the midst of the
-    /// timed part (CHECK).
+    /// Whether the data of every repetition, and so of every root, is proven, within the timed part
+    /// (CHECK).
     pub check: bool,
 }
 
@@ -58,7 +58,7 @@ impl Default for Method {
     }
 }
 
-/// What [`prepare`] found out.
+/// The result of [`prepare`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ready {
     /// Repetitions to time; all ranks must [`agree`] on them.
@@ -107,7 +107,7 @@ pub fn prepare<C: Comm>(
     };
 
     let wanted = method.repetitions(bytes);
-    // The faster of two trials: one may be disturbed, and would cut the repetitions for nothing.
+    // The faster of two trials: a disturbed trial would cut the repetitions for nothing.
     let trial = wanted.div_ceil(100).min(10);
     let mut each = u64::MAX;
     for _ in 0..2 {
@@ -124,8 +124,8 @@ pub fn prepare<C: Comm>(
     })
 }
 
-/// Times the repetitions that all ranks have agreed on, and proves the data; with the buffers as
-/// [`prepare`] left them. Collective.
+/// Times the repetitions on which all ranks have agreed, and proves the data. [`prepare`] must have filled
+/// the buffers. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.
@@ -164,7 +164,7 @@ pub fn measure<C: Comm>(
     Ok(timing)
 }
 
-/// The data of the timed part: another pattern than that of the warm-up.
+/// Identifies the data of the timed part: another pattern than in the warm-up.
 fn timed<C: Comm>(comm: &C, bytes: usize) -> Sample {
     place(comm, !(bytes as u32))
 }
@@ -177,7 +177,7 @@ fn place<C: Comm>(comm: &C, seed: u32) -> Sample {
     }
 }
 
-/// The smallest value any rank gives, on all ranks. Collective.
+/// The smallest value that any rank passes. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.

@@ -1,13 +1,13 @@
 //! Runs a selection of kernels over all lengths and groups of a job.
 //!
 //! ```text
-//! groups   which ranks form the groups of each table
-//!   map    the ranks renumbered as a grid
-//! run      the tables one after the other, on every rank
-//! summary  what the ranks measured, as rows
+//! groups   forms the groups of each table
+//!   map    renumbers the ranks as a grid
+//! run      runs the tables one after another, on every rank
+//! summary  turns the ranks' times into rows
 //! ```
 //!
-//! Rank 0 hears of every table and row through an [`Observer`].
+//! An [`Observer`] on rank 0 receives every table and row.
 
 mod groups;
 mod map;
@@ -24,26 +24,26 @@ use crate::lengths::Lengths;
 use crate::method::Method;
 use alloc::vec::Vec;
 
-/// What to run, and how.
+/// The benchmarks to run, and their parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The benchmarks, in order.
     pub benchmarks: Vec<Benchmark>,
-    /// Their message lengths.
+    /// The message lengths.
     pub lengths: Lengths,
     /// How a sample is taken.
     pub method: Method,
-    /// Which ranks form groups.
+    /// How ranks form groups.
     pub layout: Layout,
-    /// The most bytes of message buffers that a rank allocates (`-mem`, MAX_MEM_USAGE); samples that need more are
+    /// The maximum bytes of message buffers on a rank (`-mem`, MAX_MEM_USAGE); samples that need more are
     /// skipped.
     pub memory: usize,
-    /// How messages are kept out of the cache; without it they come from there.
+    /// How messages are kept out of the cache; `None`: messages come from the cache.
     pub off_cache: Option<OffCache>,
 }
 
 impl Default for Plan {
-    /// No benchmark; everything else as the guide has it by default, with 1 GiB of memory.
+    /// No benchmark; all else by the guide's defaults, with 1 GiB of memory.
     fn default() -> Self {
         Plan {
             benchmarks: Vec::new(),
@@ -57,7 +57,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The lengths of a kernel's table; a single one, which is not shown, where messages have none.
+    /// The lengths of a kernel's table; a single one, which is not shown, where messages have no length.
     pub fn lengths_of(&self, kernel: Kernel) -> impl Iterator<Item = usize> + '_ {
         let info = kernel.info();
         let is_one = info.class == Class::Synchronisation;
@@ -72,7 +72,7 @@ impl Plan {
 pub struct Benchmark {
     /// The kernel.
     pub kernel: Kernel,
-    /// Whether as many groups as there are run at once (`-multi`, the names `Multi-...`).
+    /// Whether as many groups as possible run at once (`-multi`, the names `Multi-...`).
     pub multiple: Option<Multiple>,
 }
 
@@ -86,7 +86,7 @@ impl From<Kernel> for Benchmark {
     }
 }
 
-/// What is reported of groups that run at once.
+/// The rows reported for groups that run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiple {
     /// One row a length: the least, largest and average over the ranks of all groups (`-multi 0`).
@@ -100,16 +100,16 @@ pub enum Multiple {
 pub struct Table {
     /// The kernel.
     pub kernel: Kernel,
-    /// The mode it was asked for; it runs on one group where there are too few ranks for two.
+    /// The requested mode; the table has one group where there are too few ranks for two.
     pub multiple: Option<Multiple>,
-    /// The job's ranks in each group, in the order of their ranks there; all groups have the same
-    /// size, and are sorted by their first ranks.
+    /// The job's ranks in each group, in the order of their ranks there; all groups have the same size, and
+    /// are sorted by their first ranks.
     pub groups: Vec<Vec<usize>>,
     /// The grid that numbers the ranks.
     pub map: Option<Map>,
-    /// Ranks that wait in a barrier meanwhile.
+    /// The number of ranks that wait in a barrier meanwhile.
     pub waiting: usize,
-    /// Whether the times include the proof of every repetition's data, and so mean nothing.
+    /// Whether the times include the proof of every repetition's data, and so are not valid.
     pub is_checked: bool,
 }
 
@@ -123,7 +123,7 @@ impl Table {
 /// One line of a table. Times are microseconds of one message or one operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// The group it is about; 0 where a row is about all groups.
+    /// The index of the group; 0 if the row covers all groups.
     pub group: usize,
     /// Length of a message in bytes.
     pub bytes: usize,
@@ -135,12 +135,12 @@ pub struct Row {
     pub t_max: f64,
     /// The average over repetitions and ranks.
     pub t_avg: f64,
-    /// Bytes per second that the slowest rank sends and receives; `None` for collectives, whose tables have no such
-    /// column.
+    /// Bytes per second that the slowest rank sends and receives; `None` for collectives, whose tables have
+    /// no such column.
     pub throughput: Option<f64>,
-    /// How the blocks of the sample are spread.
+    /// The distribution of the sample's blocks.
     pub spread: Spread,
-    /// The largest difference between received data and right data on any rank: 0 is right.
+    /// The largest difference between received and right data on any rank: 0 is right.
     pub defect: f64,
 }
 
@@ -154,27 +154,27 @@ pub struct Spread {
     pub min: f64,
     /// The middle block.
     pub median: f64,
-    /// The block that 99 in 100 stay below or equal; the slowest of fewer than 100 blocks.
+    /// The 99th percentile: the slowest of fewer than 100 blocks.
     pub p99: f64,
 }
 
-/// A line of a table that was not measured, for want of memory.
+/// A row that was skipped for want of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skip {
     /// Length of a message in bytes.
     pub bytes: usize,
-    /// Bytes that each rank would have needed.
+    /// Bytes that each rank needs.
     pub needed: usize,
 }
 
-/// Hears of the results, on rank 0 only.
+/// Receives the results, on rank 0 only.
 pub trait Observer {
-    /// A table begins.
+    /// Called when a table begins.
     fn table(&mut self, table: &Table);
-    /// A row of the current table is complete.
+    /// Called when a row of the current table is complete.
     fn row(&mut self, table: &Table, row: &Row);
-    /// A row of the current table is left out.
+    /// Called when a row of the current table is skipped.
     fn skip(&mut self, table: &Table, skip: &Skip);
-    /// The current table is complete.
+    /// Called when the current table is complete.
     fn end(&mut self, table: &Table);
 }

@@ -1,17 +1,17 @@
-//! What a megabyte is.
+//! The size of a megabyte in reports.
 
-/// How many bytes the column `Mbytes/sec` counts as one.
+/// The number of bytes that the column `Mbytes/sec` counts as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Megabyte {
-    /// 2^20, as the User Guide 4.0.
+    /// 2^20, as in the User Guide 4.0.
     #[default]
     Binary,
-    /// 10^6, as the original's releases since 2018.
+    /// 10^6, as in the original's releases since 2018.
     Decimal,
 }
 
 impl Megabyte {
-    /// Bytes of one.
+    /// The size in bytes.
     pub fn bytes(self) -> f64 {
         match self {
             Megabyte::Binary => f64::from(1 << 20),

@@ -1,4 +1,5 @@
-//! Our listings against those of the original program in `imb/`, line by line, with the figures blanked.
+//! Compares our listings with those of the original program in `imb/`, line by line, with the figures
+//! blanked.
 
 #![cfg(feature = "std")]
 
@@ -7,10 +8,10 @@ use oxmpi_bench::options::{Order, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Multiple, Row, Spread, tables};
 
-/// The original has a kernel that the guide does not have.
+/// The kernel of the original that the guide lacks.
 const FOREIGN: &str = "Reduce_local";
 
-/// The file of the runs with `-msglen`.
+/// A file system with the file of the runs with `-msglen`.
 struct Lengths;
 
 impl System for Lengths {
@@ -24,14 +25,14 @@ impl System for Lengths {
     }
 }
 
-/// What the header of `listing` says after `name`.
+/// The text after `name` in the header of `listing`.
 fn said(listing: &str, name: &str) -> String {
     let line = listing.lines().find(|line| line.starts_with(name));
     let (_, said) = line.and_then(|line| line.split_once(": ")).expect(name);
     said.into()
 }
 
-/// The listing that we would print of the same run, with times of 0.
+/// Our listing of the same run, with times of 0.
 fn ours(original: &str, ranks: usize) -> String {
     let (_, command) = original.split_once("\n# IMB-MPI1 ").expect("a command");
     let (arguments, _) = command.split_once(" \n").expect("a command");
@@ -87,7 +88,7 @@ fn ours(original: &str, ranks: usize) -> String {
     out
 }
 
-/// The listing without the tables of the kernel that we do not have, and its line in the list.
+/// The listing without the tables of the kernel that we lack, and without its line in the list.
 fn common(original: &str) -> String {
     let paragraphs = original.split_inclusive("\n\n");
     let kept =
@@ -96,7 +97,7 @@ fn common(original: &str) -> String {
         .replace(&format!("# {FOREIGN}\n"), "")
 }
 
-/// The line with each number that has two decimals, and the blanks before it, as so many crosses.
+/// The line with each number of two decimals, and the blanks before it, replaced by crosses.
 fn blanked(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

@@ -1,4 +1,5 @@
-//! The listings of the original in `imb/`, read and held against what their lines say.
+//! Reads the listings of the original in `imb/`, and compares the result with a simple count of their
+//! lines.
 
 #![cfg(feature = "std")]
 
@@ -55,7 +56,7 @@ fn column(table: &Table, column: &Column) -> Vec<f64> {
     table.rows.iter().map(value).collect()
 }
 
-/// What a reader that only looks at the beginnings of lines counts.
+/// Compares with a count of lines by their beginnings.
 #[test]
 fn nothing_is_lost_and_nothing_is_made_up() {
     for name in FILES {

@@ -1,4 +1,4 @@
-//! Reports of real data: listings of the original and the comparisons that are kept.
+//! Tests of reports of real data: listings of the original, and published comparisons.
 
 #![cfg(feature = "compare")]
 
@@ -48,7 +48,7 @@ fn groups_are_benchmarks_of_their_own() {
     assert_eq!(first.and_then(|figure| figure.value), Some(2.28));
 }
 
-/// The published folders belong to the repository, not to the package.
+/// The published folders are in the repository, not in the package.
 #[test]
 fn kept_comparisons_are_shown_whole() {
     for folder in ["2026-11-22-amd", "2026-11-22-intel-network"] {

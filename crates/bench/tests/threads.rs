@@ -1,4 +1,4 @@
-//! The suite over threads of this process: every kernel, mode and option that changes what is sent.
+//! Tests the suite over threads of this process: every kernel, mode and option that changes the messages.
 
 #![cfg(feature = "std")]
 
@@ -51,7 +51,8 @@ fn plan(max_log: u32) -> Plan {
     }
 }
 
-/// Runs the plan on threads; what rank 0 has heard, and the largest defect. No other rank hears anything.
+/// Runs the plan on threads; returns the record of rank 0 and the largest defect. Other ranks observe
+/// nothing.
 fn recorded(plan: &Plan, ranks: usize) -> (Record, f64) {
     let results = watched(ranks, |mut world| {
         let mut record = Record::default();
@@ -105,7 +106,7 @@ fn every_kernel_runs_on_1_to_8_ranks_in_every_mode() {
     }
 }
 
-/// Options that change which messages are sent, by whom, and from where.
+/// Options that change which messages are sent, by which rank, and from which buffer.
 #[test]
 fn data_is_right_whatever_the_options() {
     let map = |rows, columns| Some(Map { rows, columns });
@@ -221,12 +222,12 @@ fn what_does_not_fit_into_memory_is_skipped_and_said() {
     assert_eq!(record.skipped, [skip]);
 }
 
-/// Passes calls on, spoils the reductions of one length on one rank, and counts its barriers.
+/// Passes calls on, damages the reductions of one length on one rank, and counts its barriers.
 struct Faulty {
     inner: Threads,
     rank: usize,
     length: usize,
-    /// Which of the reductions of that length, counted from 0.
+    /// The damaged reductions of that length, counted from 0.
     spoiled: Range<usize>,
     seen: usize,
     barriers: usize,
@@ -286,7 +287,7 @@ impl Comm for Faulty {
     }
 }
 
-/// In the warm-up only, or in the timed part only: each has a proof of its own.
+/// Damage in the warm-up only, or in the timed part only: each has a proof of its own.
 #[test]
 fn wrong_data_is_reported_from_any_repetition() {
     let plan = Plan {

@@ -238,7 +238,8 @@ fn in_a_job_it_joins_the_job() {
     assert!(out.contains("# #processes = 3 \n"), "{out}");
 
     let output = started(&["-n", "2"]);
-    let says = "oxmpi: -n 2, but the job this process was started in has 3 ranks";
+    let says =
+        "oxmpi: -n 2 conflicts with the job in which this process was started: it has 3 ranks";
     assert!(!output.status.success() && text(&output.stderr).contains(says));
 }
 
@@ -268,7 +269,7 @@ fn mistakes_are_refused_before_anything_starts() {
         ("-msglog 40", "'40' does not fit -msglog"),
         (
             "-input /dev/zero",
-            "-input: cannot read /dev/zero: it is longer than",
+            "-input: cannot read /dev/zero: the file is longer than",
         ),
         (
             "-msglen /nowhere/lengths",
@@ -316,6 +317,6 @@ fn the_kernels_run_on_a_machine_that_is_simulated() {
 
     let output = bench("--sim gemini:4 -n 4");
     assert_eq!(output.status.code(), Some(2));
-    let says = "-n: --sim says how many ranks there are; leave it or --sim out";
+    let says = "-n: --sim sets the number of ranks; leave it or --sim out";
     assert!(text(&output.stderr).contains(says));
 }

@@ -1,5 +1,5 @@
-//! What an 8 B message runs through, as the compiler makes it for a user's program: the two calls whole, and the send layer by
-//! layer.
+//! The code that sends and receives an 8 B message, compiled as a user's program compiles it: both calls
+//! whole, and the send path layer by layer.
 
 use core::cell::Cell;
 
@@ -8,7 +8,7 @@ use oxmpi_shm::ShmTx;
 use oxmpi_wire::engine::Engine;
 use oxmpi_wire::{Bytes, Envelope, Header, Peer, Put, Take, Tx};
 
-/// A body of 8 B.
+/// A payload of 8 B.
 #[derive(Clone)]
 pub struct Word(Cell<u64>);
 
@@ -34,13 +34,13 @@ impl Bytes for Word {
     }
 }
 
-/// A blocking send in Rust, down to the ring.
+/// A blocking send through the Rust API, down to the ring.
 #[inline(never)]
 pub fn send(comm: &Comm, value: &[u64; 1], to: usize, tag: u32) -> Result<()> {
     comm.send(value, to, tag)
 }
 
-/// A blocking receive in Rust, down to the ring.
+/// A blocking receive through the Rust API, down to the ring.
 #[inline(never)]
 pub fn recv(comm: &Comm, value: &mut [u64; 1], from: usize, tag: u32) -> Result<()> {
     comm.recv(value, from, tag).map(drop)
@@ -64,7 +64,7 @@ pub fn ring_short(tx: &mut ShmTx, to: Peer, head: &Header, body: &Word) -> bool 
     tx.put_short(to, head, body)
 }
 
-/// The doorbell of those sent to.
+/// Rings the doorbells of the receivers.
 #[inline(never)]
 pub fn flush(tx: &mut ShmTx) {
     tx.flush();

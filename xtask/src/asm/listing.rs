@@ -1,27 +1,28 @@
-//! One function out of the compiler's assembly, without what changes by itself: hashes in names, numbers of labels.
+//! The listing of one function, taken from the compiler's assembly, without symbol hashes and label
+//! numbers, which change from build to build.
 
 use rustc_demangle::demangle;
 
-/// What stands before the compiler's name in a file that is checked in.
+/// The prefix of the line that names the compiler in a checked-in listing.
 pub(super) const MAKER: &str = "# made by ";
 
-/// The code of one function.
+/// The instructions and labels of one function.
 pub(super) struct Listing {
     pub(super) name: &'static str,
-    /// Labels and instructions, symbols by their Rust names.
+    /// Labels and instructions; symbols have their Rust names.
     pub(super) lines: Vec<Line>,
 }
 
-/// One line of code.
+/// One line of a listing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A place that is jumped to.
+    /// A jump target.
     Label(String),
     Instruction(String),
 }
 
 impl Listing {
-    /// Finds the function of this name at the root of its crate; `None` if there is none.
+    /// Finds the function `name` at the root of its crate; `None` if there is none.
     pub(super) fn find(assembly: &str, name: &'static str) -> Option<Self> {
         let path = format!("functions::{name}");
         let mut lines = assembly.lines();
@@ -49,28 +50,28 @@ impl Listing {
     }
 }
 
-/// The Rust name of a symbol.
+/// Demangles a symbol.
 fn named(symbol: &str) -> String {
     format!("{:#}", demangle(symbol))
 }
 
-/// Who made a file that is checked in.
+/// The compiler that made a checked-in listing.
 pub(super) fn maker(file: &str) -> Option<&str> {
     file.lines().find_map(|line| line.strip_prefix(MAKER))
 }
 
-/// New names for local labels and constants, in the order in which they are met.
+/// Numbers local labels and constants in the order of their first use.
 #[derive(Default)]
 struct Names {
     met: Vec<String>,
 }
 
 impl Names {
-    /// `None` for what is no code: directives and comments.
+    /// Converts one line of assembly; `None` for directives and comments.
     fn line(&mut self, line: &str) -> Option<Line> {
         let code = line.split('#').next().unwrap_or_default().trim();
         if let Some(label) = code.strip_suffix(':') {
-            // Where debuggers and unwinding look is no place that is jumped to.
+            // Labels for debuggers and unwinding are no jump targets.
             let is_mark = label.starts_with(".Ltmp") || label.starts_with(".Lfunc");
             return (!is_mark).then(|| Line::Label(self.symbol(label)));
         }
@@ -92,7 +93,7 @@ impl Names {
         Some(Line::Instruction(text))
     }
 
-    /// A word of code as it is shown.
+    /// A token of code as the listing shows it.
     fn symbol(&mut self, word: &str) -> String {
         if word.starts_with("_ZN") || word.starts_with("_R") {
             return format!("<{}>", named(word));

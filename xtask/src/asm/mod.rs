@@ -1,15 +1,16 @@
-//! `cargo xtask asm`: the machine code of an 8 B message's path, against what is checked in.
+//! `cargo xtask asm`: compares the machine code that sends an 8 B message with the checked-in listings.
 //!
 //! ```text
 //! functions.rs  the functions, compiled in a package of their own
-//! listing       from the compiler's output to one function's text, without names that change by themselves
-//! rules         what no compiler may make of them
+//! listing       extracts one function from the compiler's output, without names that change from build to
+//! build
+//! rules         what the code must not contain, whatever the compiler
 //! ```
 
 mod listing;
 mod rules;
 
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
 use listing::Listing;
@@ -19,26 +20,26 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "asm",
     usage: "[--bless]",
-    summary: "The machine code of an 8 B message's path, against what is checked in",
+    summary: "Compare the machine code that sends an 8 B message with the checked-in listings",
     help: "
-Compiles the five functions that an 8 B message runs through (`xtask/src/asm/functions.rs`) in
-release with fixed settings, and compares their x86-64 code with `crates/runtime/assembly/`. A file
-there names the compiler that made it: under another one nothing is compared, which is said.
+Compiles the five functions that send and receive an 8 B message (`xtask/src/asm/functions.rs`) in
+release with fixed settings, and compares their x86-64 code with `crates/runtime/assembly/`. Each file
+there names its compiler: another compiler's code is not compared, and a line says so.
 
 Whatever the compiler, the code must have no locked instruction, fence or system call, and call
-nothing but functions that are named as cold in `xtask/src/asm/rules.rs`.
+only functions that are listed as cold in `xtask/src/asm/rules.rs`.
 
-With `--bless` the files are written: look at their difference before you commit it. It is a step of
-`cargo xtask ci`.",
+With `--bless` the files are written anew: review the difference before you commit it. `cargo xtask ci`
+runs this verb as a step.",
     run,
 };
 
-/// The functions of `functions.rs` in the order of a message's way.
+/// The functions of `functions.rs`, in the order in which a message passes them.
 const FUNCTIONS: [&str; 5] = ["send", "engine_short", "ring_short", "flush", "recv"];
 
 const SOURCE: &str = include_str!("functions.rs");
 
-/// One codegen unit, so that the compiler has no choice of how to cut; calls by name, so that they can be told apart.
+/// One codegen unit makes inlining reproducible; v0 symbols keep the names of generic functions apart.
 const FLAGS: [&str; 8] = [
     "-C",
     "codegen-units=1",
@@ -56,24 +57,24 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         _ => {
             no_more(VERB.name, arguments)?;
             match check(repo)? {
-                Outcome::Ran(tally) | Outcome::Told(tally, _) if tally.failed > 0 => {
-                    Err("the code is not as it was, or breaks a rule".into())
+                StepOutcome::Ran(tally) | StepOutcome::Noted(tally, _) if tally.failed > 0 => {
+                    Err("the code differs from the checked-in listings, or breaks a rule".into())
                 }
-                Outcome::Ran(_) | Outcome::Told(..) => Ok(()),
-                Outcome::Skipped(why) | Outcome::Absent(why) => Err(why.into()),
+                StepOutcome::Ran(_) | StepOutcome::Noted(..) => Ok(()),
+                StepOutcome::Skipped(why) | StepOutcome::Absent(why) => Err(why.into()),
             }
         }
     }
 }
 
-/// Compares with what is checked in, and checks the rules.
+/// Compares the listings with the checked-in ones, and checks the rules.
 ///
 /// # Errors
-/// When the functions do not compile; what differs or breaks a rule is in the tally.
-pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
+/// When the functions do not compile. Differences and broken rules are failures in the tally.
+pub(crate) fn check(repo: &Repo) -> Result<StepOutcome> {
     if !cfg!(target_arch = "x86_64") {
-        return Ok(Outcome::Absent(
-            "the code checked in is that of x86-64".into(),
+        return Ok(StepOutcome::Absent(
+            "the checked-in listings are for x86-64".into(),
         ));
     }
     let compiler = compiler(repo)?;
@@ -107,7 +108,9 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
             );
             tally += Tally::ONE;
         } else if maker != compiler && maker != "nobody" {
-            println!("{name}: not compared: made by {maker}, this is {compiler}");
+            println!(
+                "{name}: not compared: the listing was made by {maker}, this compiler is {compiler}"
+            );
         } else {
             let (file, ours) = (file.display(), ours.display());
             let finding = format!(
@@ -118,10 +121,10 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
             tally += Tally::failed(finding);
         }
     }
-    Ok(Outcome::Told(tally, note))
+    Ok(StepOutcome::Noted(tally, note))
 }
 
-/// Writes what is checked in.
+/// Writes the checked-in listings anew.
 fn bless(repo: &Repo) -> Result {
     let compiler = compiler(repo)?;
     for listing in listings(repo)? {
@@ -135,7 +138,7 @@ fn bless(repo: &Repo) -> Result {
     Ok(())
 }
 
-/// The code of each function.
+/// The listing of each function.
 fn listings(repo: &Repo) -> Result<Vec<Listing>> {
     let assembly = compile(repo)?;
     let found = FUNCTIONS.iter().map(|name| {
@@ -145,7 +148,7 @@ fn listings(repo: &Repo) -> Result<Vec<Listing>> {
     found.collect()
 }
 
-/// Compiles the functions as a user's package would have them, and gives the whole assembly.
+/// Compiles the functions in a package of their own, as a user's package would, and returns all assembly.
 fn compile(repo: &Repo) -> Result<String> {
     let sh = &repo.shell;
     let folder = repo.scratch("asm")?;
@@ -174,7 +177,7 @@ fn compile(repo: &Repo) -> Result<String> {
     Ok(sh.read_file(output)?)
 }
 
-/// The compiler and what it makes code with.
+/// The version of the compiler and of its LLVM.
 fn compiler(repo: &Repo) -> Result<String> {
     let said = cmd!(repo.shell, "rustc --version --verbose")
         .quiet()
@@ -191,7 +194,7 @@ fn file(repo: &Repo, name: &str) -> PathBuf {
         .join(format!("crates/runtime/assembly/{name}.x86-64.s"))
 }
 
-/// What is checked in of a function.
+/// The text of a checked-in listing.
 fn text(listing: &Listing, compiler: &str) -> String {
     format!(
         "# {}: {} instructions, release, {}\n{}{compiler}\n\n{}",

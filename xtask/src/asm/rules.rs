@@ -1,8 +1,9 @@
-//! What the code of a message's path never has, whatever the compiler.
+//! Rules for the code that sends and receives a short message: no atomic read-modify-write, no fence, no
+//! system call, and no call but to the cold functions listed here.
 
 use super::listing::{Line, Listing};
 
-/// Functions that may be called, since they are off the path: by the end of their names.
+/// Functions that this code may call because they are off the fast path, by the end of their names.
 const COLD: &[&str] = &[
     // A message that is not short, or has no room; every so many sends without a poll.
     "Communicator<A>>::send",
@@ -26,7 +27,7 @@ const COLD: &[&str] = &[
     "::wake",
 ];
 
-/// What a mistake ends in: by the beginning of names.
+/// Functions that report a bug, by the beginning of their names.
 const PANICS: &[&str] = &[
     "core::panicking::",
     "core::cell::panic_",
@@ -39,7 +40,7 @@ const SLOW: [&str; 8] = [
     "lock", "mfence", "sfence", "lfence", "syscall", "sysenter", "int", "cpuid",
 ];
 
-/// The rules that the code breaks, a sentence each.
+/// Lists the broken rules, one sentence each.
 pub(super) fn broken(listing: &Listing) -> Vec<String> {
     let instructions = listing.lines.iter().filter_map(|line| match line {
         Line::Instruction(text) => Some(text.as_str()),
@@ -59,7 +60,7 @@ fn complaint(instruction: &str) -> Option<String> {
     if name == "xchg" && operands.contains('[') {
         return Some(format!("`{instruction}` locks its line"));
     }
-    // A jump by a table of the function's own stays inside.
+    // A jump through the function's own table stays inside the function.
     let leaves = name == "call" || (name.starts_with('j') && !operands.contains(".L"));
     let name = operands
         .strip_prefix('<')
@@ -67,13 +68,13 @@ fn complaint(instruction: &str) -> Option<String> {
     let name = name.unwrap_or(operands);
     if leaves && !is_cold(name) {
         return Some(format!(
-            "`{instruction}` is no cold function: see COLD in xtask/src/asm/rules.rs"
+            "`{instruction}` leaves the fast path for a function that is not in COLD in xtask/src/asm/rules.rs"
         ));
     }
     None
 }
 
-/// Whether a function is off the path. Where a call goes by a register or by memory, nobody can tell.
+/// Whether a function is off the fast path; unknown, so false, for calls through a register or memory.
 fn is_cold(function: &str) -> bool {
     COLD.iter().any(|cold| function.ends_with(cold))
         || PANICS.iter().any(|panic| function.starts_with(panic))

@@ -1,4 +1,4 @@
-//! What of the compiler's assembly is kept, and what breaks a rule.
+//! Tests of what is kept of the compiler's assembly, and of the rules.
 
 use super::listing::{Line, Listing, maker};
 use super::rules::broken;

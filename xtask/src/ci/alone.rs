@@ -1,4 +1,5 @@
-//! Each library alone: packed, used from outside the workspace, its README run there, its tests built or run.
+//! Checks each library alone: packs it, uses it outside the workspace, runs its README example there,
+//! builds or runs its tests.
 
 use crate::commands::{run_check, run_tests};
 use crate::packages::Packages;
@@ -6,19 +7,19 @@ use crate::tally::Tally;
 use crate::{Repo, Result};
 use std::path::Path;
 
-/// What is done with a library's own tests there, which `cargo xtask test` runs in the workspace.
+/// What to do with a library's own tests outside the workspace; `cargo xtask test` runs them inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tests {
-    /// They are built: nothing that they need at compile time is outside the package.
+    /// Build them, which shows that all they need at compile time is in the package.
     Built,
-    /// They are run, too.
+    /// Build and run them.
     Run,
 }
 
 /// Checks every library.
 ///
 /// # Errors
-/// When a package cannot be made; a test that fails is in the tally.
+/// When a package cannot be made. A failed test is a failure in the tally.
 pub(crate) fn check(repo: &Repo, tests: Tests) -> Result<Tally> {
     let packages = Packages::make(repo)?;
     let mut tally = Tally::default();

@@ -1,7 +1,8 @@
-//! The source that only some can build: the system's hwloc, against our own on the machine that runs this.
+//! Compares our machine description with that of the system's hwloc on this machine, where hwloc is
+//! installed.
 
 use crate::commands::run_tests;
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::{Repo, Result};
 use xshell::cmd;
 
@@ -9,7 +10,7 @@ use xshell::cmd;
 ///
 /// # Errors
 /// When the tests cannot be started.
-pub(super) fn agrees(repo: &Repo) -> Result<Outcome> {
+pub(super) fn agrees(repo: &Repo) -> Result<StepOutcome> {
     let sh = &repo.shell;
     let found = cmd!(sh, "pkg-config --atleast-version=2.0 hwloc").quiet();
     if !found
@@ -18,7 +19,7 @@ pub(super) fn agrees(repo: &Repo) -> Result<Outcome> {
         .is_ok_and(|said| said.status.success())
     {
         let why = "no hwloc to link with: `apt-get install libhwloc-dev pkg-config`";
-        return Ok(Outcome::Skipped(why.into()));
+        return Ok(StepOutcome::Skipped(why.into()));
     }
     let test = cmd!(
         sh,

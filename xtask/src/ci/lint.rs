@@ -1,14 +1,14 @@
-//! Format, lints, documentation, and every set of features.
+//! Checks the format, lints and documentation, and each set of features.
 
 use crate::commands::run_check;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use xshell::cmd;
 
-/// Format, clippy and rustdoc, without a warning.
+/// Runs rustfmt, clippy and rustdoc; any warning is a failure.
 ///
 /// # Errors
-/// At the first that fails.
+/// At the first tool that fails.
 pub(super) fn check(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
     let mut tally = run_check(cmd!(sh, "cargo fmt --all --check"))?;
@@ -21,10 +21,10 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Every library without features, and with each of its features alone, without a warning.
+/// Checks each library without features and with each of its features alone; any warning is a failure.
 ///
 /// # Errors
-/// At the first that does not compile.
+/// At the first combination that does not compile.
 pub(super) fn features(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
     let mut tally = Tally::default();

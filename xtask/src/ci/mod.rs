@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that `cargo xtask test` leaves out, before a change lands.
+//! `cargo xtask ci`: every check before a change lands that `cargo xtask test` leaves out.
 
 pub(crate) mod alone;
 mod guests;
@@ -21,40 +21,40 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "ci",
     usage: "[--no-skip] [STEP...]",
-    summary: "Everything else before a change lands: lint, proofs, models, fuzzing, packages alone",
+    summary: "Run every check that `test` leaves out: lint, proofs, models, fuzzing, packages alone",
     help: "
 Steps, in order; name some to run only those:
 
     lint      cargo fmt --check, clippy and rustdoc without a warning
     tidy      the rules of the design
     features  every crate built with each set of its features
-    hwloc     the system's hwloc as a source of topo, against our own on this machine
-    no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
+    hwloc     the system's hwloc as a source of topo, compared with our own on this machine
+    no_std    each no_std crate linked without std (and alloc, where promised), and the check itself checked
     alone     each library packed, used from outside the workspace, its README run and its tests built there
               (`long` runs them)
-    asm       the machine code of an 8 B message's path, against what is checked in
-    plans     every collective algorithm proved on all numbers of ranks to 1,024, and on random ones to
-              2^20 of those of few steps, else to 4,096, but halved until few ranks stand for all or all take no more
-              than 3 million steps (`long`: any number); a circulant schedule for 1,000,003 ranks in
+    asm       the machine code that sends an 8 B message, compared with the checked-in listings
+    plans     every collective algorithm proved on all numbers of ranks to 1,024, and on random ones: to 2^20
+              for algorithms of few steps, else to 4,096, halved until few ranks stand for all or all take
+              at most 3 million steps (`long`: any number); a circulant schedule for 1,000,003 ranks in
               20 us; and 700,000 ranks simulated in a minute of processor time each
     loom      the model checker on rings and flags; `long` also weakens each of their memory orderings in
-              turn, and sees a model fail
+              turn and checks that a model fails
     fuzzing   each fuzz target for 5 seconds
     main job  cargo xtask build, then cargo xtask bench
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
-              joined by a bridge; some through proxies that delay, split and stall what passes (`long` has
-              all); and what the start of 8 to 64 ranks over them takes, messages and time
+              joined by a bridge; some through proxies that delay, split and stall the data (`long` runs
+              all); and the cost of starting 8 to 64 ranks over them, messages and time
     managers  jobs under the Hydras of MPICH, Debian and Intel, under Open MPI's prterun and under Slurm
               of two nodes; programs of MPICH and Intel MPI under ours
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
               and OpenMP threads there, where `oxmpi pin` says they run
     nodes     jobs over two emulated machines on a network that loses packets and delays them
 
-A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
-apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one
-by one, other checks as one each.",
+A step that needs something this machine lacks is skipped and named; with `--no-skip` that is a failure
+where apt, pip or cargo could install it. The last line is `N passed, N failed, N skipped`; each test
+and each other check counts as one.",
     run,
 };
 
@@ -142,7 +142,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// Tests that take a minute or two where everything is emulated.
+/// Tests that take a minute or two under emulation.
 const TWO_NODES: Nodes = Nodes {
     count: 2,
     groups: &["traffic::", "modes::"],

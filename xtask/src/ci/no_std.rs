@@ -1,22 +1,21 @@
-//! The no_std proof: each such crate is called from a program that is linked without std.
+//! Proves that crates work without std: links a program without std that calls each crate.
 //!
 //! A program that names nothing of a crate proves nothing, so each probe under `probes/` calls one
-//! function. The proof is refuted in the same run: with `extern crate std` added to the crate (and
-//! `extern crate alloc`, where the crate promises to do without) the program must not build, and
-//! for that reason.
+//! function. The same run checks the proof itself: with `extern crate std` added to the crate (and `extern
+//! crate alloc`, where the crate needs no allocator) the program must fail to link, for that reason.
 
 use crate::packages::Packages;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 
-/// A function that calls a crate, and whether what it calls needs an allocator.
+/// A function that calls a crate, and whether the called part needs an allocator.
 struct Probe {
     krate: &'static str,
     alloc: bool,
     call: &'static str,
 }
 
-/// Probes of what needs no allocator, with all features off, and of what does, with `alloc` on.
+/// Probes: `core` ones need no allocator and have all features off, `alloc` ones have `alloc` on.
 const PROBES: &[Probe] = &[
     core("text", include_str!("probes/text.rs")),
     core("wire", include_str!("probes/wire.rs")),
@@ -29,18 +28,18 @@ const PROBES: &[Probe] = &[
     core("shm", include_str!("probes/shm.rs")),
 ];
 
-/// Crates that a program may name, and what the compiler says when two of them meet our program.
+/// Crates that must not be linked, and the compiler's error when one of them is.
 const REFUTATIONS: [(&str, &str); 2] = [
     ("std", "panic_impl"),
     ("alloc", "no global memory allocator"),
 ];
 
-/// What every probe's program has besides its call.
+/// The program around each probe.
 const PROGRAM: &str = include_str!("probes/program.rs");
 /// The allocator of programs whose crate needs one.
 const ALLOCATOR: &str = include_str!("probes/allocator.rs");
-/// No unwinding, and core and alloc compiled again without it, so that nothing of std is asked for
-/// by the linker.
+/// Without unwinding, and with core and alloc compiled again without it, the linker asks for nothing of
+/// std.
 const PROFILE: &str = "[profile.release]\npanic = \"abort\"\nlto = true\n";
 
 const fn core(krate: &'static str, call: &'static str) -> Probe {
@@ -59,7 +58,7 @@ const fn alloc(krate: &'static str, call: &'static str) -> Probe {
     }
 }
 
-/// Links every probe, and sees it refused when its crate names std or alloc.
+/// Links every probe, and checks that it is refused when its crate names std or alloc.
 ///
 /// # Errors
 /// When a probe does not link, or links though it must not.
@@ -88,7 +87,7 @@ pub(super) fn prove(repo: &Repo) -> Result<Tally> {
             let said = link(repo, &packages, probe)?;
             std::fs::write(&root, source)?;
             if !said.is_err_and(|said| said.contains(reason)) {
-                let why = "the compiler did not refuse it for that: the proof is void";
+                let why = "the compiler did not refuse it for that reason, so this proves nothing";
                 return Err(format!("{krate} with `extern crate {name}`: {why}").into());
             }
             println!("{krate}: refused with `extern crate {name}`, as it must be");
@@ -98,7 +97,7 @@ pub(super) fn prove(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Links the probe's program; the inner error is what the compiler said.
+/// Links the probe's program; the inner error is the compiler's output.
 fn link(
     repo: &Repo,
     packages: &Packages,

@@ -1,4 +1,4 @@
-//! Every example of the runtime as a job of 1 to 64 ranks; jobs whose ranks or launcher are killed.
+//! Runs each example of the runtime as a job of 1 to 64 ranks, and jobs whose ranks or launcher are killed.
 
 use crate::commands::run_tests;
 use crate::tally::Tally;
@@ -7,16 +7,16 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use xshell::cmd;
 
-/// Sizes of the jobs; most are more than the processors of a small machine.
+/// Sizes of the jobs; most have more ranks than a small machine has processors.
 const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
 
-/// Many more ranks than the processors of most machines: they must make way for each other.
+/// Far more ranks than most machines have processors, so they must yield to each other.
 const CROWDS: [u32; 2] = [16, 64];
 
 /// Runs each example with each number of ranks under `oxmpi run`.
 ///
 /// # Errors
-/// When a job fails, or still runs after ten minutes.
+/// When a job fails, or takes more than ten minutes.
 pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
@@ -37,11 +37,11 @@ pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Kills ranks of jobs as many times as told and launchers a fifth as often, and shows how long the
-/// jobs took to end.
+/// Kills a rank of a job `times` times and the launcher a fifth as often, and prints how long the jobs took
+/// to end.
 ///
 /// # Errors
-/// When cargo cannot be started; a job that ended otherwise than it must is in the tally.
+/// When cargo cannot be started. A job that ends otherwise than expected is a failure in the tally.
 pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     let sh = &repo.shell;
     let shown = ["--nocapture", "--test-threads=1"];
@@ -54,7 +54,7 @@ pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     )
 }
 
-/// Runs one job, which must end well.
+/// Runs one job, which must succeed.
 fn job(mut launcher: Command, size: u32, program: &Path) -> Result {
     launcher.args(["-n", &size.to_string()]).arg(program);
     let output = ended(&mut launcher)?;
@@ -67,7 +67,7 @@ fn job(mut launcher: Command, size: u32, program: &Path) -> Result {
     Ok(())
 }
 
-/// Runs a command to its end, or for ten minutes, and gives what it left.
+/// Runs a command to its end, for at most ten minutes, and returns its output.
 pub(super) fn ended(command: &mut Command) -> Result<Output> {
     let mut watched = Command::new("timeout");
     watched.arg("600").arg(command.get_program());

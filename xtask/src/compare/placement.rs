@@ -1,21 +1,21 @@
-//! How near the two processors are, before and after each run.
+//! Measures how near the two processors are, before and after each run.
 
 use crate::{Repo, Result};
 use std::path::PathBuf;
 use std::process::Command;
 use xshell::cmd;
 
-/// The program that measures it, and the processors' kind, which decides what its answer means.
+/// The probe program, and the vendor of the processor, by which its answer is read.
 pub(crate) struct Probe {
     program: PathBuf,
     /// `amd`, `intel` or `other`.
     pub(crate) kind: &'static str,
-    /// The processor's name.
+    /// The processor's model name.
     pub(crate) model: String,
 }
 
 impl Probe {
-    /// Builds the program.
+    /// Builds the probe program.
     pub(crate) fn build(repo: &Repo) -> Result<Probe> {
         let sh = &repo.shell;
         cmd!(
@@ -43,7 +43,7 @@ impl Probe {
         })
     }
 
-    /// Nanoseconds from one processor to the other, in 10 ms.
+    /// Nanoseconds of a cache line from one processor to the other, measured for 10 ms.
     pub(crate) fn nanoseconds(&self) -> Result<f64> {
         let output = Command::new(&self.program).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -58,10 +58,10 @@ impl Probe {
     }
 }
 
-/// The placement that so many nanoseconds mean; `None` when something else ran there.
+/// The placement for a measured time; `None` when something else ran on the processors.
 ///
-/// On AMD's chiplets two virtual processors lie on one core complex (25 to 100 ns) or on two (160 to
-/// 210 ns), with nothing between; elsewhere there is one placement.
+/// On AMD's chiplets the two virtual processors share a core complex (25 to 100 ns) or not (160 to 210 ns),
+/// with nothing between; elsewhere there is one placement.
 pub(crate) fn tag(kind: &str, nanoseconds: f64) -> Option<&'static str> {
     match kind {
         "amd" if nanoseconds < 130.0 => Some("near"),

@@ -1,4 +1,4 @@
-//! The programs that are compared, built for every implementation, and how to start them.
+//! The benchmark programs, built for each implementation, and how to start them.
 
 use crate::{Repo, Result};
 use std::collections::BTreeSet;
@@ -6,50 +6,50 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Our own name.
+/// The name of our implementation.
 pub(crate) const OURS: &str = "oxmpi";
 
-/// The name of what two processes reach without MPI.
+/// The name of the floor: two processes without MPI.
 pub(crate) const FLOOR: &str = "floor";
 
 /// One implementation, ready to run.
 #[derive(Default)]
 pub(crate) struct Implementation {
     pub(crate) name: &'static str,
-    /// The command that starts a job; `None`: programs are started by hand.
+    /// The launcher's command; `None`: the programs are started without one.
     pub(crate) launcher: Option<PathBuf>,
-    /// Variables that a job gets.
+    /// Environment variables of a job.
     pub(crate) environment: Vec<(&'static str, OsString)>,
-    /// Variables that a job gets besides whose ranks are to talk by TCP over the loopback device; none:
-    /// it cannot be made to.
+    /// Further variables of a job whose ranks talk by TCP over the loopback device; `None`: the
+    /// implementation cannot do that.
     pub(crate) network: Vec<(&'static str, OsString)>,
     /// The launcher's options for one rank on each core.
     pub(crate) bound: &'static [&'static str],
-    /// Its options otherwise, for more ranks than cores.
+    /// Its options for more ranks than cores.
     pub(crate) unbound: &'static [&'static str],
-    /// Variables that a job of more ranks than cores gets besides.
+    /// Further variables of a job with more ranks than cores.
     pub(crate) crowded: &'static [(&'static str, &'static str)],
-    /// Where its programs lie: those of `crates/bench/peers`, or their Rust twins.
+    /// The folder of its programs: those of `crates/bench/peers`, or their Rust twins.
     pub(crate) programs: PathBuf,
-    /// What its programs' names begin with.
+    /// The prefix of its programs' names.
     pub(crate) prefix: &'static str,
     pub(crate) version: String,
 }
 
 impl Implementation {
-    /// Whether it is what two processes reach without MPI, which is one program.
+    /// Whether this is the floor, which is a single program.
     pub(crate) fn bare(&self) -> bool {
         self.name == FLOOR
     }
 
-    /// Where one of its programs lies.
+    /// The path of one of its programs.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         let name = if self.bare() { FLOOR } else { name };
         self.programs.join(format!("{}{name}", self.prefix))
     }
 }
 
-/// Ours: the Rust twins of `programs`, built.
+/// Builds the Rust twins of `programs`.
 pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementation> {
     let sh = &repo.shell;
     let launcher = repo.oxmpi()?;
@@ -75,7 +75,7 @@ pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementat
     })
 }
 
-/// Builds the program without MPI.
+/// Builds the floor's program.
 pub(super) fn floor(repo: &Repo) -> Result<Implementation> {
     let sh = &repo.shell;
     let folder = repo.root.join("target/compare").join(FLOOR);
@@ -91,7 +91,7 @@ pub(super) fn floor(repo: &Repo) -> Result<Implementation> {
     })
 }
 
-/// Builds the C `programs` with an MPI library's compiler, and gives their folder.
+/// Builds the C `programs` with an MPI library's compiler, and returns their folder.
 pub(super) fn with_mpi(
     repo: &Repo,
     programs: &BTreeSet<&str>,

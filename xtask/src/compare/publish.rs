@@ -1,8 +1,9 @@
-//! Keeps the results of a comparison: raw JSON under `target/`, and CSV, tables, report and machine for the repository.
+//! Writes the results of a comparison: raw JSON under `target/`; CSV, tables, report and machine for the
+//! repository.
 
 use super::placement::Probe;
 use super::programs::Implementation;
-use super::rounds::Run;
+use super::rounds::MeasuredRun;
 use crate::{Repo, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub(crate) fn keep_raw(
     repo: &Repo,
     probe: &Probe,
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
 ) -> Result<PathBuf> {
     let mut whole = json!({
         "format": "oxmpi-compare", "version": 2,
@@ -37,7 +38,7 @@ pub(crate) fn publish(
     repo: &Repo,
     probe: &Probe,
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
     tables: &str,
 ) -> Result<PathBuf> {
     let sh = &repo.shell;
@@ -73,7 +74,7 @@ pub(crate) fn new_folder(repo: &Repo, probe: &Probe, suffix: &str) -> Result<Pat
     Ok(folder)
 }
 
-/// When, from which sources and on what machine: the date comes first.
+/// The first lines of a published run: date, sources and machine.
 fn facts(repo: &Repo, probe: &Probe) -> Result<[(&'static str, String); 5]> {
     let sh = &repo.shell;
     Ok([
@@ -127,7 +128,7 @@ const COLUMNS: [&str; 16] = [
 fn to_csv(
     facts: &[(&str, String)],
     implementations: &[Implementation],
-    runs: &[Run],
+    runs: &[MeasuredRun],
 ) -> Result<String> {
     let mut text = "# format: oxmpi-compare 3\n".to_owned();
     for (name, value) in facts {
@@ -168,7 +169,7 @@ fn to_csv(
 }
 
 /// A run as `docs/formats.md` describes it.
-fn object(run: &Run) -> Value {
+fn object(run: &MeasuredRun) -> Value {
     let rows = run.rows.iter().map(|row| {
         json!({
             "kernel": row.kernel, "method": row.method, "choice": row.choice,

@@ -1,7 +1,7 @@
-//! Rounds of runs: every implementation in turn, with the processors' placement around each run.
+//! Runs every implementation in turn, in rounds, and measures the processors' placement around each run.
 
 use super::Options;
-use super::lines::{self, Row};
+use super::lines::{self, MeasuredRow};
 use super::placement::{Probe, tag};
 use super::programs::Implementation;
 use super::works::Work;
@@ -10,33 +10,33 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
-/// Starts of a whole command in one run.
+/// How often one run starts a whole command.
 const STARTS: usize = 5;
 
 /// One run of one implementation.
-pub(crate) struct Run {
+pub(crate) struct MeasuredRun {
     pub(crate) round: usize,
     pub(crate) implementation: &'static str,
     pub(crate) work: &'static str,
     pub(crate) ranks: usize,
-    /// Nanoseconds that the probe saw before and after, where it was asked.
+    /// Nanoseconds that the placement probe measured before and after the run, where the placement matters.
     pub(crate) probes: Option<[f64; 2]>,
-    /// The placement, when it was the same before and after; `any` where it does not matter.
+    /// The placement, if it was the same before and after; `any` where it does not matter.
     pub(crate) tag: Option<&'static str>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<MeasuredRow>,
 }
 
-/// Runs `work` on all implementations in turn until one placement has as many runs of each as rounds
-/// are asked for, but at most twice as many rounds. Each round begins with another implementation.
+/// Runs `work` on all implementations in turn until one placement has as many runs of each as the options
+/// ask for, but at most twice as many rounds. Each round begins with another implementation.
 pub(crate) fn interleave(
     work: &Work,
     implementations: &[Implementation],
     probe: &Probe,
     options: &Options,
-) -> Result<Vec<Run>> {
+) -> Result<Vec<MeasuredRun>> {
     let rounds = options.rounds;
     let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MeasuredRun> = Vec::new();
     for round in 0..2 * rounds {
         let _turn = options.lock.as_deref().map(locked).transpose()?;
         for turn in 0..able.len() {
@@ -50,7 +50,7 @@ pub(crate) fn interleave(
                 Some([before, after]) if before == after => before,
                 Some(_) => None,
             };
-            runs.push(Run {
+            runs.push(MeasuredRun {
                 round,
                 implementation: implementation.name,
                 work: work.name,
@@ -67,18 +67,18 @@ pub(crate) fn interleave(
     Ok(runs)
 }
 
-/// A file that this process alone has locked, until it is dropped.
+/// A lock file that this process holds until the value is dropped.
 fn locked(path: &Path) -> Result<File> {
     let file = File::options().create(true).append(true).open(path)?;
     file.lock()?;
     Ok(file)
 }
 
-/// Whether one placement has so many runs of every implementation.
-fn enough(able: &[&Implementation], runs: &[Run], rounds: usize) -> bool {
+/// Whether one placement has enough runs of every implementation.
+fn enough(able: &[&Implementation], runs: &[MeasuredRun], rounds: usize) -> bool {
     ["any", "one", "near", "far"].iter().any(|placement| {
         able.iter().all(|implementation| {
-            let kept = |run: &&Run| {
+            let kept = |run: &&MeasuredRun| {
                 run.implementation == implementation.name && run.tag == Some(placement)
             };
             runs.iter().filter(kept).count() >= rounds
@@ -86,12 +86,12 @@ fn enough(able: &[&Implementation], runs: &[Run], rounds: usize) -> bool {
     })
 }
 
-/// One run.
-fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
+/// Runs one implementation once.
+fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<MeasuredRow>> {
     if work.program.is_empty() {
         let times = (0..STARTS).map(|_| start(work, implementation));
         let times = times.collect::<Result<_>>()?;
-        return Ok(vec![Row::times(work.name, work.ranks, times)]);
+        return Ok(vec![MeasuredRow::times(work.name, work.ranks, times)]);
     }
     let program = implementation.program(work.program);
     let mut command = implementation.command(work, &program);
@@ -99,7 +99,7 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
     let text = finished(&mut command, implementation)?;
     let mut rows = lines::rows(&text, work.ranks)?;
     if work.network {
-        // The same programs as over shared memory: their lines name the same kernels.
+        // The network programs are those for shared memory, so their lines name the same kernels.
         for row in &mut rows {
             row.kernel = work.name.into();
         }
@@ -108,13 +108,13 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
     if rows.is_empty() || !work.lengths().all(|bytes| shown(&bytes)) {
         let name = implementation.name;
         let what = work.name;
-        return Err(format!("{name}: not the lines that were awaited of {what}:\n{text}").into());
+        return Err(format!("{name}: expected output lines of {what}:\n{text}").into());
     }
     Ok(rows)
 }
 
 /// Nanoseconds that `true` on all ranks takes, from the start of its launcher to its end; without a
-/// launcher one process after the other.
+/// launcher the processes run one after another.
 fn start(work: &Work, implementation: &Implementation) -> Result<f64> {
     let start = Instant::now();
     let times = if implementation.launcher.is_some() {
@@ -129,7 +129,7 @@ fn start(work: &Work, implementation: &Implementation) -> Result<f64> {
     Ok(start.elapsed().as_nanos() as f64)
 }
 
-/// What a command printed, or why it failed.
+/// The output of a command, or why it failed.
 fn finished(command: &mut std::process::Command, of: &Implementation) -> Result<String> {
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,15 +1,19 @@
-//! Tables: for each placement a line for each length, a column for each implementation.
+//! Prints tables: one for each placement, with a line for each length and a column for each implementation.
 
-use super::figures::{Cell, Figures, Pick};
+use super::figures::{FigureKey, Figures, Pick};
 use super::programs::{FLOOR, Implementation, OURS};
-use super::rounds::Run;
+use super::rounds::MeasuredRun;
 use super::works::Work;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The tables of one work from its `runs`: for each placement the medians over runs of each run's
 /// median, then the fastest blocks.
-pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Run]) -> String {
+pub(crate) fn tables(
+    work: &Work,
+    implementations: &[Implementation],
+    runs: &[MeasuredRun],
+) -> String {
     let mut text = String::new();
     let dropped = runs.iter().filter(|run| run.tag.is_none()).count();
     let placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
@@ -23,7 +27,8 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
             "{title}; {ranks} ranks; placement {placement}; runs kept:"
         );
         for name in names.iter().chain(&[FLOOR]).filter(|name| ran(name)) {
-            let kept = |run: &&Run| run.tag == Some(placement) && run.implementation == *name;
+            let kept =
+                |run: &&MeasuredRun| run.tag == Some(placement) && run.implementation == *name;
             _ = write!(text, " {name} {}", runs.iter().filter(kept).count());
         }
         _ = writeln!(text, "; {dropped} runs dropped");
@@ -46,7 +51,7 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
     text
 }
 
-/// One table: ours, the peers, the best of them and ours over it, the floor and ours over it.
+/// One table. Columns: ours, the peers, the best peer, ours over it, the floor, ours over the floor.
 fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &Figures<'_>) {
     let (cells, unit) = figures.cells(work.name, work.ranks);
     let lengths = cells.iter().all(|cell| cell.kernel == work.name);
@@ -101,14 +106,17 @@ fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &
     }
 }
 
-/// What the floor is made of: each method's median.
+/// The median of each method of the floor.
 fn methods(text: &mut String, work: &Work, figures: &Figures<'_>) {
     let ranks = work.ranks as u64;
-    let lines =
-        ["one line", "two lines"].map(|kernel| (kernel.to_owned(), Cell::new(kernel, ranks, 0)));
-    let lengths = work
-        .lengths()
-        .map(|bytes| (format!("{bytes} B"), Cell::new(work.name, ranks, bytes)));
+    let lines = ["one line", "two lines"]
+        .map(|kernel| (kernel.to_owned(), FigureKey::new(kernel, ranks, 0)));
+    let lengths = work.lengths().map(|bytes| {
+        (
+            format!("{bytes} B"),
+            FigureKey::new(work.name, ranks, bytes),
+        )
+    });
     for (label, cell) in lines.into_iter().chain(lengths) {
         let methods = figures.methods(&cell);
         if methods.is_empty() || methods.iter().all(|(method, _)| method.is_empty()) {

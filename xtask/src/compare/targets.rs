@@ -1,44 +1,44 @@
-//! What is to be reached, against the best peer and against the bare machine, and
-//! whether it does.
+//! The project's aims for each figure, against the best peer and against the floor, and whether each is
+//! met.
 //!
-//! The numbers up to 7 are those under which the project states its aims for messages between two ranks;
-//! 8 are those of [`collectives`], 9 those of messages by TCP.
+//! Aims 1 to 7 are those for messages between two ranks, 8 those of [`collectives`], 9 those of messages by
+//! TCP.
 
 mod collectives;
 
-use super::figures::{Cell, Figures};
+use super::figures::{FigureKey, Figures};
 use std::fmt::Write;
 
-/// Runs below which a figure is said to stand for few.
+/// A figure of fewer runs is marked.
 const RUNS: usize = 5;
 
-/// Up to this ratio a loss may be noise, where the aim is to be no slower.
+/// Up to this ratio a miss may be noise, where the aim is to be no slower.
 const NOISE: f64 = 1.05;
 
-/// One aim: a figure and what it is held against.
+/// One aim: a figure and its upper bound.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Of the list of aims.
+    /// The number of the aim.
     pub(crate) number: u32,
     pub(crate) what: String,
-    /// Ours, and the most it may be, in units of `unit`.
+    /// Our figure, and its upper bound, in `unit`.
     pub(crate) reached: Option<(f64, f64)>,
     pub(crate) unit: &'static str,
-    /// Where the bound comes from.
+    /// How the bound is made.
     pub(crate) bound: String,
-    /// Whether up to [`NOISE`] above the bound is no miss if it does not repeat.
+    /// Whether a miss of up to [`NOISE`] counts only if it repeats.
     pub(crate) noisy: bool,
-    /// The fewest runs of one implementation.
+    /// The smallest number of runs of an implementation.
     pub(crate) runs: usize,
-    /// Whether this comparison was to measure it.
+    /// Whether this comparison was asked to measure it.
     pub(crate) asked: bool,
 }
 
-/// Whether an aim is reached.
+/// The verdict on an aim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Met,
-    /// Missed by no more than noise may be.
+    /// Missed by no more than noise may cause.
     Noise,
     Missed,
     NotMeasured,
@@ -55,15 +55,15 @@ impl Target {
     }
 }
 
-/// Where aims come from: figures of one placement.
+/// Collects aims from the figures of one placement.
 struct Aims<'a> {
     figures: &'a Figures<'a>,
     list: Vec<Target>,
 }
 
 impl Aims<'_> {
-    /// Ours at most `factor` times the best peer.
-    fn peer(&mut self, number: u32, what: &str, cell: &Cell, factor: f64) {
+    /// Our figure is at most `factor` times the best peer's.
+    fn peer(&mut self, number: u32, what: &str, cell: &FigureKey, factor: f64) {
         let best = self.figures.best_peer(cell);
         let bound = match best {
             Some((name, best)) => format!("{factor:.2} x {name} {:.3}", best / 1e3),
@@ -78,8 +78,15 @@ impl Aims<'_> {
         );
     }
 
-    /// Ours at most `bound` nanoseconds.
-    fn time(&mut self, number: u32, what: &str, cell: &Cell, most: Option<f64>, bound: String) {
+    /// Our figure is at most `bound` nanoseconds.
+    fn time(
+        &mut self,
+        number: u32,
+        what: &str,
+        cell: &FigureKey,
+        most: Option<f64>,
+        bound: String,
+    ) {
         let reached = self.figures.ours(cell).zip(most);
         self.list.push(Target {
             number,
@@ -93,8 +100,8 @@ impl Aims<'_> {
         });
     }
 
-    /// Ours at most `factor` times the floor and `more` nanoseconds.
-    fn floor(&mut self, number: u32, what: &str, cell: &Cell, factor: f64, more: f64) {
+    /// Our figure is at most `factor` times the floor's and `more` nanoseconds.
+    fn floor(&mut self, number: u32, what: &str, cell: &FigureKey, factor: f64, more: f64) {
         let floor = self.figures.floor(cell);
         let mut bound = match floor {
             Some((method, floor)) => format!("{factor:.2} x floor {:.3} ({method})", floor / 1e3),
@@ -124,13 +131,13 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     aims.list
 }
 
-/// 1: 8 B, no slower than two bare cache lines, one for each direction, read without PAUSE; with it they
-/// are told beside, since that is faster on some processors.
+/// 1: 8 B, no slower than two bare cache lines, one for each direction, polled without PAUSE. The figure
+/// with PAUSE is printed too, since some processors are faster with it.
 fn shortest(aims: &mut Aims<'_>) {
-    let two = aims.figures.methods(&Cell::new("two lines", 2, 0));
+    let two = aims.figures.methods(&FigureKey::new("two lines", 2, 0));
     let bare = two.iter().find(|(method, _)| *method == "plain");
     for (kernel, more) in [("pingpong", 0.0), ("posted", 15.0)] {
-        let cell = Cell::new(kernel, 2, 8);
+        let cell = FigureKey::new(kernel, 2, 8);
         let what = format!("{kernel} 8 B");
         let mut bound = "two lines".to_owned();
         for (method, bare) in &two {
@@ -150,7 +157,7 @@ fn short(aims: &mut Aims<'_>) {
         let mut product = Some(1.0);
         let (mut runs, mut asked) = (usize::MAX, false);
         for bytes in [64, 1024, 8192] {
-            let cell = Cell::new(kernel, 2, bytes);
+            let cell = FigureKey::new(kernel, 2, bytes);
             let what = format!("{kernel} {bytes} B");
             aims.peer(2, &what, &cell, 0.95);
             aims.floor(2, &what, &cell, 1.25, 25.0);
@@ -178,7 +185,7 @@ fn short(aims: &mut Aims<'_>) {
 fn bulk(aims: &mut Aims<'_>) {
     for kernel in ["pingpong", "rewritten"] {
         for bytes in [65536, 1048576, 4194304] {
-            let cell = Cell::new(kernel, 2, bytes);
+            let cell = FigureKey::new(kernel, 2, bytes);
             let what = format!("{kernel} {bytes} B");
             aims.peer(3, &what, &cell, 1.0 / 1.1);
             aims.floor(3, &what, &cell, 1.0 / 0.8, 0.0);
@@ -188,7 +195,7 @@ fn bulk(aims: &mut Aims<'_>) {
         aims.peer(
             3,
             &format!("cold {bytes} B"),
-            &Cell::new("cold", 2, bytes),
+            &FigureKey::new("cold", 2, bytes),
             1.0 / 1.05,
         );
     }
@@ -201,7 +208,7 @@ fn patterns(aims: &mut Aims<'_>) {
             aims.peer(
                 4,
                 &format!("{kernel} {bytes} B"),
-                &Cell::new(kernel, 2, bytes),
+                &FigureKey::new(kernel, 2, bytes),
                 1.0,
             );
             if let Some(last) = aims.list.last_mut() {
@@ -209,7 +216,12 @@ fn patterns(aims: &mut Aims<'_>) {
             }
         }
     }
-    aims.peer(4, "rate 8 B, one message", &Cell::new("rate", 2, 8), 0.5);
+    aims.peer(
+        4,
+        "rate 8 B, one message",
+        &FigureKey::new("rate", 2, 8),
+        0.5,
+    );
 }
 
 /// 5: more ranks than processors.
@@ -217,18 +229,18 @@ fn crowds(aims: &mut Aims<'_>) {
     for (kernel, bytes) in [("crowd", 8), ("barrier", 0)] {
         for ranks in [4, 8] {
             let what = format!("{kernel}, {ranks} ranks on 2 processors");
-            aims.peer(5, &what, &Cell::new(kernel, ranks, bytes), 0.7);
+            aims.peer(5, &what, &FigureKey::new(kernel, ranks, bytes), 0.7);
         }
     }
 }
 
-/// 6: memory after init of 8 ranks.
+/// 6: memory after MPI_Init of 8 ranks.
 fn memory(aims: &mut Aims<'_>) {
     for (kernel, most) in [
         ("private, largest rank", 2e6),
         ("shared and mapped, job", 8e6),
     ] {
-        let cell = Cell::new(kernel, 8, 0);
+        let cell = FigureKey::new(kernel, 8, 0);
         let what = format!("memory {kernel}");
         aims.time(6, &what, &cell, Some(most), "a fixed limit".into());
         if let Some(last) = aims.list.last_mut() {
@@ -237,9 +249,9 @@ fn memory(aims: &mut Aims<'_>) {
     }
 }
 
-/// 7: two threads, each on its own endpoint.
+/// 7: two threads, each with its own endpoint.
 fn threads(aims: &mut Aims<'_>) {
-    let [one, two] = [1, 2].map(|threads| Cell::new("threads", threads, 8));
+    let [one, two] = [1, 2].map(|threads| FigureKey::new("threads", threads, 8));
     let both = aims.figures.ours(&one).zip(aims.figures.ours(&two));
     aims.list.push(Target {
         number: 7,
@@ -261,11 +273,11 @@ fn network(aims: &mut Aims<'_>) {
         ("stream", 1048576, 1.0 / 1.1),
     ] {
         let what = format!("{kernel} {bytes} B");
-        aims.peer(9, &what, &Cell::new(kernel, 2, bytes), factor);
+        aims.peer(9, &what, &FigureKey::new(kernel, 2, bytes), factor);
     }
 }
 
-/// The list of aims that were asked for with what was reached, and how many were.
+/// The verdicts on all aims that were asked for, and how many there are of each.
 pub(crate) fn summary(placement: &str, figures: &Figures<'_>) -> String {
     let targets = targets(figures);
     let peers: Vec<&str> = figures.peers().into_iter().collect();

@@ -1,10 +1,10 @@
-//! Arguments, placements and tables, without running anything.
+//! Tests of the arguments, placements, tables and aims, which start no program.
 
-use super::figures::{Cell, Figures, Pick};
-use super::lines::{self, Row};
+use super::figures::{FigureKey, Figures, Pick};
+use super::lines::{self, MeasuredRow};
 use super::placement::tag;
 use super::programs::Implementation;
-use super::rounds::Run;
+use super::rounds::MeasuredRun;
 use super::targets::{Verdict, summary, targets};
 use super::{Options, tables};
 
@@ -90,18 +90,18 @@ fn implementation(name: &'static str) -> Implementation {
     }
 }
 
-/// A run of one row: `kernel` of two ranks took so many nanoseconds.
+/// A run of one row: `kernel` on two ranks took `nanoseconds`.
 fn run(
     implementation: &'static str,
     tag: Option<&'static str>,
     (kernel, bytes): (&'static str, u64),
     nanoseconds: f64,
-) -> Run {
-    let row = Row {
+) -> MeasuredRun {
+    let row = MeasuredRow {
         bytes,
-        ..Row::times(kernel, 2, vec![nanoseconds])
+        ..MeasuredRow::times(kernel, 2, vec![nanoseconds])
     };
-    Run {
+    MeasuredRun {
         round: 0,
         implementation,
         work: kernel,
@@ -112,8 +112,8 @@ fn run(
     }
 }
 
-/// A run of the floor, by a method.
-fn bare(method: &str, (kernel, bytes): (&'static str, u64), nanoseconds: f64) -> Run {
+/// A run of the floor, by one method.
+fn bare(method: &str, (kernel, bytes): (&'static str, u64), nanoseconds: f64) -> MeasuredRun {
     let mut run = run("floor", Some("near"), (kernel, bytes), nanoseconds);
     run.rows[0].method = method.into();
     run
@@ -155,8 +155,8 @@ fn tables_take_medians_within_a_placement_and_show_losses() {
     }
 }
 
-/// The verdict on the aim of this number whose line has these words.
-fn verdict(runs: &[Run], number: u32, words: &str) -> Verdict {
+/// The verdict on aim `number` in the line that contains these words.
+fn verdict(runs: &[MeasuredRun], number: u32, words: &str) -> Verdict {
     let figures = Figures::new(runs, "near", Pick::Median);
     let list = targets(&figures);
     let fits = |target: &&super::targets::Target| {
@@ -203,7 +203,7 @@ fn the_shortest_message_is_held_against_two_lines_and_the_best_single_peer() {
 
 #[test]
 fn short_messages_need_each_cell_and_the_geometric_mean() {
-    let with = |ratios: [f64; 3]| -> Vec<Run> {
+    let with = |ratios: [f64; 3]| -> Vec<MeasuredRun> {
         let cells = [64, 1024, 8192].map(|bytes| ("pingpong", bytes));
         cells
             .into_iter()
@@ -255,7 +255,7 @@ fn bandwidth_is_held_against_the_best_method_and_patterns_know_noise() {
 
 #[test]
 fn collectives_need_the_geometric_mean_and_each_cell() {
-    let with = |ratios: [f64; 2]| -> Vec<Run> {
+    let with = |ratios: [f64; 2]| -> Vec<MeasuredRun> {
         let cells = [("bcast", 8), ("alltoall", 1048576)];
         let both = cells.into_iter().zip(ratios).flat_map(|(cell, ratio)| {
             [
@@ -327,9 +327,9 @@ fn memory_is_of_the_largest_rank_and_counts_shared_memory_once() {
 
     let rows = rows
         .into_iter()
-        .map(|row| Row { ranks: 8, ..row })
+        .map(|row| MeasuredRow { ranks: 8, ..row })
         .collect();
-    let runs = [Run {
+    let runs = [MeasuredRun {
         rows,
         tag: Some("any"),
         ..run("oxmpi", None, ("memory", 0), 1.0)
@@ -341,10 +341,10 @@ fn memory_is_of_the_largest_rank_and_counts_shared_memory_once() {
 #[test]
 fn the_summary_states_every_aim_and_says_when_runs_are_few() {
     let near = Some("near");
-    let mut runs: Vec<Run> = (0..5).map(|_| run("intel", near, SHORT, 100.0)).collect();
+    let mut runs: Vec<MeasuredRun> = (0..5).map(|_| run("intel", near, SHORT, 100.0)).collect();
     runs.extend((0..4).map(|_| run("oxmpi", near, SHORT, 60.0)));
     let figures = Figures::new(&runs, "near", Pick::Median);
-    assert_eq!(figures.fewest_runs(&Cell::new("pingpong", 2, 8)), 4);
+    assert_eq!(figures.fewest_runs(&FigureKey::new("pingpong", 2, 8)), 4);
     let text = summary("near", &figures);
     let met = text.lines().find(|line| line.contains(" met ")).unwrap();
     assert!(met.contains("0.060 <=      0.065 us"), "{met}");

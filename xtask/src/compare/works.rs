@@ -1,40 +1,40 @@
-//! What can be compared: the words of `--what`, each a program, its arguments and its ranks.
+//! The benchmarks that can be compared: each word of `--what` with its program, arguments and ranks.
 
 use super::programs::{Implementation, OURS};
 use crate::Result;
 
-/// One program, run by every implementation in the same way.
+/// One benchmark program with its arguments, run by every implementation in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// The word of `--what`, and the kernel that the program's lines name.
+    /// The word of `--what`, and the kernel in the program's output.
     pub(crate) name: &'static str,
-    /// What the tables say above the figures.
+    /// The title of the tables.
     pub(crate) title: &'static str,
-    /// `crates/bench/peers/PROGRAM.c` and its twin; nothing: the command is `true`.
+    /// The name of `crates/bench/peers/PROGRAM.c` and of its Rust twin; empty: the command is `true`.
     pub(crate) program: &'static str,
     pub(crate) arguments: Vec<String>,
     pub(crate) ranks: usize,
-    /// Whether the processors' placement bears on it.
+    /// Whether the processors' placement matters.
     pub(crate) placed: bool,
-    /// Whether the ranks talk by TCP over the loopback device, as if they were on two hosts.
+    /// Whether the ranks talk by TCP over the loopback device, as if on two hosts.
     pub(crate) network: bool,
 }
 
-/// The work, and its program, that peers do not have.
+/// The benchmark, and its program, that peers do not have.
 pub(crate) const OURS_ALONE: &str = "threads";
 
 /// The collectives of the Intel MPI Benchmarks that are compared.
 pub(crate) const COLLECTIVES: &str =
     "barrier,bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block";
 
-/// What the options ask of the works that can be asked for it.
+/// The options that select variants of the benchmarks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Message lengths; each work's own where there are none.
+    /// Message lengths; empty: each benchmark's own.
     pub(crate) sizes: Vec<String>,
-    /// The operations of `collectives`, with commas between.
+    /// The operations of `collectives`, separated by commas.
     pub(crate) operations: String,
-    /// Numbers of ranks; all where there are none.
+    /// Numbers of ranks; empty: all.
     pub(crate) ranks: Vec<usize>,
 }
 
@@ -69,14 +69,14 @@ pub(crate) const NAMES: [&str; 16] = [
 ];
 
 impl Work {
-    /// What a word of `--what` means.
+    /// The benchmarks that a word of `--what` names.
     pub(crate) fn named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
         let mut works = Work::all_named(name, asked)?;
         works.retain(|work| asked.ranks.is_empty() || asked.ranks.contains(&work.ranks));
         Ok(works)
     }
 
-    /// As [`Work::named`], of all numbers of ranks.
+    /// As [`Work::named`], for all numbers of ranks.
     fn all_named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
         let work = |name, title, program, arguments: &[&str], ranks| Work {
             name,
@@ -219,7 +219,7 @@ impl Work {
         self.ranks == 2
     }
 
-    /// Whether an implementation has it and gets through.
+    /// Whether an implementation has the benchmark and completes it.
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
             "stream" if implementation.bare() => false,
@@ -232,7 +232,7 @@ impl Work {
         }
     }
 
-    /// The program's arguments; the one without MPI has all kernels in it.
+    /// The program's arguments. The floor is one program, so its first argument names the kernel.
     pub(crate) fn words(&self, implementation: &Implementation) -> Vec<String> {
         if implementation.bare() {
             let lengths = self.lengths().map(|bytes| bytes.to_string());
@@ -244,7 +244,7 @@ impl Work {
         }
     }
 
-    /// The message lengths among its arguments.
+    /// The message lengths among the arguments.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u64> {
         self.arguments.iter().filter_map(|word| word.parse().ok())
     }

@@ -1,23 +1,23 @@
-//! Debian's packages, through apt with lists and a cache of its own, so that the machine's stay as
-//! they are; only [`Apt::install`] changes anything outside the repository.
+//! Debian packages through apt, with package lists and a cache of its own; only [`Apt::install`] changes
+//! anything outside the repository.
 
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xshell::{Cmd, cmd};
 
-/// Where a Debian names the suites that it takes packages from.
+/// The file in which Debian names its package sources.
 const SOURCES: &str = "/etc/apt/sources.list.d/debian.sources";
 
-/// Lists of packages, fetched now: the machine's, and its release's backports where it has them.
+/// Fresh package lists: of the machine's suite, and of its backports where they exist.
 pub(super) struct Apt {
     folder: PathBuf,
-    /// The suite with newer versions than the release's own.
+    /// The backports suite, which has newer versions than the release.
     backports: Option<String>,
 }
 
 impl Apt {
-    /// Fetches the lists to `folder`.
+    /// Downloads the lists to `folder`.
     ///
     /// # Errors
     /// When there is no apt, or it cannot reach its servers.
@@ -61,7 +61,7 @@ impl Apt {
         Ok(self.own(cmd!(sh, "apt-get --quiet --quiet update")).run()?)
     }
 
-    /// The command with this folder's lists and cache.
+    /// A command that uses this folder's lists and cache.
     fn own<'a>(&self, command: Cmd<'a>) -> Cmd<'a> {
         command
             .env("APT_CONFIG", self.folder.join("apt.conf"))
@@ -71,8 +71,8 @@ impl Apt {
 
     /// Installs a package on this machine, from the backports where they have it.
     ///
-    /// The backports' programs are tried first because a machine that has one package of a family
-    /// from there cannot take another from the release. Nothing is removed for it.
+    /// The backports come first because a machine with one package of a family from there cannot take
+    /// another from the release. Nothing is removed.
     ///
     /// # Errors
     /// When apt refuses.
@@ -99,10 +99,10 @@ impl Apt {
             .run()?)
     }
 
-    /// The package whose name begins with `prefix` that `package` depends on.
+    /// The dependency of `package` whose name begins with `prefix`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such dependency.
     pub(super) fn dependency(&self, repo: &Repo, package: &str, prefix: &str) -> Result<String> {
         let sh = &repo.shell;
         let text = self
@@ -121,16 +121,16 @@ impl Apt {
     /// The content of the one file in `package` whose path matches `pattern`, such as `./bin/x*`.
     ///
     /// # Errors
-    /// When the package cannot be had, or has no such file.
+    /// When the package cannot be downloaded, or has no such file.
     pub(super) fn file(&self, repo: &Repo, package: &str, pattern: &str) -> Result<Vec<u8>> {
         let [content] = self.files(repo, package, [pattern])?;
         Ok(content)
     }
 
-    /// As [`Apt::file`], several of one package.
+    /// As [`Apt::file`], for several files of one package.
     ///
     /// # Errors
-    /// When the package cannot be had, or lacks one of them.
+    /// When the package cannot be downloaded, or lacks one of the files.
     pub(super) fn files<const N: usize>(
         &self,
         repo: &Repo,
@@ -159,7 +159,7 @@ impl Apt {
     }
 }
 
-/// One file out of a package's archive.
+/// Extracts one file from a package's archive.
 fn extract(package: &Path, pattern: &str) -> Result<Vec<u8>> {
     let mut archive = Command::new("dpkg-deb")
         .arg("--fsys-tarfile")
@@ -180,8 +180,8 @@ fn extract(package: &Path, pattern: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// The name of the release's backports, and the stanza that asks for them: the first of the
-/// machine's own, with another suite.
+/// The name of the release's backports, and their source stanza: a copy of the machine's first stanza with
+/// another suite.
 fn backports(stanzas: &str) -> Option<(String, String)> {
     let first: Vec<_> = stanzas
         .lines()
@@ -206,7 +206,7 @@ fn backports(stanzas: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    //! Which suite is asked for besides the machine's own.
+    //! Tests of the stanza for the backports.
 
     use super::backports;
 

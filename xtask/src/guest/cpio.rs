@@ -1,13 +1,13 @@
-//! Archives in cpio's "new ASCII" format, the one that a Linux kernel unpacks as its first root.
+//! Writes archives in cpio's "new ASCII" format, which a Linux kernel unpacks as its first root.
 //!
 //! The format is described in the kernel's `Documentation/driver-api/early-userspace/buffer-format.rst`:
 //! a header of hexadecimal fields, the name, the content; each part padded to four bytes.
 
 use std::collections::BTreeMap;
 
-/// Files, folders and links by their path without a leading slash.
+/// The files, folders and links of an archive, by paths without a leading slash.
 ///
-/// An entry's folders are added with it, and come before it in the archive.
+/// Adding an entry adds its folders, which precede it in the archive.
 #[derive(Default)]
 pub(super) struct Archive {
     entries: BTreeMap<String, Entry>,
@@ -24,9 +24,9 @@ impl Archive {
         self.insert(path, Entry::Folder);
     }
 
-    /// Adds a file that whoever wants may read, and run where it is `executable`.
+    /// Adds a file that everybody may read, and run if it is `executable`.
     ///
-    /// A file of that path that is there already is replaced.
+    /// Replaces a file of the same path.
     pub(super) fn file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) {
         self.insert(path, Entry::File { bytes, executable });
     }
@@ -65,8 +65,8 @@ fn append(out: &mut Vec<u8>, inode: u32, mode: u32, path: &str, content: &[u8]) 
     let length = u32::try_from(content.len()).expect("a file of an initramfs is far below 4 GiB");
     let name = u32::try_from(path.len() + 1).expect("a path is short");
     out.extend_from_slice(b"070701");
-    // inode, mode, user, group, links, date, length, two numbers of the disk, two of the device,
-    // length of the name with its zero, a sum that this format does not use
+    // inode, mode, user, group, links, date, length, two numbers of the disk, two of the device, length of
+    // the name with its zero, a checksum that this format does not use
     for field in [inode, mode, 0, 0, 1, 0, length, 0, 0, 0, 0, name, 0] {
         out.extend_from_slice(format!("{field:08x}").as_bytes());
     }
@@ -83,7 +83,7 @@ fn pad(out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    //! What is written, read back by the rules of the format.
+    //! Tests that read an archive back by the rules of the format.
 
     use super::Archive;
 

@@ -1,19 +1,19 @@
-//! What a host needs to boot guests, and how it gets it.
+//! The host side of guests: the kernel, programs and files that guests need, found or installed.
 
 use super::apt::Apt;
 use super::kernel;
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// What guests are made of, on this host.
+/// The parts that guests are made of, on this host.
 pub(crate) struct Host {
     /// The kernel, uncompressed.
     pub(super) kernel: PathBuf,
-    /// Its driver of network adapters, `e1000.ko`.
+    /// The kernel's driver of network adapters, `e1000.ko`.
     pub(crate) adapter: PathBuf,
-    /// Its queue that loses and delays packets, `sch_netem.ko`.
+    /// The kernel's queueing discipline that loses and delays packets, `sch_netem.ko`.
     pub(crate) netem: PathBuf,
     /// A statically linked busybox: the guests' shell and tools.
     pub(super) busybox: PathBuf,
@@ -21,11 +21,11 @@ pub(crate) struct Host {
     pub(crate) libomp: PathBuf,
 }
 
-/// Why there can be no guests here.
+/// Why this host cannot boot guests.
 pub(crate) enum Lacking {
-    /// Something that apt could have given.
+    /// A missing package, which apt could install.
     Package(String),
-    /// Another kind of host.
+    /// A property of the host that cannot be changed.
     Kind(String),
 }
 
@@ -37,25 +37,25 @@ impl std::fmt::Display for Lacking {
     }
 }
 
-impl From<Lacking> for Outcome {
-    fn from(lacking: Lacking) -> Outcome {
+impl From<Lacking> for StepOutcome {
+    fn from(lacking: Lacking) -> StepOutcome {
         match lacking {
-            Lacking::Package(why) => Outcome::Skipped(why),
-            Lacking::Kind(why) => Outcome::Absent(why),
+            Lacking::Package(why) => StepOutcome::Skipped(why),
+            Lacking::Kind(why) => StepOutcome::Absent(why),
         }
     }
 }
 
-/// A program that is installed when it is missing.
+/// A program that is installed when missing.
 struct Program {
     name: &'static str,
     package: &'static str,
-    /// The least version of it that does, where a release may have an older one.
+    /// The minimum version, where a release may have an older one.
     least: Option<u32>,
 }
 
 const PROGRAMS: [Program; 4] = [
-    // Version 10 is the first that lets two cores share a cache.
+    // QEMU 10 is the first version in which two cores can share a cache.
     Program {
         name: "qemu-system-x86_64",
         package: "qemu-system-x86",
@@ -79,13 +79,13 @@ const PROGRAMS: [Program; 4] = [
 ];
 
 impl Host {
-    /// Finds what is here, and fetches or installs what is missing.
+    /// Finds the parts that are here, and downloads or installs the others.
     ///
-    /// The kernel and busybox are kept under `target/xtask/guest`; programs are installed with apt,
-    /// which only root may do.
+    /// The kernel and busybox are kept under `target/xtask/guest`; apt installs programs, which only root
+    /// may do.
     ///
     /// # Errors
-    /// What is lacking, and why.
+    /// What is missing, and why.
     pub(crate) fn equip(repo: &Repo) -> std::result::Result<Host, Lacking> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             let why = "guests run this host's programs, and are x86-64 machines under Linux";
@@ -140,7 +140,7 @@ impl Host {
         }
         let of_kernel = [&self.adapter, &self.netem, &self.kernel];
         if !of_kernel.iter().all(|path| path.exists()) {
-            // All of one package: a kernel loads no other's modules.
+            // All from one package: a kernel loads no modules of another.
             let kernel = kernel::fetch(repo, &apt)?;
             let contents = [kernel.adapter, kernel.netem, kernel.image];
             for (path, bytes) in of_kernel.into_iter().zip(&contents) {
@@ -160,7 +160,7 @@ impl Host {
 }
 
 impl Program {
-    /// Whether the program is on the path, in a version that does.
+    /// Whether the program is on the path, in a sufficient version.
     fn is_here(&self, repo: &Repo) -> bool {
         let sh = &repo.shell;
         let name = self.name;
@@ -179,7 +179,7 @@ impl Program {
     }
 }
 
-/// The first number of a version in what a program says of itself: 10 of `... version 10.0.2 ...`.
+/// The major version in a program's version line: 10 of `... version 10.0.2 ...`.
 fn major(said: &str) -> Option<u32> {
     let version = said.split("version ").nth(1)?;
     version
@@ -189,7 +189,7 @@ fn major(said: &str) -> Option<u32> {
         .ok()
 }
 
-/// Writes a file that is there whole or not at all, whenever this program is ended.
+/// Writes a file atomically: an interrupted run leaves the whole file or none.
 fn keep(repo: &Repo, path: &Path, bytes: &[u8]) -> Result {
     let new = path.with_extension("new");
     repo.shell.write_file(&new, bytes)?;
@@ -200,7 +200,7 @@ fn on_path(program: &str) -> bool {
     which(program).is_some()
 }
 
-/// The program of that name that a shell would start.
+/// The path of the program that a shell would start.
 pub(crate) fn which(program: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders)
@@ -210,7 +210,7 @@ pub(crate) fn which(program: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    //! Versions as programs tell them.
+    //! Tests of the version parser.
 
     use super::major;
 

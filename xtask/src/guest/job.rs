@@ -1,28 +1,28 @@
-//! What runs in a guest, packed as its first root.
+//! The job of a guest, packed as its first root file system.
 
 use super::cpio::Archive;
 use crate::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The guest's first process.
+/// The script of process 1.
 const INIT: &str = include_str!("init.sh");
 
-/// Commands, and the files that they need.
+/// Commands, and the files they need.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// Commands for busybox's shell, run as root in `/job`. Its status is the job's, and what it
-    /// leaves in `/out` comes home.
+    /// Commands for busybox's shell, run as root in `/job`. Their status is the job's; files in `/out` are
+    /// copied to the host.
     pub(crate) script: String,
-    /// Programs and other files of the host, found in `/job` by their names. The libraries of a
-    /// dynamically linked program go along.
+    /// Files of the host that the guest finds in `/job` under their names; a dynamically linked program
+    /// brings its libraries.
     pub(crate) files: Vec<PathBuf>,
-    /// Programs of the host that are found in the guest under the paths beside them.
+    /// Files of the host, each with its path in the guest.
     pub(crate) placed: Vec<(PathBuf, String)>,
 }
 
 impl Job {
-    /// A whole root: busybox, the first process, this job.
+    /// The archive of the root: busybox, process 1 and this job.
     ///
     /// # Errors
     /// When a file cannot be read or has no name.
@@ -48,7 +48,7 @@ impl Job {
     }
 }
 
-/// Adds a file as `path`, and the libraries that it is linked with.
+/// Adds a file as `path`, and the libraries it is linked with.
 fn add(root: &mut Archive, file: &Path, path: &str) -> Result {
     root.file(path, read(file)?, true);
     for library in libraries(file)? {
@@ -61,14 +61,14 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Paths of the libraries that a program is linked with; none for what is no dynamic program.
+/// Paths of the libraries a program is linked with; none for other files.
 fn libraries(file: &Path) -> Result<Vec<String>> {
     let output = Command::new("ldd").arg(file).output()?;
     listed(&String::from_utf8_lossy(&output.stdout))
         .map_err(|library| format!("{}: its {library} is not here", file.display()).into())
 }
 
-/// The paths in what ldd prints, or the name of a library that is not found.
+/// The paths in ldd's output, or the name of a library that was not found.
 fn listed(text: &str) -> std::result::Result<Vec<String>, &str> {
     let lines = text.lines().map(str::trim);
     let paths = lines.filter_map(|line| {
@@ -84,7 +84,7 @@ fn listed(text: &str) -> std::result::Result<Vec<String>, &str> {
 
 #[cfg(test)]
 mod tests {
-    //! What ldd prints.
+    //! Tests of the parser of ldd's output.
 
     use super::listed;
 

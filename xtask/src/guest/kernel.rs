@@ -1,30 +1,30 @@
-//! The guests' kernel and modules of it: Debian's, out of their package, never installed.
+//! The guests' kernel and its modules, taken from Debian's package, which is never installed.
 
 use super::apt::Apt;
 use crate::{Repo, Result};
 use xshell::cmd;
 
-/// The package that depends on the newest kernel of the release.
+/// The package that depends on the release's newest kernel.
 const NEWEST: &str = "linux-image-amd64";
 
-/// What begins a file of xz.
+/// The first bytes of an xz file.
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// A kernel, and what of it a guest loads.
+/// A kernel and the modules that guests load.
 pub(super) struct Kernel {
     pub(super) image: Vec<u8>,
-    /// The driver of the network adapters that QEMU shows.
+    /// The driver of QEMU's network adapters.
     pub(super) adapter: Vec<u8>,
-    /// The queue that loses and delays packets.
+    /// The queueing discipline that loses and delays packets.
     pub(super) netem: Vec<u8>,
 }
 
-/// The kernel of Debian's newest package, uncompressed.
+/// Fetches the kernel of Debian's newest package, uncompressed.
 ///
-/// Uncompressed, because a guest's emulated processor would need seconds to do it.
+/// Uncompressed, because an emulated processor would take seconds to unpack it.
 ///
 /// # Errors
-/// When the package cannot be had, or holds no kernel in a known format.
+/// When the package cannot be downloaded, or holds no kernel in a known format.
 pub(super) fn fetch(repo: &Repo, apt: &Apt) -> Result<Kernel> {
     let package = apt.dependency(repo, NEWEST, "linux-image-")?;
     let files = ["./boot/vmlinuz-*", "*/e1000.ko*", "*/sch_netem.ko*"];
@@ -44,7 +44,7 @@ fn unpack(repo: &Repo, program: &str, packed: &[u8]) -> Result<Vec<u8>> {
     Ok(unpack.quiet().output()?.stdout)
 }
 
-/// A module as busybox loads it: newer packages have them compressed.
+/// A module in the form that busybox loads: newer packages compress modules.
 fn module(repo: &Repo, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if bytes.starts_with(XZ) {
         unpack(repo, "xz", &bytes)
@@ -53,9 +53,9 @@ fn module(repo: &Repo, bytes: Vec<u8>) -> Result<Vec<u8>> {
     }
 }
 
-/// The program that unpacks the kernel in this image, and the bytes to give it.
+/// The program that unpacks the kernel in this image, and its input.
 ///
-/// Where they lie is told by the image's header: the kernel's `Documentation/arch/x86/boot.rst`.
+/// The image's header gives the position: the kernel's `Documentation/arch/x86/boot.rst`.
 fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
     const SECTOR: usize = 512;
     let number = |at: usize| {
@@ -65,13 +65,13 @@ fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
     if image.get(0x202..0x206)? != b"HdrS" {
         return None;
     }
-    // 0 stands for 4, as in the first version of the protocol.
+    // 0 means 4, as in the first version of the protocol.
     let sectors = match image[0x1f1] {
         0 => 4,
         sectors => usize::from(sectors),
     };
     let start = ((sectors + 1) * SECTOR).checked_add(number(0x248)?)?;
-    // The length counts a last word, the uncompressed size, that is no part of the compressed data.
+    // The length includes a last word, the uncompressed size, which is not compressed data.
     let end = start.checked_add(number(0x24c)?.checked_sub(4)?)?;
     let packed = image.get(start..end)?;
     let formats: [(&[u8], &str); 3] = [
@@ -87,7 +87,7 @@ fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    //! Where the compressed kernel lies in an image.
+    //! Tests of the search for the compressed kernel.
 
     use super::payload;
 

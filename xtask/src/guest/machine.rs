@@ -1,28 +1,28 @@
-//! The machine that a guest sees, and how QEMU is told of it.
+//! The emulated machine of a guest, and QEMU's arguments for it.
 
-/// Processors, their caches and their memory, all alike in every part.
+/// Processors, caches and memory of a guest; every part of one kind is alike.
 ///
-/// The processors are emulated, so that a guest needs no hardware support and any host can show any
-/// machine. They are of an Intel family: the AMD one shows no hyper-threading under emulation.
+/// The processors are emulated, so a guest needs no hardware support and any host can show any machine.
+/// They are Intel processors: QEMU's AMD model shows no hyper-threading under emulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Machine {
+pub(crate) struct GuestMachine {
     pub(crate) sockets: u32,
-    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache,
-    /// which takes QEMU 10.
+    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache, which
+    /// needs QEMU 10.
     pub(crate) modules: u32,
     /// Cores in a module.
     pub(crate) cores: u32,
     /// Hardware threads in a core.
     pub(crate) threads: u32,
-    /// NUMA nodes; each has as many processors, by number, and as much memory.
+    /// NUMA nodes, each with the same number of consecutive processors and the same memory.
     pub(crate) nodes: u32,
     /// Memory of the whole machine in MiB.
     pub(crate) memory: u32,
 }
 
-impl Machine {
+impl GuestMachine {
     /// Two sockets of four cores of two threads, four NUMA nodes, 1 GiB.
-    pub(crate) const USUAL: Machine = Machine {
+    pub(crate) const USUAL: GuestMachine = GuestMachine {
         sockets: 2,
         modules: 1,
         cores: 4,
@@ -31,8 +31,8 @@ impl Machine {
         memory: 1024,
     };
 
-    /// One node of several on a host: two processors, 512 MiB.
-    pub(crate) const NODE: Machine = Machine {
+    /// A node for guests that share a host: two processors, 512 MiB.
+    pub(crate) const NODE: GuestMachine = GuestMachine {
         sockets: 1,
         modules: 1,
         cores: 2,
@@ -41,10 +41,10 @@ impl Machine {
         memory: 512,
     };
 
-    /// The most processors that QEMU's machine type gives.
+    /// The maximum number of processors of QEMU's machine type.
     const MOST: u32 = 255;
 
-    /// All hardware threads, or `None` where there are too many to count.
+    /// The number of hardware threads, or `None` if there are too many to count.
     fn processors(self) -> Option<u32> {
         [self.modules, self.cores, self.threads]
             .into_iter()
@@ -54,12 +54,12 @@ impl Machine {
     /// QEMU's arguments for this machine.
     ///
     /// # Errors
-    /// When a number is 0, there are too many processors, or the nodes cannot share evenly.
+    /// When a number is 0, there are too many processors, or the NUMA nodes cannot have equal shares.
     pub(super) fn arguments(self) -> Result<Vec<String>, String> {
         let processors = self
             .processors()
-            .filter(|count| (1..=Machine::MOST).contains(count))
-            .ok_or_else(|| format!("{self:?}: 1 to {} processors", Machine::MOST))?;
+            .filter(|count| (1..=GuestMachine::MOST).contains(count))
+            .ok_or_else(|| format!("{self:?}: 1 to {} processors", GuestMachine::MOST))?;
         let share = |whole: u32| whole.checked_div(self.nodes).filter(|part| *part > 0);
         let (Some(each), Some(memory)) = (share(processors), share(self.memory)) else {
             return Err(format!(
@@ -72,7 +72,7 @@ impl Machine {
             ));
         }
 
-        let Machine {
+        let GuestMachine {
             sockets,
             modules,
             cores,
@@ -83,7 +83,7 @@ impl Machine {
         let mut board = "pc,usb=off,vmport=off,hpet=off".to_owned();
         let mut topology = format!("{processors},sockets={sockets}");
         if modules > 1 {
-            // Modules are told by cpuid leaf 0x1f, which a family of level 0x1a or later has.
+            // cpuid leaf 0x1f shows modules, and only processors of level 0x1a or later have it.
             model += ",level=0x1a";
             board += ",smp-cache.0.cache=l2,smp-cache.0.topology=module";
             topology += &format!(",modules={modules}");
@@ -108,17 +108,17 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
-    //! Machines as QEMU is told of them, and machines that cannot be.
+    //! Tests of QEMU's arguments, and of machines that cannot be.
 
-    use super::Machine;
+    use super::GuestMachine;
 
-    fn line(machine: Machine) -> String {
+    fn line(machine: GuestMachine) -> String {
         machine.arguments().unwrap().join(" ")
     }
 
     #[test]
     fn the_usual_one_has_sixteen_processors_in_four_nodes() {
-        let line = line(Machine::USUAL);
+        let line = line(GuestMachine::USUAL);
         assert!(line.contains("-smp 16,sockets=2,cores=4,threads=2 -m 1024 "));
         for node in [
             "node,nodeid=0,cpus=0-3,memdev=memory0",
@@ -132,10 +132,10 @@ mod tests {
 
     #[test]
     fn cores_of_a_module_share_a_cache() {
-        let line = line(Machine {
+        let line = line(GuestMachine {
             modules: 2,
             cores: 2,
-            ..Machine::USUAL
+            ..GuestMachine::USUAL
         });
         assert!(line.contains("-smp 16,sockets=2,modules=2,cores=2,threads=2 "));
         assert!(line.contains("smp-cache.0.cache=l2,smp-cache.0.topology=module"));
@@ -144,22 +144,22 @@ mod tests {
 
     #[test]
     fn a_machine_that_cannot_be_is_refused() {
-        let good = Machine::USUAL;
+        let good = GuestMachine::USUAL;
         for (machine, why) in [
-            (Machine { cores: 0, ..good }, "1 to 255 processors"),
-            (Machine { cores: 64, ..good }, "1 to 255 processors"),
+            (GuestMachine { cores: 0, ..good }, "1 to 255 processors"),
+            (GuestMachine { cores: 64, ..good }, "1 to 255 processors"),
             (
-                Machine {
+                GuestMachine {
                     sockets: u32::MAX,
                     ..good
                 },
                 "1 to 255 processors",
             ),
-            (Machine { nodes: 0, ..good }, "needs a processor"),
-            (Machine { nodes: 17, ..good }, "needs a processor"),
-            (Machine { nodes: 3, ..good }, "multiples"),
+            (GuestMachine { nodes: 0, ..good }, "needs a processor"),
+            (GuestMachine { nodes: 17, ..good }, "needs a processor"),
+            (GuestMachine { nodes: 3, ..good }, "multiples"),
             (
-                Machine {
+                GuestMachine {
                     memory: 1023,
                     ..good
                 },

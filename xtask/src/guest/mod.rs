@@ -1,8 +1,8 @@
-//! `cargo xtask guest`: a job in an emulated machine of any number of processors.
+//! `cargo xtask guest`: runs a job in an emulated machine with any number of processors.
 //!
 //! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
-//! `kernel`); a [`Machine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
-//! `cpio`; [`Host::boot`] makes a [`Run`] of the three, [`Host::boot_joined`] several on one `network`.
+//! `kernel`); a [`GuestMachine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
+//! `cpio`; [`Host::boot`] makes a [`GuestRun`] of the three, [`Host::boot_joined`] several on one `network`.
 
 mod apt;
 mod cpio;
@@ -15,8 +15,8 @@ mod run;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
-pub(crate) use machine::Machine;
-pub(crate) use run::{Ending, Run};
+pub(crate) use machine::GuestMachine;
+pub(crate) use run::{Ending, GuestRun};
 
 use crate::{Repo, Result, Verb};
 use std::time::Duration;
@@ -24,22 +24,22 @@ use std::time::Duration;
 pub(crate) const VERB: Verb = Verb {
     name: "guest",
     usage: "[OPTION...] [--] COMMAND...",
-    summary: "A job in an emulated machine: sockets, cores, threads and NUMA nodes as you ask",
+    summary: "Run a job in an emulated machine with chosen sockets, cores, threads and NUMA nodes",
     help: "
-Boots Debian's kernel in QEMU, which emulates every processor and so needs no help from this one,
-runs COMMAND in it with busybox's shell as root, and brings home what it leaves in /out. The status
-is 0 when COMMAND's is; otherwise the last line says whether COMMAND failed, its time was over, the
-guest died, or QEMU did not boot it.
+Boots Debian's kernel in QEMU, which emulates every processor and so needs no hardware support,
+runs COMMAND in it with busybox's shell as root, and copies the guest's /out to this machine. The
+status is 0 when COMMAND's is; otherwise the last line says whether COMMAND failed, the time limit
+passed, the guest died, or QEMU did not boot it.
 
   --with FILE    a file that COMMAND finds in its folder and, when it is a program, on its path;
-                 shared libraries go along; give it again for more
+                 with its shared libraries; may be repeated
   --sockets N    sockets; 2 by default
   --modules N    modules in a socket, whose cores share a level 2 cache (QEMU 10); 1 by default
   --cores N      cores in a module; 4 by default
   --threads N    hardware threads in a core; 2 by default
   --nodes N      NUMA nodes; 4 by default
   --memory N     MiB of the whole machine; 1024 by default
-  --limit N      seconds that the guest may live; 120 by default
+  --limit N      time limit of the guest in seconds; 120 by default
 
 QEMU, hwloc's lstopo and xz are installed from Debian's packages when they are missing and this is
 root; the kernel and busybox are kept under target/xtask/guest, and so are the console's log and the
@@ -49,17 +49,17 @@ files of the last guest, in its folder `last`. For example:
     run,
 };
 
-/// What the arguments ask for.
+/// The parsed arguments.
 #[derive(Debug)]
 struct Options {
-    machine: Machine,
+    machine: GuestMachine,
     job: Job,
     limit: Duration,
 }
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
-        let mut machine = Machine::USUAL;
+        let mut machine = GuestMachine::USUAL;
         let mut files = Vec::new();
         let mut limit = 120;
         let mut words = arguments.iter();
@@ -120,7 +120,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         limit,
     } = Options::parse(arguments)?;
     let host = Host::equip(repo).map_err(|lacking| lacking.to_string())?;
-    let Run {
+    let GuestRun {
         ending,
         console,
         out,
@@ -137,9 +137,9 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 
 #[cfg(test)]
 mod tests {
-    //! What a command line asks for.
+    //! Tests of the parser of arguments.
 
-    use super::{Machine, Options};
+    use super::{GuestMachine, Options};
 
     fn parse(line: &str) -> crate::Result<Options> {
         let words: Vec<_> = line.split_whitespace().map(String::from).collect();
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn options_come_first_and_the_rest_is_the_command() {
         let asked = parse("--cores 3 --limit 9 --with a/b -- ls --all | cat").unwrap();
-        let machine = Machine {
+        let machine = GuestMachine {
             cores: 3,
-            ..Machine::USUAL
+            ..GuestMachine::USUAL
         };
         assert_eq!(asked.machine, machine);
         assert_eq!(asked.limit.as_secs(), 9);

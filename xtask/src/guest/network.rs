@@ -1,10 +1,10 @@
-//! Several guests on networks of their own. Wires are sockets in a folder and this process is the switch,
-//! so that nothing of this host's network is touched and any number of such networks can be.
+//! Boots several guests on networks of their own. The wires are sockets in a folder and this process is the
+//! switch, so the host's network stays untouched and any number of such networks can run.
 
 use super::host::Host;
 use super::job::Job;
-use super::machine::Machine;
-use super::run::{Extra, Run};
+use super::machine::GuestMachine;
+use super::run::{Extra, GuestRun};
 use crate::{Repo, Result};
 use std::net::Shutdown;
 use std::os::unix::net::UnixDatagram;
@@ -13,30 +13,30 @@ use std::process::id;
 use std::thread;
 use std::time::Duration;
 
-/// Networks that all guests are on, each by an adapter of its own: `eth0`, `eth1`.
+/// The networks of a set of guests; each guest has one adapter for each: `eth0`, `eth1`.
 const NETWORKS: usize = 2;
 
 impl Host {
-    /// Boots `count` guests of one kind that are joined by two networks, and runs `job` in each, which
-    /// finds its number from 0 on in `node` and `count` in `nodes`. As [`Host::boot`] otherwise.
+    /// Boots `count` equal guests on two common networks and runs `job` in each, with its number from 0 on
+    /// in `node` and `count` in `nodes`. Otherwise as [`Host::boot`].
     ///
     /// # Errors
-    /// As [`Host::boot`], for the first guest that it befalls.
+    /// As [`Host::boot`], for the first guest that fails.
     pub(crate) fn boot_joined(
         &self,
         name: &str,
         count: usize,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
-    ) -> Result<Vec<Run>> {
+    ) -> Result<Vec<GuestRun>> {
         let wires = Wires::lay(count)?;
         let boot = |node: usize| {
             let extra = Extra {
                 variables: format!("node={node} nodes={count}"),
                 devices: wires.adapters(node),
             };
-            // A shell stays with the thread that made it.
+            // A shell cannot move to another thread.
             let repo = Repo::open().map_err(|error| error.to_string())?;
             let name = format!("{name}/node{node}");
             self.boot_with(&repo, &name, machine, job, limit, &extra)
@@ -56,19 +56,19 @@ impl Host {
     }
 }
 
-/// The wires of all guests, each to the switch of its network, which this process is.
+/// The wires from all guests to the switches.
 struct Wires {
     folder: PathBuf,
-    /// The switches' ends.
+    /// The switches' ends of the wires.
     ports: Vec<UnixDatagram>,
 }
 
-/// How long a switch waits for a guest that takes no packets, before it loses one.
+/// How long a switch waits for a guest to take a packet before dropping it.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 impl Wires {
     fn lay(count: usize) -> Result<Wires> {
-        // The path of a socket has few bytes, which that of the repository may exceed.
+        // A socket's path is limited to 108 bytes, which the repository's path may exceed.
         let folder = std::env::temp_dir().join(format!("oxmpi-guests-{}", id()));
         std::fs::create_dir_all(&folder)?;
         let mut wires = Wires {
@@ -110,7 +110,7 @@ impl Wires {
                     there.display()
                 ),
                 "-device".to_owned(),
-                // Without the program for booting from the network, which would take time.
+                // `romfile=` leaves out the network boot program, which would take time.
                 format!(
                     "e1000,romfile=,netdev=wire{network},mac=52:54:00:00:{network:02}:{node:02}"
                 ),
@@ -120,13 +120,13 @@ impl Wires {
     }
 }
 
-/// Gives every packet that comes out of `port` to all `others`, until the port is shut.
+/// Copies every packet from `port` to all `others`, until the port is shut down.
 fn pass_on(port: &UnixDatagram, speaker: &UnixDatagram, others: Vec<PathBuf>) {
-    // The longest packet that an adapter makes.
+    // The longest packet of an adapter.
     let mut packet = vec![0; 1 << 17];
     while let Ok(length @ 1..) = port.recv(&mut packet) {
         for other in &others {
-            // A guest that is not there yet, or no more, misses it.
+            // A guest that is not up, or has ended, misses the packet.
             let _ = speaker.send_to(&packet[..length], other);
         }
     }
@@ -135,7 +135,7 @@ fn pass_on(port: &UnixDatagram, speaker: &UnixDatagram, others: Vec<PathBuf>) {
 impl Drop for Wires {
     fn drop(&mut self) {
         for port in &self.ports {
-            // Its thread ends by that.
+            // Ends the switch's thread.
             let _ = port.shutdown(Shutdown::Both);
         }
         if let Err(why) = std::fs::remove_dir_all(&self.folder) {

@@ -1,49 +1,48 @@
-//! One guest from its start to its end.
+//! Boots one guest, runs its job and fetches the results.
 
 use super::host::Host;
 use super::job::Job;
-use super::machine::Machine;
+use super::machine::GuestMachine;
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The kernel's command line. What the clock of emulated processors would make wrong is left out:
-/// their counter is the host's, and comparing it across processors or measuring its speed fails on a
-/// busy host, so that time is taken from the board's timer.
+/// The kernel's command line. Emulated processors use the host's cycle counter; comparing it across
+/// processors or calibrating it fails on a busy host, so the kernel takes time from the board's timer.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off \
                       tsc=reliable clocksource=acpi_pm no_timer_check random.trust_cpu=on";
 
-/// What a guest has besides its machine.
+/// What a guest gets besides its machine.
 #[derive(Default)]
 pub(super) struct Extra {
-    /// Variables for its job, as `a=1 b=2`: the kernel gives what it does not know to the first process.
+    /// Variables for its job, as `a=1 b=2`: the kernel passes unknown parameters to process 1.
     pub(super) variables: String,
-    /// Further arguments of QEMU's.
+    /// Further arguments of QEMU.
     pub(super) devices: Vec<String>,
 }
 
-/// What became of a guest.
-pub(crate) struct Run {
+/// The result of a guest.
+pub(crate) struct GuestRun {
     pub(crate) ending: Ending,
-    /// What the guest said: the kernel's messages and the job's output.
+    /// The console: the kernel's messages and the job's output.
     pub(crate) console: String,
-    /// The folder with what the job left in `/out`.
+    /// The folder with the files that the job wrote to `/out`.
     pub(crate) out: PathBuf,
 }
 
 /// How a guest ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The job ended with this status, and its files are here.
+    /// The job ended with this status, and its files were fetched.
     Job(u8),
-    /// The guest still ran when its time was over.
+    /// The guest ran until its time limit.
     Late,
     /// The guest ended before its job did.
     Died,
-    /// QEMU did not boot the guest, or was killed: its exit status and its words.
+    /// QEMU did not boot the guest, or was killed: its exit status and its messages.
     Refused(Option<i32>, String),
-    /// There is no QEMU.
+    /// QEMU is missing.
     NoQemu,
 }
 
@@ -61,33 +60,33 @@ impl std::fmt::Display for Ending {
 }
 
 impl Host {
-    /// Boots `machine`, runs `job` in it, and brings home what it leaves, within `limit`.
+    /// Boots `machine`, runs `job` in it, and fetches its results, within `limit`.
     ///
-    /// Everything lies in a folder `name` under `target/xtask/guest`, which is emptied first.
+    /// All files are in the folder `name` under `target/xtask/guest`, which is emptied first.
     ///
     /// # Errors
-    /// When the machine cannot be, or a file cannot be read or written.
+    /// When QEMU cannot emulate the machine, or a file cannot be read or written.
     pub(crate) fn boot(
         &self,
         repo: &Repo,
         name: &str,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
-    ) -> Result<Run> {
+    ) -> Result<GuestRun> {
         self.boot_with(repo, name, machine, job, limit, &Extra::default())
     }
 
-    /// As [`Host::boot`], with more than a machine has by itself.
+    /// As [`Host::boot`], with further variables and arguments.
     pub(super) fn boot_with(
         &self,
         repo: &Repo,
         name: &str,
-        machine: Machine,
+        machine: GuestMachine,
         job: &Job,
         limit: Duration,
         extra: &Extra,
-    ) -> Result<Run> {
+    ) -> Result<GuestRun> {
         let folder = repo.scratch(&format!("guest/{name}"))?;
         let root = folder.join("root.cpio");
         std::fs::write(&root, job.root(&self.busybox)?)?;
@@ -108,7 +107,7 @@ impl Host {
         let report = unpack(&home, &folder)?;
         let said = String::from_utf8_lossy(&output.stderr);
         let late = start.elapsed() >= limit;
-        Ok(Run {
+        Ok(GuestRun {
             ending: ending(output.status.code(), late, said.trim(), report.as_deref()),
             console: String::from_utf8_lossy(&std::fs::read(&console).unwrap_or_default())
                 .into_owned(),
@@ -117,7 +116,7 @@ impl Host {
     }
 }
 
-/// QEMU without a display or devices, which nothing lets live longer than `limit` and 5 s.
+/// QEMU without a display or default devices, killed 5 s after `limit`.
 fn qemu(limit: Duration) -> Command {
     let mut command = Command::new("timeout");
     command
@@ -137,7 +136,7 @@ fn qemu(limit: Duration) -> Command {
 
 /// QEMU's arguments for a serial port that writes to a file.
 fn serial(name: &str, path: &Path) -> [String; 4] {
-    // A comma separates options; doubled it stands for itself.
+    // A comma separates options; a double comma is a comma.
     let path = path.display().to_string().replace(',', ",,");
     [
         "-chardev".into(),
@@ -147,9 +146,9 @@ fn serial(name: &str, path: &Path) -> [String; 4] {
     ]
 }
 
-/// Unpacks what the guest sent, and gives its report on the job, the last thing in it.
+/// Unpacks the archive that the guest sent, and returns the job's status, its last entry.
 fn unpack(home: &Path, folder: &Path) -> Result<Option<String>> {
-    // An archive that is cut off gives what it has, and no report.
+    // A truncated archive yields its complete files, and no status.
     Command::new("tar")
         .args(["--extract", "--gzip", "--no-same-owner", "--file"])
         .arg(home)
@@ -160,8 +159,8 @@ fn unpack(home: &Path, folder: &Path) -> Result<Option<String>> {
     Ok(std::fs::read_to_string(folder.join("status")).ok())
 }
 
-/// How a guest ended, from the status of `timeout` and QEMU, whether the time was over, what QEMU
-/// said, and the report that came home.
+/// Decides how a guest ended: from the status of `timeout` and QEMU, whether the time limit passed, QEMU's
+/// messages, and the job's status.
 fn ending(status: Option<i32>, late: bool, said: &str, report: Option<&str>) -> Ending {
     let job = report.and_then(|text| text.trim().parse().ok());
     match (status, job) {
@@ -175,7 +174,7 @@ fn ending(status: Option<i32>, late: bool, said: &str, report: Option<&str>) -> 
 
 #[cfg(test)]
 mod tests {
-    //! Every way to end is told from the others.
+    //! Tests that each way to end is told from the others.
 
     use super::{Ending, ending, serial};
     use std::path::Path;

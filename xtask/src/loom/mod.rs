@@ -1,4 +1,5 @@
-//! `cargo xtask loom`: the model checker on rings and flags, and proof that it looks at orderings.
+//! `cargo xtask loom`: runs the model checker on rings and flags, and proves that it checks memory
+//! orderings.
 
 mod mutate;
 
@@ -14,14 +15,14 @@ use xshell::cmd;
 pub(crate) const VERB: Verb = Verb {
     name: "loom",
     usage: "[--mutate]",
-    summary: "The model checker on every ring and flag; --mutate weakens each ordering in turn",
+    summary: "Run the model checker on every ring and flag; --mutate weakens each ordering in turn",
     help: "
 Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
-folder of their own. They try every interleaving with at most two preemptions.
+folder of their own. The tests try every interleaving with at most two preemptions.
 
 With `--mutate`, each Release, Acquire, AcqRel and SeqCst in those crates' sources is weakened in
-turn, in a scratch copy. A model has to fail each time. A weakening that none can see is argued in
-the file `orderings.txt` of its crate: one line each, `FILE: FUNCTION: ORDERING: WHY IT IS SOUND`.",
+turn, in a scratch copy. A model must fail each time. A weakening that no model can detect is explained
+in the file `orderings.txt` of its crate: one line each, `FILE: FUNCTION: ORDERING: WHY IT IS SOUND`.",
     run,
 };
 
@@ -42,10 +43,10 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
 }
 
-/// Checks the models of every crate that has some.
+/// Checks the models of every crate that has models.
 ///
 /// # Errors
-/// When cargo cannot be started; a failed model is in the tally.
+/// When cargo cannot be started. A failed model is a failure in the tally.
 pub(crate) fn check(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     for package in modelled(repo) {
@@ -68,7 +69,7 @@ fn modelled(repo: &Repo) -> impl Iterator<Item = &Package> {
     repo.packages.iter().filter(has_models)
 }
 
-/// Runs the models of one package as it stands in the workspace at `root`.
+/// Runs the models of one package of the workspace at `root`.
 fn models(repo: &Repo, root: &Path, package: &Package) -> Result<Tally> {
     let sh = &repo.shell;
     let name = &package.name;

@@ -1,4 +1,4 @@
-//! Weakens each memory ordering in turn and sees a model fail.
+//! Weakens each memory ordering in turn and checks that a model fails.
 
 use super::{modelled, models};
 use crate::tally::Tally;
@@ -6,17 +6,17 @@ use crate::{Repo, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The file of a crate in which weakenings that no model can see are argued.
+/// The file of a crate that explains weakenings which no model can detect.
 const ARGUED: &str = "orderings.txt";
 
-/// One ordering to weaken.
+/// One memory ordering in the source.
 #[derive(Debug, PartialEq)]
 struct Site<'a> {
     line: usize,
     function: &'a str,
     strong: &'a str,
     weak: &'a str,
-    /// Where the ordering's name begins in the source.
+    /// The position of the ordering's name in the source.
     at: usize,
 }
 
@@ -27,7 +27,7 @@ impl Site<'_> {
         format!("{before}{}{after}", self.weak)
     }
 
-    /// Whether `argued` has a line `FILE: FUNCTION: ORDERING: WHY` about this one.
+    /// Whether `argued` has a line `FILE: FUNCTION: ORDERING: WHY` for this ordering.
     fn is_argued(&self, argued: &str, file: &str) -> bool {
         let start = format!("{file}: {}: {}: ", self.function, self.strong);
         argued
@@ -46,7 +46,7 @@ impl fmt::Display for Site<'_> {
     }
 }
 
-/// The orderings of a source, up to its tests.
+/// The orderings in a source, up to its tests.
 fn sites(source: &str) -> Vec<Site<'_>> {
     const PATH: &str = "Ordering::";
     let mut sites = Vec::new();
@@ -65,7 +65,7 @@ fn sites(source: &str) -> Vec<Site<'_>> {
             let end = code[from..].find(|c: char| !c.is_alphanumeric());
             let strong = &code[from..end.map_or(code.len(), |length| from + length)];
             let weak = match strong {
-                // A relaxed fence does not exist.
+                // A fence cannot be relaxed.
                 "SeqCst" if code.contains("fence(") => "AcqRel",
                 "Release" | "Acquire" | "AcqRel" | "SeqCst" => "Relaxed",
                 _ => continue,
@@ -83,10 +83,10 @@ fn sites(source: &str) -> Vec<Site<'_>> {
     sites
 }
 
-/// Weakens every ordering of every crate that has models.
+/// Weakens every ordering in every crate that has models.
 ///
 /// # Errors
-/// When the copy cannot be made; a weakening that no model saw is a failure in the tally.
+/// When the copy cannot be made. A weakening that no model detects is a failure in the tally.
 pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
     let copy = copy(repo)?;
     let mut tally = Tally::default();
@@ -108,7 +108,7 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
                 let (good, verdict) = match (caught, site.is_argued(&argued, &file)) {
                     (true, false) => (true, "caught"),
                     (false, true) => (true, "argued"),
-                    (true, true) => (false, "CAUGHT, though argued: remove its line"),
+                    (true, true) => (false, "DETECTED, though argued: remove its line"),
                     (false, false) => (false, "NOT SEEN by any model"),
                 };
                 let line = format!("{file}:{site}: {verdict}");
@@ -135,7 +135,7 @@ fn is_source(path: &Path, folder: &Path) -> bool {
         && !path.ends_with("tests.rs")
 }
 
-/// A copy of the workspace, to be changed freely.
+/// A copy of the workspace for the changes.
 fn copy(repo: &Repo) -> Result<PathBuf> {
     let copy = repo.scratch("mutants")?;
     for path in repo.files()? {
@@ -148,7 +148,7 @@ fn copy(repo: &Repo) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    //! Orderings are found where they are code, and arguments are matched whole.
+    //! Tests that orderings are found in code only, and that arguments match exactly.
 
     use super::sites;
 

@@ -1,4 +1,4 @@
-//! The benchmarks between two threads: `cargo run --example threads -- -msglog 10`.
+//! Runs the benchmarks between two threads: `cargo run --example threads -- -msglog 10`.
 
 mod transport;
 
@@ -8,10 +8,10 @@ use oxmpi_bench::suite::{Observer, Row, Skip, Table, run};
 use oxmpi_bench::{Megabyte, OffCache};
 use std::process::ExitCode;
 
-/// Prints each table as it grows.
+/// An observer that prints each table while it grows.
 struct Print(Megabyte);
 
-/// Files, and no knowledge of the cache.
+/// A system for the options: reads files, and knows no cache size.
 struct Here;
 
 impl System for Here {

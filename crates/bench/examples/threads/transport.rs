@@ -1,6 +1,6 @@
-//! A communicator between threads of one process: one channel into each rank.
+//! A communicator between threads of one process: each rank has one channel, into which all ranks send.
 //!
-//! It is a transport and no more: its collectives are those that [`Comm`] brings along.
+//! It has the transport methods only; its collectives are the default ones of [`Comm`].
 
 use oxmpi_bench::{Comm, Source};
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
-/// A message on its way: the sender's rank in the world, the communicator, the tag, the data.
+/// A message in a channel: the sender's rank in the world, the communicator, the tag, the data.
 struct Message {
     from: usize,
     context: u64,
@@ -17,12 +17,12 @@ struct Message {
     data: Vec<u8>,
 }
 
-/// A rank's end of all channels, shared by its communicators.
+/// A rank's ends of all channels, shared by its communicators.
 struct Endpoint {
     me: usize,
     peers: Vec<Sender<Message>>,
     inbox: Receiver<Message>,
-    /// Messages that came before they were asked for.
+    /// Messages that arrived before their receive.
     early: RefCell<VecDeque<Message>>,
     start: Instant,
 }
@@ -30,19 +30,19 @@ struct Endpoint {
 /// A communicator of threads.
 pub(crate) struct Threads {
     endpoint: Rc<Endpoint>,
-    /// The world's rank of each member.
+    /// The world rank of each member.
     members: Vec<usize>,
     rank: usize,
     context: u64,
     splits: u64,
 }
 
-/// What can go wrong between threads.
+/// An error of this transport.
 #[derive(Debug)]
 pub(crate) enum ThreadError {
-    /// A peer has ended.
+    /// A peer's thread has ended.
     Gone,
-    /// A message of `got` bytes came where there was room for exactly `room`.
+    /// A message of `got` bytes arrived for a buffer of exactly `room` bytes.
     Length { got: usize, room: usize },
 }
 
@@ -55,11 +55,11 @@ impl std::fmt::Display for ThreadError {
     }
 }
 
-/// Tag of the messages that split a communicator.
+/// The tag of the messages by which ranks split a communicator.
 const SPLIT: u32 = u32::MAX;
 
-/// Runs `body` on `ranks` threads, each with its rank of a new world, and returns what they return
-/// in the order of ranks.
+/// Runs `body` on `ranks` threads, each with its rank of a new world; returns their results in the order of
+/// ranks.
 pub(crate) fn run<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> Vec<R> {
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
     let start = Instant::now();
@@ -159,7 +159,7 @@ impl Comm for Threads {
         Ok(())
     }
 
-    /// A send takes a copy and never waits.
+    /// A send copies the message and never blocks.
     fn exchange<const N: usize>(
         &mut self,
         sends: [(&[u8], usize); N],
@@ -175,7 +175,7 @@ impl Comm for Threads {
         Ok(())
     }
 
-    /// Every rank tells every rank its group and key.
+    /// Every rank sends every rank its group and key.
     fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, ThreadError> {
         let mine = group.map_or(u64::MAX, u64::from).to_le_bytes();
         let words = [mine, u64::from(key).to_le_bytes()];
@@ -190,7 +190,7 @@ impl Comm for Threads {
                 keyed.push((u64::from_le_bytes(theirs[1]), self.members[rank]));
             }
         }
-        // Stable: those of one key stay in the order of their ranks.
+        // The sort is stable: ranks with equal keys keep their order.
         keyed.sort_by_key(|&(key, _)| key);
         let members: Vec<usize> = keyed.into_iter().map(|(_, member)| member).collect();
         self.splits += 1;

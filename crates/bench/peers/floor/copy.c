@@ -29,7 +29,7 @@ int copy_choices(const struct pair *p, struct choice *list) {
                                     .copy = copy, .gap = more & 4 ? 64 : 8};
             if (copy == WORDS && (p->bytes > 1024 || p->bytes % 8))
                 continue;
-            if (p->bytes > 65536 && !choice.pause) /* it matters for short ones only */
+            if (p->bytes > 65536 && !choice.pause) /* PAUSE matters for short messages only */
                 continue;
             snprintf(choice.name, sizeof choice.name, "%s%s%s, flag %ld B before",
                      copy_names[copy], choice.in_turn ? ", in turn" : "",

@@ -1,9 +1,9 @@
-/* What two processes reach without MPI: floor KERNEL BYTES...
+/* Measures two processes without MPI: floor KERNEL BYTES...
  *
  * The kernels are those of the MPI programs: pingpong, rewritten, cold, posted, sendrecv, exchange, rate,
- * network, barrier. For each length and each method one line, of the best choice of copying, chunks and
+ * network, barrier. Prints one line for each length and method, with the best choice of copying, chunks and
  * waiting, found by trying all for a few blocks. PingPong of any kind but cold begins with two lines
- * more: one cache line, and two, to and fro.
+ * more: one cache line, and two, back and forth.
  */
 #include "pair.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define FLAGS (4 + 2 * (1 + SLOTS)) /* two words for each side, and those of two rings */
-#define SCREEN 3                    /* blocks that each choice gets before the best is timed */
+#define SCREEN 3                    /* blocks to try each choice before the best is timed */
 
 static void need(int holds, const char *what) {
     if (holds)
@@ -23,7 +23,7 @@ static void *map(size_t bytes, int how) {
     return at;
 }
 
-/* Pins this process to the processor that is number `which` of those it may use. */
+/* Pins this process to the allowed processor number `which`. */
 static void pin(int which) {
     cpu_set_t may, one;
     need(!sched_getaffinity(0, sizeof may, &may), "floor: sched_getaffinity");
@@ -64,7 +64,7 @@ struct pair *make_pair(long largest, int cold) {
     p->meet = map(PAGE, MAP_SHARED);
     p->out = map(room, MAP_PRIVATE);
     p->into = map(room, MAP_PRIVATE);
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* where only parents may read */
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* needed where only parents may read a process's memory */
     pid_t parent = getpid(), child = fork();
     need(child >= 0, "floor: fork");
     p->side = child == 0;
@@ -80,7 +80,7 @@ struct pair *make_pair(long largest, int cold) {
     return p;
 }
 
-/* Repetitions in a block, found as the MPI programs do. */
+/* Finds the repetitions in a block, as the MPI programs do. */
 static int64_t warm_up(struct pair *p, int streaks) {
     int64_t times = 1;
     for (int streak = 0; streak < streaks;) {
@@ -96,7 +96,7 @@ static int64_t warm_up(struct pair *p, int streaks) {
     return times;
 }
 
-/* Nanoseconds of so many blocks, one way or what else a round has parts. */
+/* Times blocks, in nanoseconds of a round divided by its parts. */
 static void time_blocks(struct pair *p, int64_t times, int blocks, double *ns) {
     int parts = p->how.parts ? p->how.parts : 2;
     for (int block = 0; block < blocks; block++) {
@@ -106,7 +106,7 @@ static void time_blocks(struct pair *p, int64_t times, int blocks, double *ns) {
     }
 }
 
-/* Takes up a choice: as if nothing had been sent. */
+/* Sets a choice and resets all counters. */
 static void take_up(struct pair *p, const struct choice *choice) {
     meet(p);
     p->how = *choice;
@@ -119,7 +119,7 @@ static void take_up(struct pair *p, const struct choice *choice) {
     meet(p);
 }
 
-/* The fastest of some choices, by the fastest of a few blocks of each. */
+/* Selects the choice with the fastest block among a few blocks each. */
 static int best_of(struct pair *p, const struct choice *choices, int count) {
     int best = 0;
     double least = 0;
@@ -136,7 +136,7 @@ static int best_of(struct pair *p, const struct choice *choices, int count) {
     return agree(p, best);
 }
 
-/* Whether the last message from `other` arrived. */
+/* Whether the last message from side `other` has arrived. */
 static int arrived(const struct pair *p, int other) {
     if (!p->rewrite)
         return are_bytes(p->into + p->at, other, p->bytes);

@@ -1,4 +1,4 @@
-/* Two processes on two processors, with memory that both see and buffers of their own.
+/* Two processes on two processors, with shared memory and private buffers.
  *
  * Both run the same steps; side 0 reads the clock and decides.
  */
@@ -17,7 +17,7 @@
 #define COLD (256l << 20)         /* bytes of each private buffer when messages are out of cache */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* A word that both processes see, alone in its line. */
+/* A shared word, alone in its cache line. */
 struct word {
     _Alignas(LINE) _Atomic int64_t value;
 };
@@ -27,7 +27,7 @@ enum copy { CALL, MOVSB, WORDS, STREAM };
 
 struct pair;
 
-/* One way to send a message, with what can be chosen about it. */
+/* A choice of parameters for sending a message. */
 struct choice {
     void (*rounds)(struct pair *, int64_t times);
     int pause;      /* whether waiting executes PAUSE */
@@ -36,7 +36,7 @@ struct choice {
     long gap;       /* bytes from a message's flag to its first byte */
     long chunk;     /* bytes of a slot of the ring */
     int slots;      /* slots of the ring */
-    int parts;      /* what is reported is a round over this: 0 stands for 2, one way of a round trip */
+    int parts;      /* the reported time is a round divided by this; 0 stands for 2, half a round trip */
     char name[64];
 };
 
@@ -50,7 +50,7 @@ struct pair {
     char *out, *into;    /* private buffers, at the same address in both processes */
     long bytes, step, room, at; /* a message lies `step` bytes behind the last one, within `room` */
     int rewrite;         /* whether the whole message is written before it is sent */
-    unsigned char value; /* what it is filled with then */
+    unsigned char value; /* the byte written then */
     int64_t turn;        /* messages so far, in both directions */
     int64_t chunks[2];   /* chunks so far, from side 0 and from side 1 */
     int64_t met;
@@ -62,7 +62,7 @@ struct pair *make_pair(long largest, int cold);
 /* Side 0's `value`, on both sides. */
 int64_t agree(struct pair *p, int64_t value);
 
-/* Times the best of some choices, and side 0 prints it. */
+/* Times the best of some choices; side 0 prints the result. */
 void measure_best(struct pair *p, const char *kernel, const char *method, struct choice *choices,
                   int count);
 
@@ -89,10 +89,10 @@ ALWAYS_INLINE void publish(struct word *word, int64_t value) {
 }
 
 /* Copies between the two processes' private buffers, at the same address in both: from `out` here into
- * `into` there, or with `reads` the other way. Whether it could. */
+ * `into` there, or with `reads` the other way. Returns whether it could. */
 int transfer(struct pair *p, int reads, long first, long bytes);
 
-/* Round trips by a way to send and a way to receive, which the compiler puts in place. */
+/* Round trips by a send and a receive function, which the compiler inlines. */
 ALWAYS_INLINE void trips(struct pair *p, int64_t times, void send(struct pair *),
                          void receive(struct pair *)) {
     for (int64_t i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-/* A window of words from side 0 to side 1, each in a line with its number; then one word back. */
+/* A window of words from side 0 to side 1, each in a cache line with its number; then one word back. */
 #include "pair.h"
 
 #define WINDOW 64

@@ -1,7 +1,7 @@
 /* The message in chunks through a ring of slots: copying in and copying out overlap. */
 #include "copies.h"
 
-/* Behind the two words of each side: how far a direction was taken out, and its slots' flags. */
+/* After the two words of each side: the number of chunks taken out in a direction, and its slots' flags. */
 ALWAYS_INLINE struct word *taken(struct pair *p, int from) {
     return p->flag + 4 + from * (1 + SLOTS);
 }
@@ -44,7 +44,7 @@ static void round_trips(struct pair *p, int64_t times) {
     trips(p, times, send_ring, receive_ring);
 }
 
-/* Slots for the whole message pay where writing into lines that the other side has just read is slow. */
+/* Slots for the whole message help where writing into lines that the other side has just read is slow. */
 int ring_choices(const struct pair *p, struct choice *list) {
     static const enum copy copies[] = {CALL, MOVSB, STREAM};
     int count = 0;
@@ -52,7 +52,7 @@ int ring_choices(const struct pair *p, struct choice *list) {
         long whole = (p->bytes + chunk - 1) / chunk;
         const struct { long slots; int in_turn; } shapes[] = {{2, 0}, {8, 0}, {whole, 0}, {whole, 1}};
         for (int shape = 0; shape < 4; shape++)
-            /* Streaming pays only where the destination is out of cache. */
+            /* Streaming helps only where the destination is out of cache. */
             for (int i = 0; i < 2 + (p->step > 0); i++) {
                 long slots = shapes[shape].slots;
                 if (slots > SLOTS || (shape < 2 && slots >= whole))

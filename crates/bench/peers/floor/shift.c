@@ -5,7 +5,7 @@ ALWAYS_INLINE struct word *filled(struct pair *p, int from, int64_t number) {
     return p->flag + 4 + from * (1 + SLOTS) + number % SLOTS;
 }
 
-/* In turn: each side writes where it has read last, so that the other needs it no more. Else two
+/* In turn: each side writes where it has read last, so that the other side has finished with it. Else two
  * rounds do not share memory: a side goes on when the other has sent, not yet received. */
 ALWAYS_INLINE char *place(struct pair *p, int from, int message) {
     int64_t area = p->how.in_turn ? from + p->turn : from;
@@ -31,7 +31,7 @@ ALWAYS_INLINE void receive_chunk(struct pair *p, int message, long at) {
                place(p, other, message) + at, part(p, at));
 }
 
-/* `slots` says here that all is sent before anything is received. */
+/* Here `slots` means that all is sent before anything is received. */
 ALWAYS_INLINE void shift(struct pair *p, int messages) {
     p->turn++;
     for (int message = 0; message < messages; message++)
@@ -69,7 +69,7 @@ int shift_choices(const struct pair *p, struct choice *list, int messages) {
             int is_short = p->bytes <= 64;
             if (choice.copy == WORDS ? !is_short : choice.copy == STREAM && is_short)
                 continue;
-            if (!choice.pause && !is_short) /* it matters for short ones only */
+            if (!choice.pause && !is_short) /* PAUSE matters for short messages only */
                 continue;
             snprintf(choice.name, sizeof choice.name, "%ld chunks%s%s%s, %s", chunks,
                      choice.slots ? ", all in first" : "", choice.in_turn ? ", in turn" : "",

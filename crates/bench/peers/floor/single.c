@@ -60,7 +60,7 @@ int single_choices(const struct pair *p, struct choice *list, int halves) {
     return allowed(p);
 }
 
-/* Both sides read at once, so often; nobody goes on before both have. */
+/* Both sides read `messages` messages at once; neither continues before both have finished. */
 ALWAYS_INLINE void shift(struct pair *p, int messages) {
     publish(&p->flag[p->side], ++p->turn);
     await(p, &p->flag[1 - p->side], p->turn);

@@ -1,5 +1,5 @@
 /* A message by write and read on one TCP connection over the loopback device: whole or in pieces, with
- * as much waiting in the kernel as that likes, or as was found to stay in the caches.
+ * the kernel's default buffers, or with buffers that stay in the caches.
  */
 #include "pair.h"
 #include <arpa/inet.h>
@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SMALL (256 << 10) /* of the two sizes of what may wait in the kernel; it doubles that */
+#define SMALL (256 << 10) /* the smaller socket buffer; the kernel doubles it */
 
-static int connections[2]; /* one that the kernel tunes, one with a buffer of SMALL */
+static int connections[2]; /* the first tuned by the kernel, the second with a buffer of SMALL */
 
 static void must(int holds) {
     if (holds)
@@ -19,7 +19,7 @@ static void must(int holds) {
     exit(1);
 }
 
-/* One end of a connection: side 0 waits where side 1 calls. */
+/* One end of a connection: side 0 listens, side 1 connects. */
 static int connected(struct pair *p, int buffer) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
@@ -41,7 +41,7 @@ static int connected(struct pair *p, int buffer) {
     return end;
 }
 
-/* What can be done of `left` bytes at once; it is tried again and again, since to sleep takes long. */
+/* Transfers part of `left` bytes; polls, since sleeping takes long. */
 static long moved(ssize_t count) {
     must(count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)));
     return count > 0 ? count : 0;

@@ -16,7 +16,7 @@ const fn room(out: usize, into: usize) -> Room {
     }
 }
 
-/// Where the slices of so many turns start, counted from the first one's.
+/// Where the slices of `turns` turns start, relative to the first.
 fn starts(buffers: &mut Buffers<'_>, turns: usize) -> Vec<(usize, usize)> {
     let places: Vec<_> = (0..turns)
         .map(|_| {

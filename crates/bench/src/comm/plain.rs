@@ -1,8 +1,7 @@
-//! Collectives over messages alone, each by the plainest algorithm: what a transport without
-//! collectives of its own is measured with.
+//! Default collectives over messages alone, each by the plainest algorithm: they serve a transport without
+//! collectives of its own.
 //!
-//! They are linear but for the barrier, and need no memory but the caller's buffers and one chunk
-//! for a reduction.
+//! All but the barrier are linear. A reduction needs one chunk of memory besides the caller's buffers.
 
 use crate::{Blocks, Comm, Source};
 use core::iter::repeat_n;
@@ -11,12 +10,12 @@ use zerocopy::IntoBytes;
 /// The tag of messages that belong to a collective.
 const TAG: u32 = 4;
 
-/// Numbers of a reduction that travel in one message.
+/// Numbers of a reduction in one message.
 const CHUNK: usize = 1024;
 
 type Done<C> = Result<(), <C as Comm>::Error>;
 
-/// Dissemination: after round r each rank has heard of 2^r others.
+/// Dissemination: after round r each rank has a signal from 2^r ranks, itself included.
 pub(crate) fn barrier<C: Comm>(comm: &mut C) -> Done<C> {
     let (rank, size) = (comm.rank(), comm.size());
     let mut far = 1;
@@ -56,7 +55,7 @@ pub(crate) fn gatherv<C: Comm>(
     collect(comm, mine, all, root)
 }
 
-/// Gather into parts of given lengths.
+/// Gathers parts of given lengths.
 fn collect<C: Comm>(
     comm: &mut C,
     mine: &[u8],
@@ -98,7 +97,7 @@ pub(crate) fn scatterv<C: Comm>(
     deal(comm, all, mine, root)
 }
 
-/// Scatter of parts of given lengths.
+/// Scatters parts of given lengths.
 fn deal<C: Comm>(
     comm: &mut C,
     all: Option<(&[u8], impl Iterator<Item = usize>)>,
@@ -162,8 +161,8 @@ pub(crate) fn alltoallv<C: Comm>(
     )
 }
 
-/// Exchange with each rank in turn, in round r with those at distance r. The functions give the
-/// start and the length of a rank's block.
+/// Exchanges with every rank, in round r with those at distance r. The functions return the start and the
+/// length of a rank's block.
 fn rounds<C: Comm>(
     comm: &mut C,
     out: &[u8],
@@ -233,7 +232,7 @@ pub(crate) fn reduce_scatter_sum<C: Comm>(
     reduce_parts(comm, from, items.iter().copied(), into)
 }
 
-/// A reduction of each part to its rank.
+/// Reduces each part to its rank.
 fn reduce_parts<C: Comm>(
     comm: &mut C,
     mut from: &[f32],

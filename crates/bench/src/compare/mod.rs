@@ -1,4 +1,4 @@
-//! Runs held against each other, as a page for browsers and as text.
+//! Compares the results of several runs, as a page for browsers and as text.
 //!
 //! ```text
 //! read    files to runs: our JSON, comparisons, listings of the original

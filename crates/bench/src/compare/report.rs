@@ -1,4 +1,4 @@
-//! Runs side by side: who is faster, by how much, and how sure that is.
+//! Runs side by side: which is faster, by how much, and how certain that is.
 
 use super::run::{Figure, Kind, Run, Subject};
 use std::format;
@@ -8,14 +8,14 @@ use std::vec::Vec;
 /// The most runs in one report: more lines in one plot cannot be told apart.
 const RUNS_MAX: usize = 8;
 
-/// Runs held against each other: the first against the best of the others.
+/// A comparison of runs: the first against the best of the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Those that are compared, names apart from each other.
+    /// The compared runs, with distinct names.
     pub runs: Vec<Run>,
-    /// What machines reach without message passing.
+    /// The floors: what machines reach without message passing.
     pub floors: Vec<Run>,
-    /// What was measured, in the order of the runs.
+    /// The benchmarks, in the order of the runs.
     pub sections: Vec<Section>,
 }
 
@@ -26,37 +26,37 @@ pub struct Section {
     pub tables: Vec<Table>,
 }
 
-/// A benchmark on so many ranks.
+/// A benchmark on one number of ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What is measured.
+    /// The benchmark, ranks, placement and unit.
     pub subject: Subject,
     /// A row for each length, the shortest first.
     pub rows: Vec<Row>,
 }
 
-/// One length of messages.
+/// One message length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The length.
+    /// The length in bytes.
     pub bytes: u64,
-    /// What each run measured.
+    /// The figure of each run.
     pub figures: Vec<Option<Figure>>,
-    /// The least of the floors.
+    /// The lowest figure of the floors.
     pub floor: Option<f64>,
-    /// The first run over the best of the others; `None` where one of them is missing or something is
-    /// wrong with it, or where one may be the best and was measured in another placement only.
+    /// The first run over the best of the others; `None` where one of them is missing or flawed, or where
+    /// the best may be a run measured in another placement only.
     pub ratio: Option<Ratio>,
 }
 
 /// The first run's figure over that of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
-    /// Number of the other run.
+    /// The index of the other run.
     pub best: usize,
-    /// Below 1 the first run is better.
+    /// The ratio; below 1 the first run is better.
     pub value: f64,
-    /// The least and the largest that the spreads of both allow, where both are known.
+    /// The lowest and the highest ratio within the spreads of both, where both are known.
     pub range: Option<(f64, f64)>,
 }
 
@@ -66,14 +66,14 @@ impl Ratio {
         self.value > 1.0
     }
 
-    /// Whether the spread leaves it open which one is better.
+    /// Whether the spread leaves open which run is better.
     pub fn open(&self) -> bool {
         self.range
             .is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
     }
 }
 
-/// More runs than a report can show.
+/// The error for more runs than a report can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooMany(usize);
 
@@ -86,11 +86,11 @@ impl std::fmt::Display for TooMany {
 impl std::error::Error for TooMany {}
 
 impl Report {
-    /// Puts runs side by side; the first is the one that others are held against. Where means are all
-    /// that is known of one of them, as of a listing, the means of all are shown.
+    /// Puts runs side by side; the first is compared with the others. If one of them has means only, as a
+    /// listing has, the means of all are shown.
     ///
     /// # Errors
-    /// When there are more than eight, floors not counted.
+    /// When there are more than eight runs, floors not counted.
     pub fn new(runs: Vec<Run>) -> Result<Report, TooMany> {
         let (floors, mut runs): (Vec<Run>, Vec<Run>) =
             runs.into_iter().partition(|run| run.kind == Kind::Floor);
@@ -127,7 +127,7 @@ impl Report {
         })
     }
 
-    /// Rows with a ratio, and rows among them that the first run has lost.
+    /// The number of rows with a ratio, and of those among them that the first run loses.
     pub fn score(&self) -> (usize, usize) {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
         let scores = tables.map(Table::score);
@@ -136,7 +136,7 @@ impl Report {
 }
 
 impl Section {
-    /// Benchmark and placement.
+    /// The benchmark and the placement.
     pub fn title(&self) -> String {
         let subject = self.tables.first().map(|table| &table.subject);
         subject.map_or_else(String::new, |subject| match subject.placement.as_str() {
@@ -155,7 +155,7 @@ impl Section {
 }
 
 impl Table {
-    /// Rows with a ratio, and rows among them that the first run has lost.
+    /// The number of rows with a ratio, and of those among them that the first run loses.
     pub fn score(&self) -> (usize, usize) {
         let ratios = || self.rows.iter().filter_map(|row| row.ratio);
         (ratios().count(), ratios().filter(Ratio::lost).count())
@@ -205,14 +205,14 @@ fn table(subject: &Subject, runs: &[Run], floors: &[Run]) -> Table {
     }
 }
 
-/// Whether the run has this in another placement.
+/// Whether the run has this figure in another placement.
 fn measured_elsewhere(run: &Run, subject: &Subject, bytes: u64) -> bool {
     run.figures().any(|(other, length, _)| {
         length == bytes && (&other.benchmark, other.ranks) == (&subject.benchmark, subject.ranks)
     })
 }
 
-/// A floor's figure; where the placement is not known, that of the best one.
+/// A floor's figure; where the placement is not known, the lowest of all placements.
 fn least(floor: &Run, subject: &Subject, bytes: u64) -> Option<f64> {
     let fits = |other: &Subject, length: u64| {
         length == bytes
@@ -227,7 +227,7 @@ fn least(floor: &Run, subject: &Subject, bytes: u64) -> Option<f64> {
         .reduce(f64::min)
 }
 
-/// The first over the best of the others, of those that nothing is wrong with.
+/// The first run over the best of the others, flawed figures left out.
 fn ratio(figures: &[Option<Figure>]) -> Option<Ratio> {
     let value = |figure: &Option<Figure>| figure.as_ref()?.sound().filter(|&value| value > 0.0);
     let range = |number: usize| figures[number].as_ref().and_then(|figure| figure.range);

@@ -1,4 +1,4 @@
-//! What one run measured.
+//! The figures of one run, by benchmark and message length.
 
 use crate::Kernel;
 use std::string::String;
@@ -7,39 +7,39 @@ use std::vec::Vec;
 /// A run: one program's figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// What it is called.
+    /// The run's name.
     pub name: String,
-    /// What it is held to be.
+    /// Whether it is compared or a floor.
     pub kind: Kind,
     /// When, where and how it ran: names and texts.
     pub facts: Vec<(String, String)>,
     figures: Vec<(Subject, u64, Figure)>,
 }
 
-/// What a run is held to be.
+/// Whether a run is compared or a floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One of those that are compared.
+    /// A run that is compared.
     Rival,
-    /// What the machine reaches without message passing, such as a copy of memory: nobody's aim is to
-    /// beat it.
+    /// What the machine reaches without message passing, such as a copy of memory: a lower bound, not a
+    /// competitor.
     Floor,
 }
 
-/// What is measured, but for the length of messages.
+/// What figures measure, except the message length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     /// Name of the benchmark; `Multi-NAME` where groups ran it at once.
     pub benchmark: String,
     /// Ranks that took part, of one group.
     pub ranks: usize,
-    /// How near to each other they ran; empty where it is not known or does not matter.
+    /// How near to each other the ranks ran; empty where that is not known or does not matter.
     pub placement: String,
-    /// What the figures count.
+    /// The unit of the figures.
     pub unit: Unit,
 }
 
-/// What figures count.
+/// The unit of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Time.
@@ -51,25 +51,25 @@ pub enum Unit {
 /// One measurement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figure {
-    /// What was measured, if it was.
+    /// The measured value, if there is one.
     pub value: Option<f64>,
-    /// The mean over all repetitions of the slowest rank, where it is known: what a listing tells.
+    /// The mean over all repetitions of the slowest rank, where it is known: the value in a listing.
     pub mean: Option<f64>,
-    /// Between what it varied, if that is known.
+    /// The lowest and the highest value, where they are known.
     pub range: Option<(f64, f64)>,
-    /// What is wrong with it; it is then shown, and held against nothing.
+    /// A flaw of the figure; it is then shown, but not compared.
     pub note: Option<String>,
 }
 
-/// The fact that says what the figures are, and what it says of means.
+/// The name of the fact that describes the figures, and its text for means.
 pub(super) const FIGURES: &str = "figures";
 pub(super) const MEANS: &str = "means of all repetitions, of the slowest rank";
 
-/// What stands before the name of a benchmark that several groups ran at once.
+/// The prefix of the name of a benchmark that several groups ran at once.
 pub(super) const MULTIPLE: &str = "Multi-";
 
 impl Figure {
-    /// Its value, unless something is wrong with it.
+    /// The value, unless the figure is flawed.
     pub fn sound(&self) -> Option<f64> {
         self.value.filter(|_| self.note.is_none())
     }
@@ -96,7 +96,7 @@ impl Run {
         }
     }
 
-    /// Adds what is known about it, unless that is nothing.
+    /// Adds a fact about the run, unless its text is empty.
     pub fn fact(&mut self, name: &str, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -104,9 +104,9 @@ impl Run {
         }
     }
 
-    /// Adds a figure. The benchmark's name is spelled as in the catalog. Of two figures for the same
-    /// the slower one counts, of a floor's the faster one. One that something is wrong with stays with a
-    /// rival, and is no floor.
+    /// Adds a figure. The benchmark's name is spelled as in the catalog. Of two figures for the same line
+    /// the slower one counts, in a floor the faster one. A flawed figure is kept in a compared run and
+    /// ignored in a floor.
     pub fn add(&mut self, mut subject: Subject, bytes: u64, figure: Figure) {
         if let Some(kernel) = Kernel::named(&subject.benchmark) {
             subject.benchmark = kernel.info().name.into();
@@ -132,7 +132,7 @@ impl Run {
         }
     }
 
-    /// Whether means are all that is known of it, as of a listing.
+    /// Whether the run has means only, as a listing.
     pub(super) fn tells_means_only(&self) -> bool {
         let mut measured = self
             .figures
@@ -142,7 +142,7 @@ impl Run {
         measured.clone().next().is_some() && measured.all(|(_, _, figure)| is_mean(figure))
     }
 
-    /// Shows means instead of medians; a figure without one is held against nothing.
+    /// Shows means instead of medians; a figure without a mean is not compared.
     pub(super) fn by_means(&mut self) {
         if self
             .figures
@@ -161,14 +161,14 @@ impl Run {
         }
     }
 
-    /// What it measured, in order.
+    /// All figures, in order.
     pub fn figures(&self) -> impl Iterator<Item = (&Subject, u64, &Figure)> {
         self.figures
             .iter()
             .map(|(subject, bytes, figure)| (subject, *bytes, figure))
     }
 
-    /// What it measured of this.
+    /// The figure of this subject and length.
     pub fn figure(&self, subject: &Subject, bytes: u64) -> Option<&Figure> {
         self.figures()
             .find(|&(other, length, _)| length == bytes && other == subject)

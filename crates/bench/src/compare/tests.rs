@@ -1,4 +1,4 @@
-//! Reports of small runs, and of real ones.
+//! Tests of reports of small runs, and of real ones.
 
 use super::{Figure, Kind, Report, Run, Subject, TooMany, Unit, read};
 use std::format;
@@ -23,7 +23,7 @@ fn figure(low: f64, value: f64, high: f64) -> Figure {
     }
 }
 
-/// A run with these times of PingPong, one for each doubled length from 8 on.
+/// A run with these times of PingPong, one for each power of two from 8 on.
 fn run(name: &str, kind: Kind, times: &[f64]) -> Run {
     let mut run = Run::new(name, kind);
     for (number, &time) in times.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A report as text.
+//! Formats a report as text.
 
 use super::report::{Ratio, Report, Row, Table};
 use super::run::{Run, Unit};
@@ -8,11 +8,11 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What a cell without a number shows.
+/// The text of a cell without a number.
 pub(super) const MISSING: &str = "-";
 
 impl Report {
-    /// The same as text: every row, and whether it is lost.
+    /// The report as text: every row, and whether the first run loses it.
     pub fn text(&self) -> String {
         text(self)
     }
@@ -41,7 +41,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// Headings and cells of a table: what both the page and the text show.
+/// The headings and cells of a table, for the page and the text.
 pub(super) fn grid(table: &Table, report: &Report) -> Vec<Vec<String>> {
     let several = report.runs.len() > 1;
     let floor = table.rows.iter().any(|row| row.floor.is_some());
@@ -97,7 +97,7 @@ fn against(row: &Row, runs: &[Run]) -> [String; 3] {
     ]
 }
 
-/// What is to be said of a row.
+/// The remark on a row.
 fn remark(row: &Row, runs: &[Run]) -> String {
     let mut words: Vec<String> = Vec::new();
     if row.ratio.as_ref().is_some_and(Ratio::lost) {
@@ -122,7 +122,7 @@ fn shown(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
     number.map_or_else(|| MISSING.into(), show)
 }
 
-/// Columns to the right, the last to the left.
+/// Aligns columns to the right, the last one to the left.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();

@@ -1,4 +1,4 @@
-//! Alltoall: every rank has a message for every rank.
+//! Alltoall: every rank sends a different message to every rank.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};

@@ -1,4 +1,4 @@
-//! Barrier: no rank goes on before all have come.
+//! Barrier: no rank continues before all ranks have entered.
 
 use super::info::Class;
 use super::{Info, TAG};
@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
     })
 };
 
-/// How late a rank comes to a barrier that is checked, in nanoseconds.
+/// How late a rank enters a barrier that is checked, in nanoseconds.
 const LATE: u64 = 200_000;
 
 pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Result<(), C::Error> {
@@ -23,8 +23,8 @@ pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Result<(), C::Error> 
     Ok(())
 }
 
-/// Each rank in turn comes late: when all others have told it that they come, it still lets [`LATE`]
-/// pass, so that none of them may be in the barrier for less than that. Clocks need not agree.
+/// Each rank in turn enters late: after all others have told it that they enter, it waits for [`LATE`], so
+/// none of them may spend less time in the barrier. Clocks need not agree.
 pub(super) fn check<C: Comm>(comm: &mut C) -> Result<f64, C::Error> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let mut early = 0;

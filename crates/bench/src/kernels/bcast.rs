@@ -1,4 +1,4 @@
-//! Bcast: every rank gets the bytes of the root; the root turns round-robin.
+//! Bcast: every rank gets the bytes of the root; the root rotates.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
@@ -21,7 +21,7 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::spoil(sample, Piece::all(first), turn.into);
 }
 
-/// The root sends from where it always sends, so that what it received before stays.
+/// The root always sends from its send buffer, so that the data it received before stays.
 pub(super) fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
@@ -35,7 +35,7 @@ pub(super) fn repeat<C: Comm>(
     Ok(())
 }
 
-/// The root of the last repetition has received in the one before.
+/// The root of the last repetition received its data in the repetition before.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let turns = buffers.turns();
     let Some(turn) = (0..turns)

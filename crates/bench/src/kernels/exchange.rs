@@ -1,5 +1,5 @@
-//! Exchange: a periodic chain; each rank sends to both neighbours and receives from both, as grid
-//! codes do at the edges of their parts.
+//! Exchange: a periodic chain; each rank sends to both neighbours and receives from both, as grid codes
+//! exchange borders.
 
 use super::info::{Active, Class};
 use super::pattern::{self, Piece};
@@ -20,8 +20,9 @@ pub(super) const INFO: Info = Info {
     )
 };
 
-/// What comes first and second: from the left neighbour what it sends to its right, and the other
-/// way round. Where both are one rank, its messages come in the order in which it sends them.
+/// The two messages received, in order: from the left neighbour its message to the right, and from the
+/// right neighbour its message to the left. If both neighbours are one rank, its messages arrive in the
+/// order in which it sends them.
 fn pieces(sample: Sample, each: usize) -> [Piece; 2] {
     let (rank, ranks) = (sample.rank, sample.ranks);
     let firsts = if ranks > 2 { [each, 0] } else { [0, each] };

@@ -1,4 +1,4 @@
-//! Gather: the root gets the bytes of all ranks; the root turns round-robin.
+//! Gather: the root gets the bytes of all ranks; the root rotates.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, allgather, roots};

@@ -1,8 +1,8 @@
-//! What the suite, the options and the reports need to know about a kernel.
+//! The description of a kernel for the suite, the options and the reports.
 
 use crate::buffers::Room;
 
-/// What a kernel measures, which decides the columns of its table.
+/// The class of a kernel, which decides the columns of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// One message at a time between two ranks: one time, and throughput.
@@ -24,35 +24,34 @@ pub enum Active {
     All,
 }
 
-/// What the suite, the options and the reports need to know about a kernel.
+/// The description of a kernel for the suite, the options and the reports.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// Its name in the Intel MPI Benchmarks.
     pub name: &'static str,
-    /// One line for lists.
+    /// A one-line description for lists.
     pub about: &'static str,
-    /// Which columns it prints.
+    /// The class, which decides the columns of its table.
     pub class: Class,
-    /// Who takes part.
+    /// The ranks that take part.
     pub active: Active,
-    /// Whether it runs when nothing is named; else only when it is named or included.
+    /// Whether it runs when no benchmark is named; else only when it is named or included.
     pub by_default: bool,
-    /// Whether it has a root, which turns round-robin: then a multiple of the ranks is the fair
-    /// number of repetitions.
+    /// Whether it has a root, which rotates: a fair number of repetitions is then a multiple of the ranks.
     pub rooted: bool,
-    /// Size of one item in bytes: lengths below it, except 0, are left out.
+    /// The size of one item in bytes; smaller lengths except 0 are left out.
     pub item: usize,
-    /// Messages that follow each other in one repetition; the reported time is one message's.
+    /// Successive messages in one repetition; the reported time is that of one message.
     pub trips: u32,
-    /// Messages that leave or enter one rank, counted in the throughput; 0 when none is reported.
+    /// Messages that leave or enter one rank, counted in the throughput; 0 without throughput.
     pub messages: u32,
-    /// The room that a rank needs for messages of so many bytes among so many ranks.
+    /// The buffers that a rank needs, by message length and number of ranks.
     pub room: fn(bytes: usize, ranks: usize) -> Room,
 }
 
 impl Info {
-    /// Of a group of so many processes every how many ranks count in the times, from the first on:
-    /// of a single transfer only the rank that starts it sees whole round trips.
+    /// The distance between ranks whose times count, from rank 0 on, in a group of `processes`: in a single
+    /// transfer only the rank that starts it sees whole round trips.
     pub fn counted(&self, processes: usize) -> usize {
         match self.class {
             Class::SingleTransfer => processes,
@@ -60,7 +59,7 @@ impl Info {
         }
     }
 
-    /// A transfer whose throughput counts so many messages, by default between two ranks.
+    /// A transfer whose throughput counts `messages` messages, by default between two ranks.
     pub(super) const fn transfer(name: &'static str, about: &'static str, messages: u32) -> Self {
         Info {
             class: Class::SingleTransfer,

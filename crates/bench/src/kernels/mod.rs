@@ -1,12 +1,12 @@
-//! The kernels: one file each, one line each in the list below.
+//! The benchmark kernels: one file each, one line each in the list below.
 //!
-//! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a
-//! repetition, `repeat` is the timed loop, and `check` proves afterwards that the data arrived.
-//! Neither `fill` nor `check` runs inside a timed part. A kernel that moves no data has no `fill`, and
-//! its `check` calls the operation once more to see it do its work.
+//! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a repetition,
+//! `repeat` is the timed loop, and `check` proves afterwards that the data arrived. Neither `fill` nor
+//! `check` is timed. A kernel without data has no `fill`, and its `check` calls the operation once more to
+//! observe it.
 //!
-//! A vector variant (`Gatherv`) has blocks of the same lengths as the plain one, so that the two
-//! differ by what the library does only: it shares `fill` and `check` with it.
+//! A vector variant (`Gatherv`) has blocks of the same lengths as the plain kernel, so that only the
+//! library's work differs; it shares `fill` and `check` with it.
 
 mod allgather;
 mod allgatherv;
@@ -42,15 +42,15 @@ pub use info::{Active, Class, Info};
 /// Tag of the kernels' own messages.
 const TAG: u32 = 1;
 
-/// Which sample a buffer belongs to: the pattern differs for each, so that data left over from
-/// another sample or rank is seen.
+/// Identifies a sample. The data pattern depends on it, so that data left from another sample or rank is
+/// detected.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// This rank.
     pub rank: usize,
     /// The number of ranks that take part.
     pub ranks: usize,
-    /// Any number; the same on all ranks, another one for each filling.
+    /// Any number that is the same on all ranks and differs for each filling.
     pub seed: u32,
 }
 
@@ -78,8 +78,8 @@ macro_rules! catalog {
                 }
             }
 
-            /// Writes this rank's pattern into what it sends, and something else into where it
-            /// receives, at every place of the buffers; repetitions are counted from here on.
+            /// Writes this rank's pattern into the send buffers and wrong data into the receive buffers, at
+            /// every place; repetitions are counted from here on.
             pub fn fill(self, sample: Sample, buffers: &mut Buffers<'_>) {
                 self.fill_for(sample, buffers, usize::MAX);
             }
@@ -94,7 +94,7 @@ macro_rules! catalog {
                 buffers.restart(turns);
             }
 
-            /// Runs the measured pattern `times` times more. Collective.
+            /// Runs the measured pattern `times` times. Collective.
             ///
             /// # Errors
             /// The first error of the communicator.
@@ -113,12 +113,12 @@ macro_rules! catalog {
                 }
             }
 
-            /// The largest difference between what was last received, since the buffers were filled,
-            /// and what should have been: 0 when all is right, infinity when a value is not a number.
-            /// Of a barrier, by how many microseconds a rank was let go too early. Collective.
+            /// The largest difference between the data last received, since the buffers were filled, and
+            /// the right data: 0 if all is right, infinity if a value is not a number. For a barrier, by
+            /// how many microseconds it released a rank too early. Collective.
             ///
-            /// A repetition without data for this rank, as a Gather has for all but its root, leaves
-            /// that of an earlier one to look at.
+            /// If the last repetition brings this rank no data, as a Gather to another root, the data of an
+            /// earlier one is checked.
             ///
             /// # Errors
             /// The first error of the communicator.
@@ -164,7 +164,7 @@ catalog! {
 }
 
 impl Kernel {
-    /// The kernel of that name, in any case.
+    /// The kernel of this name, in any case.
     pub fn named(name: &str) -> Option<Kernel> {
         Self::ALL
             .iter()

@@ -1,18 +1,18 @@
-//! Data whose place, rank and sample can be told from its value.
+//! Data patterns: each value depends on its place, rank and sample, so that misplaced data is detected.
 
 use super::Sample;
 
-/// A part of what a rank sends: from place `first` on.
+/// A part of the data that a rank sends: from place `first` on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     /// The rank that sends it.
     pub(super) from: usize,
-    /// Its place in what that rank sends.
+    /// Its place in the sender's data.
     pub(super) first: usize,
 }
 
 impl Piece {
-    /// All that `from` sends.
+    /// All data that `from` sends.
     pub(super) const fn all(from: usize) -> Self {
         Piece { from, first: 0 }
     }
@@ -23,7 +23,7 @@ impl Piece {
     }
 }
 
-/// The byte at place `at` of what `rank` sends.
+/// The byte at place `at` of the data that `rank` sends.
 ///
 /// Multiplicative hashing by the golden ratio (Knuth, The Art of Computer Programming, volume 3,
 /// section 6.4): neighbours, ranks and seeds all differ.
@@ -32,28 +32,28 @@ fn byte(seed: u32, rank: usize, at: usize) -> u8 {
     ((place ^ seed).wrapping_mul(0x9e37_79b1) >> 24) as u8
 }
 
-/// Fills what `sample.rank` sends.
+/// Fills the data that `sample.rank` sends.
 pub(super) fn fill(sample: Sample, out: &mut [u8]) {
     for (slot, byte) in out.iter_mut().zip(Piece::all(sample.rank).bytes(sample)) {
         *slot = byte;
     }
 }
 
-/// Fills a receive buffer with what can nowhere be right: the complement of what should come.
+/// Fills a receive buffer with data that is wrong everywhere: the complement of the expected data.
 pub(super) fn spoil(sample: Sample, piece: Piece, into: &mut [u8]) {
     for (slot, byte) in into.iter_mut().zip(piece.bytes(sample)) {
         *slot = !byte;
     }
 }
 
-/// The largest difference to what should have come.
+/// The largest difference from the expected data.
 pub(super) fn differ(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
     let pairs = into.iter().zip(piece.bytes(sample));
     let worst = pairs.map(|(value, byte)| value.abs_diff(byte)).max();
     f64::from(worst.unwrap_or(0))
 }
 
-/// Spoils a receive buffer of equally long blocks, the n-th of which should get `piece(n)`.
+/// Fills a receive buffer of equal blocks with wrong data; `piece(n)` is expected in the n-th block.
 pub(super) fn spoil_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &mut [u8]) {
     let blocks = into.chunks_mut(block(sample, into.len()));
     blocks
@@ -61,19 +61,19 @@ pub(super) fn spoil_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into:
         .for_each(|(rank, block)| spoil(sample, piece(rank), block));
 }
 
-/// The largest difference in such blocks.
+/// The largest difference from the expected data in such blocks.
 pub(super) fn differ_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &[u8]) -> f64 {
     let blocks = into.chunks(block(sample, into.len())).enumerate();
     let worst = blocks.map(|(rank, block)| differ(sample, piece(rank), block));
     worst.fold(0.0, f64::max)
 }
 
-/// The length of each rank's block; 1 where there are none, so that slices can be cut by it.
+/// The length of each rank's block; 1 for empty blocks, so that slices can be divided by it.
 fn block(sample: Sample, length: usize) -> usize {
     (length / sample.ranks).max(1)
 }
 
-/// Fills what a rank gives to a reduction, and its room for the sums with what is no number.
+/// Fills a rank's contribution to a reduction, and its buffer for the sums with NaN.
 pub(super) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
     for (at, slot) in out.iter_mut().enumerate() {
         *slot = number(sample.seed, sample.rank, at);
@@ -81,16 +81,15 @@ pub(super) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
     into.fill(f32::NAN);
 }
 
-/// The largest difference to the sums of all ranks' numbers from place `first` on.
+/// The largest difference from the sums of all ranks' numbers from place `first` on.
 pub(super) fn differ_sums(sample: Sample, first: usize, into: &[f32]) -> f64 {
     let sums = (first..).map(|at| sum(sample.seed, sample.ranks, at));
     let pairs = into.iter().zip(sums);
     pairs.fold(0.0, |worst, (&got, want)| farther(worst, got, want))
 }
 
-/// The number at place `at` of what `rank` gives to a reduction: a whole number from 1 to 319, so
-/// that one that is missing is seen, and sums over up to 50,000 ranks are exact in single precision,
-/// in any order.
+/// The number at place `at` of `rank`'s contribution to a reduction: a whole number from 1 to 319, so that
+/// a missing one is detected, and sums over up to 50,000 ranks are exact in single precision in any order.
 pub(super) fn number(seed: u32, rank: usize, at: usize) -> f32 {
     f32::from(byte(seed, 0, at)) + (1 + rank % 64) as f32
 }
@@ -102,8 +101,7 @@ pub(super) fn sum(seed: u32, ranks: usize, at: usize) -> f32 {
     ranks as f32 * f32::from(byte(seed, 0, at)) + offsets as f32
 }
 
-/// The larger of `worst` and the distance of two numbers; a value that is no number is infinitely
-/// far.
+/// The larger of `worst` and the distance of two numbers; the distance of NaN is infinite.
 pub(super) fn farther(worst: f64, got: f32, want: f32) -> f64 {
     let distance = f64::from(got) - f64::from(want);
     if distance.is_nan() {

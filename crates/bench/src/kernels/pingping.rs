@@ -1,6 +1,6 @@
-//! PingPing: two ranks send to each other at once; messages are obstructed by oncoming ones.
+//! PingPing: two ranks send to each other at once, so that messages meet oncoming ones.
 //!
-//! Receives accept any source, as the Intel MPI Benchmarks User Guide says of PingPing.
+//! Receives accept any source, as the Intel MPI Benchmarks User Guide specifies for PingPing.
 
 use super::{Info, TAG};
 use crate::buffers::Turn;
@@ -18,7 +18,7 @@ pub(super) fn repeat<C: Comm>(
     head_on(comm, Source::Any, times, buffers)
 }
 
-/// The loop, with receives that accept messages from `source`.
+/// The timed loop, with receives from `source`.
 pub(super) fn head_on<C: Comm>(
     comm: &mut C,
     source: Source,

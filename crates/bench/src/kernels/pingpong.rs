@@ -1,6 +1,6 @@
-//! PingPong: two ranks send one message to and fro; half the round trip is reported.
+//! PingPong: two ranks send one message back and forth; half the round trip is reported.
 //!
-//! Receives accept any source, as the Intel MPI Benchmarks User Guide says of PingPong.
+//! Receives accept any source, as the Intel MPI Benchmarks User Guide specifies for PingPong.
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
@@ -12,7 +12,7 @@ pub(super) const INFO: Info = Info {
     ..Info::transfer("PingPong", "one message to and fro between two ranks", 1)
 };
 
-/// Each rank sends its own pattern, so a message that is sent back unread is seen.
+/// Each rank sends its own pattern, so that a message sent back unread is detected.
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
     pattern::spoil(sample, Piece::all(1 - sample.rank), turn.into);
@@ -26,7 +26,7 @@ pub(super) fn repeat<C: Comm>(
     to_and_fro(comm, Source::Any, times, buffers)
 }
 
-/// The loop, with receives that accept messages from `source`.
+/// The timed loop, with receives from `source`.
 pub(super) fn to_and_fro<C: Comm>(
     comm: &mut C,
     source: Source,

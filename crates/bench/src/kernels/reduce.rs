@@ -1,5 +1,4 @@
-//! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root turns
-//! round-robin.
+//! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root rotates.
 
 use super::{Info, Sample, allreduce, pattern, roots};
 use crate::{Buffers, Comm};

@@ -1,4 +1,4 @@
-//! Reduce_scatter: the sum of all ranks' vectors of single-precision numbers, dealt to the ranks as
+//! Reduce_scatter: the sum of all ranks' vectors of single-precision numbers, scattered to the ranks as
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
 use super::{Info, Sample, pattern};
@@ -16,7 +16,7 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-/// The items that `rank` gets of so many bytes.
+/// The number of items that `rank` gets of `bytes`.
 fn items(bytes: usize, ranks: usize, rank: usize) -> usize {
     let all = bytes / size_of::<f32>();
     all / ranks + usize::from(rank < all % ranks)

@@ -1,7 +1,7 @@
-//! Reduce_scatter_block: the sum of all ranks' vectors of single-precision numbers, of which each
-//! rank gets a part of the message's length.
+//! Reduce_scatter_block: the sum of all ranks' vectors of single-precision numbers; each rank gets a part
+//! as long as the message.
 //!
-//! Not in the guide; as the Intel MPI Benchmarks 2021 have it.
+//! The guide lacks this kernel; it is as in the Intel MPI Benchmarks 2021.
 
 use super::{Info, Sample, pattern};
 use crate::buffers::Room;
@@ -9,7 +9,7 @@ use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
 
-/// Each rank's part is as many whole numbers as the length holds.
+/// Each rank's part has as many whole numbers as fit into the length.
 pub(super) const INFO: Info = Info::reduction(
     "Reduce_scatter_block",
     "the sum of all ranks' vectors, an equal part to each rank",

@@ -1,4 +1,4 @@
-//! Sendrecv: a periodic chain; each rank sends to the next and receives from the one before it.
+//! Sendrecv: a periodic chain; each rank sends to the next and receives from the previous one.
 
 use super::info::{Active, Class};
 use super::pattern::{self, Piece};
@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
     ..Info::transfer("Sendrecv", "each rank sends to the next of a ring", 2)
 };
 
-/// What comes: all that the rank before sends.
+/// The expected data: all that the previous rank sends.
 fn left(sample: Sample) -> Piece {
     Piece::all((sample.rank + sample.ranks - 1) % sample.ranks)
 }

@@ -68,7 +68,7 @@ fn blocks_are_distinct() {
     assert!(pattern::differ_blocks(SAMPLE, Piece::all, &all) > 0.0);
 }
 
-/// Against a count of the turns.
+/// Compares with a simple count.
 #[test]
 fn roots_turn_and_are_found_again() {
     for ranks in 1..6 {

@@ -1,4 +1,4 @@
-//! What stands above the first table: when, where and how the benchmarks ran.
+//! Reads the header of a listing, above the first table: when, where and how the benchmarks ran.
 
 use super::lines::{Kind, Lines};
 use super::{Error, shown};
@@ -6,23 +6,23 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the line between the first two rules ends with, behind the program's name and version.
+/// The end of the line between the first two rules, after the program's name and version.
 const PART: &str = " part";
 
-/// When, where and how; a text that the listing does not have is empty.
+/// The header of a listing. A text that the listing lacks is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
     /// Name, version and part of the program.
     pub suite: String,
-    /// When it began.
+    /// When the run began.
     pub date: String,
     /// The processor's kind, such as `x86_64`.
     pub machine: String,
     /// The operating system.
     pub system: String,
-    /// Its release.
+    /// The operating system's release.
     pub release: String,
-    /// Its version.
+    /// The operating system's version.
     pub version: String,
     /// The version of the MPI standard.
     pub mpi_version: String,
@@ -30,7 +30,7 @@ pub struct Header {
     pub thread_level: String,
     /// The command with its arguments.
     pub command: String,
-    /// Lengths of messages.
+    /// The lengths of messages.
     pub lengths: Lengths,
     /// The datatype of messages.
     pub datatype: String,
@@ -40,23 +40,23 @@ pub struct Header {
     pub operation: String,
     /// Names of the benchmarks, in the order they run.
     pub benchmarks: Vec<String>,
-    /// Other lines that say something, in order.
+    /// Other lines of text, in order.
     pub notes: Vec<String>,
 }
 
-/// Lengths of messages, as the header tells them.
+/// The lengths of messages, as the header states them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lengths {
-    /// It does not.
+    /// The header does not state them.
     #[default]
     Unknown,
     /// The least and the largest, in bytes.
     Within(u64, u64),
-    /// The user gave them.
+    /// The user gave a list.
     UserDefined,
 }
 
-/// Reads up to the first table.
+/// Reads the lines up to the first table.
 pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
     let mut header = Header {
         suite: suite(lines)?,
@@ -137,7 +137,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
     Ok(header)
 }
 
-/// The program's name between two rules, after whatever stands before.
+/// Reads the program's name between two rules, after any text before it.
 fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
     while let Some(line) = lines.next() {
         if line.kind != Kind::Rule {

@@ -1,4 +1,4 @@
-//! The lines between two rules above a table.
+//! Reads the heading of a table, the lines between two rules above it: benchmark, ranks and groups.
 
 use super::lines::{Kind, Line, Lines};
 use super::{Error, shown};
@@ -6,12 +6,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Who ran what.
+/// The heading of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heading {
     /// The benchmark's name, without `Multi-`.
     pub benchmark: String,
-    /// Whether several groups may run it at once: the multiple mode.
+    /// Whether several groups may run the benchmark at once: the multiple mode.
     pub multiple: bool,
     /// Ranks that take part, in each group.
     pub processes: usize,
@@ -19,13 +19,13 @@ pub struct Heading {
     pub waiting: usize,
     /// The ranks of each group, where several run at once.
     pub groups: Vec<Vec<usize>>,
-    /// The ranks that take part, row by row of the map, where the listing tells.
+    /// The ranks that take part, row by row of the map, where the listing has it.
     pub order: Vec<Vec<usize>>,
-    /// Other lines that say something, in order.
+    /// Other lines of text, in order.
     pub notes: Vec<String>,
 }
 
-/// Reads from one rule past the next.
+/// Reads from one rule to the next, both included.
 pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, Error> {
     let mut heading = Heading::default();
     let mut count = None;
@@ -85,7 +85,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, Error> {
     Ok(heading)
 }
 
-/// Whether the parts of a heading are there and fit each other.
+/// Checks that the parts of a heading are there and agree.
 fn complete(heading: &Heading, count: Option<usize>) -> Result<(), String> {
     if heading.benchmark.is_empty() {
         return Err("the heading has no line '# Benchmarking NAME'".into());

@@ -12,11 +12,11 @@ const RULE: &str = "#--------";
 pub(super) enum Kind<'a> {
     /// A separator: `#` and at least eight dashes.
     Rule,
-    /// What follows a `#` in the first column, without the spaces around it.
+    /// The text after a `#` in the first column, without surrounding spaces.
     Comment(&'a str),
-    /// Nothing but spaces.
+    /// Only spaces.
     Blank,
-    /// Anything else, without the spaces around it.
+    /// Any other text, without surrounding spaces.
     Text(&'a str),
 }
 

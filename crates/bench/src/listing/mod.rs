@@ -1,8 +1,8 @@
-//! Reads listings of the Intel MPI Benchmarks: what the original prints, and what prints like it.
+//! Reads listings of the Intel MPI Benchmarks, and of programs that print the same format.
 //!
 //! ```text
 //! lines    the text as numbered lines, each a rule, a comment, a blank, or text
-//! header   what stands above the first table: when, where and how
+//! header   the lines above the first table: when, where and how
 //! heading  the lines between two rules above a table: benchmark, processes, groups
 //! table    columns and rows
 //! ```
@@ -49,23 +49,23 @@ use alloc::vec::Vec;
 use core::fmt;
 use lines::{Kind, Lines};
 
-/// A listing.
+/// A listing of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// What stands above the first table.
+    /// The header, above the first table.
     pub header: Header,
     /// The tables, in the order they were printed.
     pub tables: Vec<Table>,
-    /// Whether the last line is there, by which the program says that it got to its end.
+    /// Whether the last line is there, which shows that the program ended normally.
     pub finished: bool,
 }
 
 impl Listing {
-    /// Reads a listing. Text before its first line, such as a launcher's, is skipped, and so is what
-    /// follows its last.
+    /// Reads a listing. Text before its first line, such as a launcher's, and after its last line is
+    /// skipped.
     ///
     /// # Errors
-    /// The first line that does not fit, and what would have fitted.
+    /// The first line that does not fit, with the expected text.
     pub fn parse(text: &str) -> Result<Listing, Error> {
         let mut lines = Lines::new(text);
         let header = header::read(&mut lines)?;
@@ -95,15 +95,15 @@ impl Listing {
     }
 }
 
-/// The last line, without its `#`.
+/// The last line of a listing, without its `#`.
 const LAST: &str = "All processes entering MPI_Finalize";
 
-/// A listing that cannot be read.
+/// Why a listing cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Number of the line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with the line, and the expected text.
     pub why: String,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The beginning of a text, for errors.
+/// The beginning of a text, for error messages.
 fn shown(text: &str) -> &str {
     let text = text.trim();
     text.char_indices()

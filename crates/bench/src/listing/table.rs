@@ -1,4 +1,4 @@
-//! Columns and rows.
+//! Reads a table of a listing: its columns and rows.
 
 use super::heading::{self, Heading};
 use super::lines::{Kind, Line, Lines};
@@ -7,57 +7,57 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A table.
+/// A table of a listing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Number of its first line, from 1.
+    /// The number of its first line, from 1.
     pub line: usize,
-    /// Who ran what.
+    /// The benchmark, the ranks and the groups.
     pub heading: Heading,
-    /// What the numbers of each row are, in order.
+    /// The meaning of each number in a row, in order.
     pub columns: Vec<Column>,
     /// The rows, in order.
     pub rows: Vec<Row>,
 }
 
-/// What a number is.
+/// The meaning of a number in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
-    /// Number of the group.
+    /// The number of the group.
     Group,
-    /// Length of a message, in bytes.
+    /// The length of a message, in bytes.
     Bytes,
     /// Repetitions that were timed.
     Repetitions,
-    /// Time of one repetition, in microseconds.
+    /// The time of one repetition, in microseconds.
     Time,
-    /// Time of the fastest process, in microseconds.
+    /// The time of the fastest process, in microseconds.
     TimeMin,
-    /// Time of the slowest process, in microseconds.
+    /// The time of the slowest process, in microseconds.
     TimeMax,
-    /// Mean time of all processes, in microseconds.
+    /// The mean time of all processes, in microseconds.
     TimeAvg,
-    /// Millions of bytes per second; which million, the listing does not say.
+    /// Millions of bytes per second; the listing does not say whether 2^20 or 10^6.
     Throughput,
     /// The largest difference from the right data.
     Defects,
-    /// Another column, by its name.
+    /// Another column, with its title.
     Other(String),
 }
 
-/// A row.
+/// One row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Number of its line, from 1.
+    /// The number of its line, from 1.
     pub line: usize,
-    /// Its numbers: one a column, or fewer if it was skipped.
+    /// The numbers: one for each column, or fewer if the row was skipped.
     pub values: Vec<f64>,
-    /// Why it was not measured, if it was not.
+    /// Why the row was not measured, if it was skipped.
     pub skipped: Option<String>,
 }
 
 impl Table {
-    /// A number of a row of this table, by its column.
+    /// The number in this column of a row.
     pub fn value(&self, row: &Row, column: &Column) -> Option<f64> {
         let place = self.columns.iter().position(|other| other == column)?;
         row.values.get(place).copied()
@@ -80,7 +80,7 @@ impl Column {
         }
     }
 
-    /// Whether its numbers are whole and not negative.
+    /// Whether the column's numbers are whole and not negative.
     fn counts(&self) -> bool {
         matches!(self, Column::Group | Column::Bytes | Column::Repetitions)
     }
@@ -114,7 +114,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// A row of numbers, or of the first few and why there are no more.
+/// Reads a row of numbers, or of the first numbers and the reason why it was skipped.
 fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<Row, Error> {
     let mut values = Vec::new();
     let mut rest = text;

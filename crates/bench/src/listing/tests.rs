@@ -1,4 +1,4 @@
-//! Listings that are not as they should be, and what the real ones lack.
+//! Tests of damaged listings, and of cases that the real listings lack.
 
 use super::{Column, Error, Lengths, Listing};
 use alloc::format;

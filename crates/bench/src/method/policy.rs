@@ -1,9 +1,9 @@
-//! How many repetitions a sample has: by its volume, its time, and the policy.
+//! The number of repetitions of a sample, by its volume, its time and the policy.
 
 use super::Method;
 use crate::kernels::Kernel;
 
-/// How repetitions are chosen (the guide's `-iter_policy`).
+/// How the number of repetitions is chosen (the guide's `-iter_policy`).
 ///
 /// Whatever the policy, a sample keeps to the time limit of [`Method::seconds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,8 +11,8 @@ pub enum Policy {
     /// Fewer for long messages, by their volume, and as many as the time allows.
     #[default]
     Dynamic,
-    /// As [`Policy::Dynamic`], and a multiple of the number of ranks, so that each is the root as
-    /// often as every other one.
+    /// As [`Policy::Dynamic`], but a multiple of the number of ranks, so that all ranks are the root
+    /// equally often.
     MultipleNp,
     /// [`Policy::MultipleNp`] for collectives with a root, [`Policy::Dynamic`] for the rest.
     Auto,
@@ -21,7 +21,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All policies, by the names that the guide gives them.
+    /// All policies, with the guide's names.
     pub const NAMES: [(&'static str, Policy); 4] = [
         ("dynamic", Policy::Dynamic),
         ("multiple_np", Policy::MultipleNp),
@@ -35,7 +35,8 @@ impl Policy {
         row.map_or("", |row| row.0)
     }
 
-    /// Repetitions cut to a multiple of the ranks where the policy asks for it, unless that were none.
+    /// Cuts the repetitions to a multiple of the ranks where the policy asks for it and at least one
+    /// multiple fits.
     pub(super) fn fair(self, kernel: Kernel, ranks: usize, repetitions: u32) -> u32 {
         let is_multiple = match self {
             Policy::MultipleNp => true,
@@ -50,7 +51,7 @@ impl Policy {
 }
 
 impl Method {
-    /// Repetitions at a length of `bytes`, before the time limit: as many as the volume allows, at
+    /// The repetitions at a length of `bytes`, before the time limit: as many as the volume allows, at
     /// least one, at most [`Method::samples`].
     pub fn repetitions(&self, bytes: usize) -> u32 {
         let most = u64::from(self.samples.max(1));
@@ -61,7 +62,7 @@ impl Method {
         by_volume.unwrap_or(u64::MAX).clamp(1, most) as u32
     }
 
-    /// The same, cut so that repetitions of `nanoseconds` each stay below the time limit.
+    /// Cuts the repetitions so that, with `nanoseconds` each, they stay within the time limit.
     pub(super) fn cut(&self, repetitions: u32, nanoseconds: u64) -> u32 {
         let within = self.seconds * 1e9 / nanoseconds.max(1) as f64;
         if within < f64::from(repetitions) {

@@ -6,21 +6,21 @@ use crate::{Buffers, Comm};
 
 /// Repetitions of one sample, each with a proof of its data.
 ///
-/// The buffers are filled anew for every turn of the roots where the kernel has one, else for every
-/// repetition: what a root gives differs from what the root before it gave, so old data is seen.
+/// The buffers are filled anew for each cycle of the roots where the kernel has a root, else for each
+/// repetition. Each root sends different data, so old data is detected.
 pub(super) struct Proof {
     kernel: Kernel,
     sample: Sample,
-    /// Repetitions that one filling serves.
+    /// The number of repetitions between two fillings.
     turn: usize,
-    /// How many of them are still to come.
+    /// The number of repetitions until the next filling.
     left: usize,
     /// The largest difference found so far.
     pub(super) defect: f64,
 }
 
 impl Proof {
-    /// Nothing is proven yet; other data than that of `sample` is used.
+    /// A proof before its first repetition; it uses other data than `sample`.
     pub(super) fn new(kernel: Kernel, sample: Sample) -> Self {
         Proof {
             kernel,
@@ -35,7 +35,8 @@ impl Proof {
         }
     }
 
-    /// Makes one repetition and proves its data; the nanoseconds of the repetition alone. Collective.
+    /// Runs one repetition and proves its data; returns the nanoseconds of the repetition alone.
+    /// Collective.
     ///
     /// # Errors
     /// The first error of the communicator.
@@ -60,8 +61,8 @@ impl Proof {
 }
 
 impl Method {
-    /// Runs `times` repetitions as the timed part does: bare, or each with its proof, whose largest
-    /// difference is returned. Collective.
+    /// Runs `times` repetitions as the timed part does: without proof, or each with its proof; returns the
+    /// largest difference. Collective.
     pub(super) fn trial<C: Comm>(
         &self,
         kernel: Kernel,

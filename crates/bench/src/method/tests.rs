@@ -56,7 +56,7 @@ fn every_rank_is_the_root_as_often_where_the_policy_says_so() {
     ] {
         assert_eq!(policy.fair(rooted, 7, 640), of_rooted, "{policy:?}");
         assert_eq!(policy.fair(other, 7, 640), of_other, "{policy:?}");
-        // Better few than none.
+        // Few repetitions are better than none.
         assert_eq!(policy.fair(rooted, 7, 3), 3, "{policy:?}");
     }
 }

@@ -1,12 +1,12 @@
-//! What one rank measured.
+//! The times of one sample on one rank.
 
-/// The most blocks a sample is timed in.
+/// The maximum number of blocks in which a sample is timed.
 ///
-/// One reading of the clock per block: with 1,000 repetitions, one in 10. Of a hundred blocks the
-/// 99th percentile is the last but one; of fewer, the largest.
+/// The clock is read once per block: with 1,000 repetitions, every 10. The 99th percentile of a hundred
+/// blocks is the last but one; of fewer, the largest.
 pub const BLOCKS: usize = 100;
 
-/// What one rank measured.
+/// The times of one sample on one rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// Repetitions timed, the same on all ranks.
@@ -20,7 +20,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Blocks of no time yet for so many repetitions, at least one.
+    /// Blocks without times, for at least one of `repetitions`.
     pub(super) fn new(repetitions: u32) -> Self {
         let repetitions = repetitions.max(1);
         Timing {
@@ -42,7 +42,7 @@ impl Timing {
     }
 }
 
-/// The share of `part` when `whole` is dealt to `parts` as evenly as possible.
+/// The size of share `part` when `whole` is divided among `parts` as evenly as possible.
 fn share(whole: u32, parts: usize, part: usize) -> u32 {
     let (parts, part) = (parts as u32, part as u32);
     whole / parts + u32::from(part < whole % parts)

@@ -1,4 +1,4 @@
-//! A run as comma-separated values (RFC 4180 but for its comments); `docs/formats.md` describes each
+//! Writes a run as comma-separated values (RFC 4180, with comments); `docs/formats.md` describes each
 //! column.
 
 use super::Run;
@@ -13,7 +13,7 @@ impl Run {
     /// The run as text: comments that begin with `#`, a line of titles, and a line for each row.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
-        // A string takes all text.
+        // Writing to a string cannot fail.
         let _ = self.write_csv(&mut out);
         out
     }
@@ -61,7 +61,7 @@ impl Run {
     }
 }
 
-/// The numbers that ruled the run, one a line, under the names of the JSON.
+/// Writes the parameters of the run, one a line, with the names of the JSON.
 fn write_method(out: &mut impl Write, method: &MethodRecord) -> fmt::Result {
     let MethodRecord {
         samples,
@@ -103,7 +103,7 @@ fn write_method(out: &mut impl Write, method: &MethodRecord) -> fmt::Result {
     writeln!(out, "# method map: {}", map.as_deref().unwrap_or("no"))
 }
 
-/// The rows that a table lacks for want of memory.
+/// Writes the rows that a table lacks for want of memory.
 fn write_skipped(out: &mut impl Write, table: &TableRecord) -> fmt::Result {
     let TableRecord {
         benchmark,

@@ -1,4 +1,4 @@
-//! A run as JSON, version 2; `docs/formats.md` describes each field.
+//! Writes a run as JSON, version 2; `docs/formats.md` describes each field.
 
 use super::Run;
 use alloc::string::String;
@@ -7,7 +7,7 @@ impl Run {
     /// The run as text, indented.
     ///
     /// # Errors
-    /// None that a run's own fields could cause.
+    /// None for any run.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self)
     }

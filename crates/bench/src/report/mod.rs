@@ -1,4 +1,5 @@
-//! Results as text in the form of the Intel MPI Benchmarks, as JSON and as comma-separated values.
+//! Results of a run: as text in the form of the Intel MPI Benchmarks, as JSON and as comma-separated
+//! values.
 
 pub mod csv;
 pub mod json;
@@ -13,28 +14,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// Where and how a run was made; the caller finds out.
+/// Where and how a run was made; the caller provides it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Environment {
     /// Name and version of the message-passing library.
     pub library: String,
-    /// When it began, as text.
+    /// When the run began, as text.
     pub date: String,
     /// The processor's kind, such as `x86_64`.
     pub machine: String,
     /// The operating system.
     pub system: String,
-    /// Its release.
+    /// The operating system's release.
     pub release: String,
-    /// Its version.
+    /// The operating system's version.
     pub version: String,
-    /// The version of the MPI standard that is followed.
+    /// The version of the MPI standard that the library follows.
     pub mpi_version: String,
-    /// The level of thread support that is given.
+    /// The level of thread support that the library provides.
     pub thread_level: String,
     /// The command as typed.
     pub command: String,
-    /// The ways that messages may take between the ranks, such as `shm`.
+    /// The names of the transports between the ranks, such as `shm`.
     pub transports: Vec<String>,
     /// The library's settings that differ from their defaults.
     pub settings: Vec<Setting>,
@@ -43,24 +44,24 @@ pub struct Environment {
 /// A setting of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// Its name.
+    /// The setting's name.
     pub name: String,
-    /// Its value as text.
+    /// The setting's value as text.
     pub value: String,
-    /// Where the value came from.
+    /// The source of the value.
     pub origin: String,
 }
 
 /// Where one rank runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rank {
-    /// Its number in the job.
+    /// The rank's number in the job.
     pub rank: usize,
     /// The host's name.
     pub host: String,
-    /// The process's number.
+    /// The process number.
     pub pid: u32,
-    /// The processors it may use, as a list such as `0-3,8`.
+    /// The processors that the rank may use, as a list such as `0-3,8`.
     pub cpus: String,
 }
 

@@ -1,4 +1,4 @@
-//! A run, collected row by row.
+//! The record of a run, collected row by row for JSON and CSV.
 
 use super::{Environment, Rank};
 use crate::kernels::Class;
@@ -8,10 +8,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// The version of the JSON format; a change that a reader must know of raises it.
+/// The version of the JSON format; a change that readers must know increases it.
 pub(crate) const VERSION: u32 = 2;
 
-/// A run, collected row by row.
+/// The record of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
     pub(super) format: &'static str,
@@ -22,22 +22,22 @@ pub struct Run {
     pub(super) tables: Vec<TableRecord>,
 }
 
-/// The numbers that ruled the run.
+/// The parameters of the run.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct MethodRecord {
     pub(super) samples: u32,
     pub(super) samples_single: u32,
     pub(super) volume_bytes: u64,
     pub(super) policy: &'static str,
-    /// `None` stands for no limit.
+    /// `None` means no limit.
     pub(super) seconds: Option<f64>,
     pub(super) barriers: u32,
     pub(super) warm_up: u32,
     pub(super) check: bool,
     pub(super) memory_bytes: usize,
-    /// `None` when messages came out of the cache.
+    /// `None` when messages come from the cache.
     pub(super) off_cache: Option<CacheRecord>,
-    /// Such as `3x2`.
+    /// The grid, such as `3x2`.
     pub(super) map: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct TableRecord {
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct RowRecord {
-    /// `None` when the row is about all groups.
+    /// `None` when the row covers all groups.
     pub(super) group: Option<usize>,
     pub(super) bytes: usize,
     pub(super) repetitions: u32,
@@ -73,7 +73,7 @@ pub(super) struct RowRecord {
     pub(super) block_min_us: f64,
     pub(super) block_median_us: f64,
     pub(super) block_p99_us: f64,
-    /// `None` stands for infinity, which JSON cannot say.
+    /// `None` means infinity, which JSON cannot express.
     pub(super) defect: Option<f64>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct SkipRecord {
 }
 
 impl Run {
-    /// A run of this plan without tables.
+    /// A record of this plan without tables.
     pub fn new(environment: Environment, ranks: Vec<Rank>, plan: &Plan) -> Self {
         let method = &plan.method;
         Run {

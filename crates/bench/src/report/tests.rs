@@ -3,12 +3,12 @@ use crate::OffCache;
 use crate::kernels::Kernel;
 use crate::suite::{Multiple, Observer, Plan, Row, Skip, Spread, Table};
 
-/// A run of one table with one row of infinitely wrong data, and one that had no room.
+/// A run of one table: a row with infinitely wrong data, and one skipped for want of memory.
 fn run() -> Run {
     run_of(&Plan::default())
 }
 
-/// The same, of another plan.
+/// The same run of `plan`.
 fn run_of(plan: &Plan) -> Run {
     let ranks = [Rank {
         rank: 0,

@@ -1,8 +1,8 @@
-//! The listing of the Intel MPI Benchmarks: headings, columns and blank lines as that program prints
-//! them, so that scripts which read its listings read these.
+//! Prints the listing of the Intel MPI Benchmarks: the same headings, columns and blank lines, so that
+//! scripts for the original's listings read ours.
 //!
-//! One difference: Mbytes are 2^20 bytes by default, as in the User Guide 4.0; the program's later
-//! releases count 10^6.
+//! One difference: a Mbyte is 2^20 bytes by default, as in the User Guide 4.0; later releases of the
+//! program count 10^6.
 
 mod columns;
 mod heading;
@@ -15,13 +15,13 @@ use crate::lengths::Lengths;
 use crate::suite::{self, Plan};
 use core::fmt::{Display, Result, Write};
 
-/// Every column is so many characters wide.
+/// The width of each column in characters.
 const COLUMN: usize = 13;
 
-/// Writes what stands before the first table.
+/// Writes the header, above the first table.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> Result {
     let rule = Rule(5);
     writeln!(
@@ -66,11 +66,10 @@ pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> R
     writeln!(out)
 }
 
-/// Writes a comment for each benchmark that a job of `ranks` has too few ranks for, where there are
-/// any; below the header.
+/// Writes, below the header, a comment for each benchmark that needs more than `ranks` ranks.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn idle(out: &mut impl Write, plan: &Plan, ranks: usize) -> Result {
     for benchmark in suite::idle(plan, ranks) {
         let name = benchmark.kernel.info().name;
@@ -82,15 +81,15 @@ pub fn idle(out: &mut impl Write, plan: &Plan, ranks: usize) -> Result {
     Ok(())
 }
 
-/// Writes what stands after the last table.
+/// Writes the footer, below the last table.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn footer(out: &mut impl Write) -> Result {
     writeln!(out, "\n# All processes entering MPI_Finalize\n")
 }
 
-/// A line as long as so many columns.
+/// A rule as wide as this number of columns.
 struct Rule(usize);
 
 impl Display for Rule {

@@ -1,18 +1,17 @@
-//! Which ranks form groups: the guide's section "Command-line Control", options `-npmin`, `-multi`
-//! and `-map`.
+//! Forms groups of ranks by the options `-npmin`, `-multi` and `-map`: the guide's section "Command-line
+//! Control".
 
 use super::{Benchmark, Map, Plan, Table};
 use crate::kernels::{Active, Kernel};
 use alloc::vec::Vec;
 use core::iter::successors;
 
-/// Which ranks of a job form groups.
+/// How the ranks of a job form groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// Ranks of the smallest group (`-npmin`); more than the job has stands for all of them.
-    /// `None` is the guide's 2.
+    /// The size of the smallest group (`-npmin`), limited to the job's size. `None` is the guide's 2.
     pub fewest: Option<usize>,
-    /// A grid that numbers the ranks anew.
+    /// A grid that renumbers the ranks.
     pub map: Option<Map>,
 }
 
@@ -25,8 +24,8 @@ impl Layout {
         }
     }
 
-    /// Group sizes: Q = `fewest` * 2^x below `ranks`, then `ranks`; only 2 for kernels of two, and
-    /// none where there are not two.
+    /// Group sizes: `fewest` * 2^x below `ranks`, then `ranks`; only 2 for kernels of two ranks, and none
+    /// if there are not two.
     fn sizes(&self, kernel: Kernel, ranks: usize) -> impl Iterator<Item = usize> + use<> {
         let fewest = self.fewest.unwrap_or(2).max(1);
         let (first, below, last) = match kernel.info().active {
@@ -49,14 +48,14 @@ pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = Table> + '_ {
     })
 }
 
-/// The benchmarks of a plan that have no table on a job of `ranks`: it has too few for them.
+/// The benchmarks of a plan that need more than `ranks` ranks and so have no table.
 pub fn idle(plan: &Plan, ranks: usize) -> impl Iterator<Item = &Benchmark> {
     plan.benchmarks
         .iter()
         .filter(move |benchmark| plan.layout.sizes(benchmark.kernel, ranks).next().is_none())
 }
 
-/// The table of groups of `processes` ranks: as many as there are ranks for in multiple mode, else one.
+/// The table of groups of `processes` ranks: as many groups as possible in multiple mode, else one.
 fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) -> Table {
     let most = match benchmark.multiple {
         Some(_) => usize::MAX,

@@ -1,22 +1,22 @@
-//! Ranks as a grid (`-map PxQ`).
+//! Renumbers ranks by a grid (`-map PxQ`).
 
 use alloc::vec::Vec;
 
-/// A grid of `rows` by `columns` whose places are taken row by row.
+/// A grid of `rows` by `columns` whose places are numbered row by row.
 ///
-/// The place in row p and column q is the job's rank p + q * rows, so that ranks which stand side
-/// by side are `rows` apart: with as many rows as a node has ranks, they are on different nodes.
+/// The place in row p and column q holds the job's rank p + q * rows, so neighbours in a row are `rows`
+/// ranks apart: with as many rows as a node has ranks, they are on different nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Map {
-    /// P of the guide.
+    /// P in the guide.
     pub rows: usize,
-    /// Q of the guide.
+    /// Q in the guide.
     pub columns: usize,
 }
 
 impl Map {
-    /// The ranks of a job in their new order. Ranks that the grid has no place for come last, and
-    /// places without a rank are left out.
+    /// The ranks of a job in their new order. Ranks without a place in the grid come last, and places
+    /// without a rank are left out.
     pub fn order(self, ranks: usize) -> Vec<usize> {
         let rows = self.rows.clamp(1, ranks.max(1));
         let columns = self.columns.min(ranks.div_ceil(rows));
@@ -26,7 +26,7 @@ impl Map {
             .collect()
     }
 
-    /// Whether a job of so many ranks fills the grid.
+    /// Whether a job of `ranks` ranks fills the grid.
     pub fn fits(self, ranks: usize) -> bool {
         self.rows
             .checked_mul(self.columns)

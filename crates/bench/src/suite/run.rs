@@ -1,4 +1,4 @@
-//! The tables of a plan, one after the other, on every rank.
+//! Runs the tables of a plan, one after another, on every rank.
 
 use super::{Observer, Plan, Skip, Table, summary, tables};
 use crate::kernels::Room;
@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 const TAG: u32 = 3;
 
-/// Runs the plan on all ranks of `world`. Collective: all ranks give the same plan.
+/// Runs the plan on all ranks of `world`. Collective: all ranks pass the same plan.
 ///
-/// The largest defect of any row is returned on rank 0; other ranks return 0.
+/// Returns the largest defect of any row on rank 0, and 0 on the others.
 ///
 /// # Errors
 /// The first error of the communicator.
@@ -35,7 +35,7 @@ pub fn run<C: Comm>(
     Ok(worst)
 }
 
-/// The most that a sample of the table which is not skipped needs of each buffer.
+/// The largest buffers that a sample of the table needs, skipped samples left out.
 fn largest(plan: &Plan, table: &Table) -> Room {
     let room = |bytes| (table.kernel.info().room)(bytes, table.processes());
     let rooms = plan.lengths_of(table.kernel).map(room);
@@ -44,11 +44,11 @@ fn largest(plan: &Plan, table: &Table) -> Room {
         .fold(Room::default(), Room::max)
 }
 
-/// The communicators of one table, as one of its ranks has them.
+/// The communicators of one table on one of its ranks.
 struct Crew<C> {
     /// The rank's own group.
     group: C,
-    /// All ranks that take part, where there are several groups: they begin every sample together.
+    /// All ranks that take part, where there are several groups, which begin every sample together.
     all: Option<C>,
 }
 
@@ -71,7 +71,7 @@ impl<C: Comm> Crew<C> {
     }
 }
 
-/// Measures the rows of one table; the largest defect on rank 0. Collective over the world.
+/// Measures the rows of one table; returns the largest defect on rank 0. Collective over the world.
 fn fill<C: Comm>(
     world: &mut C,
     plan: &Plan,
@@ -119,7 +119,7 @@ fn fill<C: Comm>(
     Ok(worst)
 }
 
-/// The timings of all ranks that take part, group by group, on rank 0; none on the others.
+/// Collects the timings of all ranks that take part, group by group, on rank 0; none on the others.
 /// Collective over those ranks.
 fn collect<C: Comm>(world: &mut C, table: &Table, mine: &Timing) -> Result<Vec<Timing>, C::Error> {
     let mut words = [[0; 8]; BLOCKS + 1];

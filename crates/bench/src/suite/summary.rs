@@ -1,11 +1,12 @@
-//! From what the ranks measured to the rows of a table.
+//! Turns the ranks' times into the rows of a table.
 
 use super::{Multiple, Row, Spread, Table};
 use crate::kernels::Kernel;
 use crate::method::Timing;
 use alloc::vec::Vec;
 
-/// The rows of one length: one for each group where each is reported, else one for all.
+/// The rows of one length: one for each group in mode [`Multiple::Each`](super::Multiple::Each), else one
+/// for all.
 ///
 /// `timings` are those of the ranks that take part, group by group.
 pub(super) fn rows(table: &Table, bytes: usize, timings: &[Timing]) -> Vec<Row> {
@@ -56,9 +57,9 @@ fn summarise(
 }
 
 impl Row {
-    /// The row of a length of `bytes`, of right data. A repetition took each rank that counts, as
-    /// [`Info::counted`](crate::kernels::Info::counted) says, so many microseconds on average, and the
-    /// slowest of them so many in each block.
+    /// A row of right data for messages of `bytes`. The arguments have microseconds: the average repetition
+    /// on each rank that counts (see [`Info::counted`](crate::kernels::Info::counted)), and each block on
+    /// the slowest of these ranks.
     ///
     /// # Panics
     /// Without a rank or a block.
@@ -73,7 +74,7 @@ impl Row {
         let one = |microseconds: f64| microseconds / f64::from(info.trips);
         let t_min = one(averages.iter().copied().fold(f64::INFINITY, f64::min));
         let t_max = one(averages.iter().copied().fold(0.0, f64::max));
-        // Rounding alone can put the mean of equal times beside them.
+        // Rounding can put the mean of equal times outside their range.
         let t_avg = one(averages.iter().sum::<f64>() / averages.len() as f64).clamp(t_min, t_max);
         blocks.sort_by(f64::total_cmp);
         let at_most = |hundredths: usize| {

@@ -1,4 +1,4 @@
-//! Ranks as threads, watched.
+//! Runs ranks as threads, with a time limit.
 
 #[path = "../../examples/threads/transport.rs"]
 pub(crate) mod transport;
@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 use transport::Threads;
 
-/// Runs `body` on `ranks` threads; a run of 10 s is stuck, and ends the process.
+/// Runs `body` on `ranks` threads; after 10 s it ends the process.
 pub(crate) fn watched<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> Vec<R> {
     let (alive, dog) = channel::<()>();
     std::thread::spawn(move || {

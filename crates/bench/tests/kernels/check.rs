@@ -1,4 +1,4 @@
-//! `-check`: a fault of a single call, or of a single root, is found, whichever it is.
+//! Tests that `-check` finds a fault in any single call, or with any single root.
 
 use crate::common::watched;
 use crate::faulty::{Fault, Faulty, When, let_go_early};
@@ -6,11 +6,11 @@ use oxmpi_bench::kernels::Active;
 use oxmpi_bench::method::{self, Method};
 use oxmpi_bench::{Comm, Kernel, Memory};
 
-/// Repetitions of a sample: two whole turns of five roots, and a part of one.
+/// Repetitions of a sample: two whole cycles of five roots, and a part of one.
 const REPETITIONS: u32 = 12;
 const BYTES: usize = 64;
 
-/// The defect of one checked sample. The ranks need not agree on the repetitions: no time cuts them.
+/// The defect of one checked sample. The ranks need not agree on the repetitions: no time limit cuts them.
 fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
     let method = Method {
         samples: REPETITIONS,
@@ -22,7 +22,7 @@ fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
     let mut memory = Memory::new(room, None);
     let mut buffers = memory.buffers(room);
     let ready = method::prepare(kernel, world, &method, BYTES, &mut buffers);
-    // What the warm-up and the trial prove is not what is looked at here.
+    // Faults in the warm-up and the trial are not the subject here.
     let ready = method::Ready {
         defect: 0.0,
         ..ready.expect("no call fails")
@@ -34,7 +34,7 @@ fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
     timing.defect
 }
 
-/// Three and five ranks; two for the kernels of two.
+/// Three and five ranks; two for the kernels of two ranks.
 fn groups(kernel: Kernel) -> &'static [usize] {
     match kernel.info().active {
         Active::Two => &[2],

@@ -1,4 +1,4 @@
-//! A communicator that spoils what one of its ranks receives, in all calls or in some.
+//! A communicator that damages the data that one of its ranks receives, in all calls or in some.
 
 use crate::common::transport::{ThreadError, Threads};
 use crate::common::watched;
@@ -9,18 +9,18 @@ use zerocopy::IntoBytes;
 
 type Result<T> = std::result::Result<T, ThreadError>;
 
-/// What goes wrong.
+/// The kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// One bit of what came.
+    /// One bit of the data is flipped.
     Flip,
-    /// Both halves of what came change places: those of two ranks, where more than one sends.
+    /// The two halves of the data are swapped: those of two ranks, where more than one sends.
     Swap,
-    /// The last item does not come: a byte, or a number.
+    /// The last item, a byte or a number, is missing.
     Drop,
-    /// Nothing comes: the buffer holds what it held before.
+    /// No data arrives: the buffer keeps its content.
     Stale,
-    /// A barrier lets the rank go at once.
+    /// A barrier returns at once on the victim.
     Early,
 }
 
@@ -29,22 +29,22 @@ impl Fault {
     pub(crate) const ALL: [Fault; 4] = [Fault::Flip, Fault::Swap, Fault::Drop, Fault::Stale];
 }
 
-/// In which calls.
+/// The calls that are damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
     Never,
     Always,
-    /// The one of this number, counted from 0 over the calls in which the victim receives data.
+    /// The call with this number, counted from 0 over the calls in which the victim receives data.
     Call(usize),
-    /// Those with this root.
+    /// Calls with this root.
     Root(usize),
 }
 
-/// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message
-/// and a barrier move them on, however long the system lets a rank sleep.
+/// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message and a
+/// barrier advance them, however long the system lets a rank sleep.
 type Clocks = Arc<[AtomicU64]>;
 
-/// The defects that `look` finds on each rank where barriers let `victim` go at once.
+/// The defects that `look` finds on each rank when barriers return at once on `victim`.
 pub(crate) fn let_go_early(
     ranks: usize,
     victim: usize,
@@ -62,26 +62,26 @@ pub(crate) fn let_go_early(
     })
 }
 
-/// What a reading moves a logical clock on by, in nanoseconds.
+/// Nanoseconds by which a reading advances a logical clock.
 const TICK: u64 = 1000;
 
 pub(crate) struct Faulty {
     inner: Threads,
-    /// In place of the transport's clock.
+    /// The clocks that replace the transport's.
     clocks: Option<Clocks>,
     victim: usize,
     fault: Fault,
     when: When,
-    /// Calls in which the victim received data.
+    /// The number of calls in which the victim received data.
     pub(crate) seen: usize,
-    /// How many of them were spoiled.
+    /// The number of damaged calls.
     pub(crate) spoiled: usize,
-    /// A barrier that was left before it was over.
+    /// Whether the victim left a barrier early and has not settled it.
     owed: bool,
 }
 
 impl Faulty {
-    /// Spoils what rank `victim` gets of `inner`.
+    /// Damages the data that rank `victim` receives over `inner`.
     pub(crate) fn new(inner: Threads, victim: usize, fault: Fault, when: When) -> Self {
         Faulty {
             inner,
@@ -107,7 +107,7 @@ impl Faulty {
         }
     }
 
-    /// Takes part in the barrier that was left early.
+    /// Takes part in the barrier that this rank left early.
     pub(crate) fn settle(&mut self) -> Result<()> {
         if std::mem::take(&mut self.owed) {
             self.inner.barrier()?;
@@ -116,17 +116,17 @@ impl Faulty {
         Ok(())
     }
 
-    /// Goes wrong in this way from here on.
+    /// Sets the fault from here on.
     pub(crate) fn turn_to(&mut self, fault: Fault, when: When) {
         (self.fault, self.when) = (fault, when);
     }
 
-    /// Counts calls anew.
+    /// Restarts the counts.
     pub(crate) fn recount(&mut self) {
         (self.seen, self.spoiled) = (0, 0);
     }
 
-    /// Counts a call in which this rank receives data; whether to spoil it.
+    /// Counts a call in which this rank receives data; returns whether to damage it.
     fn is_struck(&mut self, root: Option<usize>) -> bool {
         if self.inner.rank() != self.victim {
             return false;
@@ -143,7 +143,7 @@ impl Faulty {
         is_struck
     }
 
-    /// Makes a call that receives bytes.
+    /// Makes a call that receives bytes, and damages them if it is due.
     fn bytes(
         &mut self,
         root: Option<usize>,
@@ -158,7 +158,7 @@ impl Faulty {
         Ok(())
     }
 
-    /// Makes a call that receives numbers.
+    /// Makes a call that receives numbers, and damages them if it is due.
     fn numbers(
         &mut self,
         root: Option<usize>,

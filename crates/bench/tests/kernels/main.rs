@@ -1,4 +1,4 @@
-//! Every kernel over threads of this process: right data passes, and each planted fault is found.
+//! Tests every kernel over threads of this process: right data passes, and each planted fault is found.
 
 #![cfg(feature = "std")]
 
@@ -18,7 +18,7 @@ const WALK: OffCache = OffCache {
     line: 64,
 };
 
-/// What the kernel's proof says after so many repetitions, in two parts, at `bytes`.
+/// The defect that the kernel finds after the repetitions, in two parts, at `bytes`.
 fn proof<C: Comm<Error: std::fmt::Debug>>(
     kernel: Kernel,
     comm: &mut C,
@@ -97,7 +97,7 @@ fn each_planted_fault_is_found_on_its_rank() {
     }
 }
 
-/// A rank that the barrier lets go at once finds it, and nobody else does.
+/// The rank on which the barrier returns at once finds the fault, and no other rank does.
 #[test]
 fn a_barrier_that_does_not_wait_is_found() {
     for ranks in 2..=4 {

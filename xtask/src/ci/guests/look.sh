@@ -1,12 +1,12 @@
-# Runs in a guest, where any failure ends it, after `few` is set to a folder of its cgroups: what
-# oxmpi and hwloc say of the same machine goes to /out/NAME.oxmpi and /out/NAME.hwloc.
+# Runs in a guest, where any failure ends it; `few` names a folder of its cgroups. Writes what oxmpi and
+# hwloc print about the machine to /out/NAME.oxmpi and /out/NAME.hwloc.
 
-# picture NAME [OPTION]: as both print it.
+# picture NAME [OPTION]: the picture that each of the two prints.
 picture() {
     name=$1
     shift
     oxmpi topo --source linux "$@" > "/out/$name.oxmpi"
-    # hwloc tells of memory modules, too, which it knows from the firmware.
+    # hwloc also prints memory modules, which it reads from the firmware.
     lstopo-no-graphics --filter misc:none "$@" > "/out/$name.hwloc"
 }
 
@@ -28,7 +28,7 @@ echo 0-1 > "$few/cpuset.mems"
     picture disallowed --disallowed
 )
 
-# Files that describe the machine, shown again.
+# Files that describe the machine, shown by both.
 oxmpi topo --source linux --format xml > /out/whole.xml
 lstopo-no-graphics --input /out/whole.xml > /out/xml.oxmpi
 oxmpi topo --record /out/record

@@ -1,32 +1,32 @@
-//! Emulated machines of many processors: what `oxmpi topo` says of one from inside, against hwloc
-//! there, and from cpuid against /sys; and whether ranks and threads run where `oxmpi pin` says.
+//! Emulated machines with many processors: compares `oxmpi topo` with hwloc, and cpuid with /sys, inside
+//! each; checks that ranks and threads run where `oxmpi pin` says.
 
 mod place;
 
-use crate::guest::{Ending, Host, Job, Machine, which};
-use crate::steps::Outcome;
+use crate::guest::{Ending, GuestMachine, Host, Job, which};
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A guest boots in 10 seconds, on a busy host in a minute.
+/// A guest boots in 10 s, on a busy host in a minute.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// One machine, and what is done to it before it is looked at.
+/// One machine, and the commands that prepare it.
 struct Case {
     name: &'static str,
-    machine: Machine,
-    /// Sets `few` to a folder that is yet to be made, of a cgroup that limits processors.
+    machine: GuestMachine,
+    /// Commands that set `few` to the path of a new cgroup that limits processors.
     before: &'static str,
-    /// How many objects of each kind hwloc must then see.
+    /// The number of objects of each kind that hwloc must see.
     objects: [(&'static str, usize); 6],
 }
 
 const CASES: [Case; 2] = [
     Case {
         name: "four NUMA nodes",
-        machine: Machine::USUAL,
+        machine: GuestMachine::USUAL,
         before: "
             mount -t cgroup2 cgroup /sys/fs/cgroup
             echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control
@@ -42,10 +42,10 @@ const CASES: [Case; 2] = [
     },
     Case {
         name: "shared level 2 caches, one processor offline",
-        machine: Machine {
+        machine: GuestMachine {
             modules: 2,
             cores: 2,
-            ..Machine::USUAL
+            ..GuestMachine::USUAL
         },
         before: "
             mount -t tmpfs cgroup /sys/fs/cgroup
@@ -66,26 +66,26 @@ const CASES: [Case; 2] = [
 
 const LOOK: &str = include_str!("look.sh");
 
-/// What ours prints, what hwloc prints, and what of the machine both show.
+/// The suffix of our output, the suffix of hwloc's, and what of the machine both describe.
 const PICTURES: [(&str, &str, &str); 7] = [
     ("whole", "whole", "all of it"),
-    ("distances", "distances", "its distances"),
-    ("few", "few", "what a cgroup leaves of it"),
+    ("distances", "distances", "the distances"),
+    ("few", "few", "the part that a cgroup allows"),
     (
         "disallowed",
         "disallowed",
         "all of it from inside the cgroup",
     ),
-    ("cpuid", "cpuid", "what cpuid tells of it"),
-    ("xml", "whole", "oxmpi's XML of it, read by hwloc"),
-    ("record", "whole", "oxmpi's recording of it, read by oxmpi"),
+    ("cpuid", "cpuid", "the part that cpuid describes"),
+    ("xml", "whole", "oxmpi's XML, read by hwloc"),
+    ("record", "whole", "oxmpi's recording, read by oxmpi"),
 ];
 
-/// Boots each machine and compares what is said of it.
+/// Boots each machine and compares the outputs.
 ///
 /// # Errors
-/// When a guest does not end well, or the two sides do not say the same.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+/// When a guest fails, or two outputs differ.
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let host = match Host::equip(repo) {
         Ok(host) => host,
         Err(lacking) => return Ok(lacking.into()),
@@ -108,7 +108,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         let seen = read("whole.hwloc")?;
         for (kind, count) in case.objects {
             if seen.matches(&format!("{kind} L#")).count() != count {
-                return Err(format!("{name}: the guest has not {count} {kind}:\n{seen}").into());
+                return Err(format!("{name}: hwloc does not see {count} {kind}:\n{seen}").into());
             }
         }
         for (ours, theirs, what) in PICTURES {
@@ -121,14 +121,14 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         let processors = |file| -> Result<String> { in_processors(&read(file)?) };
         same(&processors("cpuid.json")?, &processors("linux.json")?)
             .map_err(|line| format!("{name}: cpuid, with /sys in hwloc's place: {line}"))?;
-        println!("{name}: cpuid tells what /sys tells");
+        println!("{name}: cpuid and /sys agree");
         tally += Tally::ONE;
     }
     tally += place::check(repo, &host)?;
     Ok(tally.into())
 }
 
-/// Nothing, or the first line in which two texts differ.
+/// Nothing, or the first line in which the two texts differ.
 fn same(ours: &str, theirs: &str) -> std::result::Result<(), String> {
     if ours == theirs {
         return Ok(());
@@ -146,7 +146,7 @@ fn same(ours: &str, theirs: &str) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// The objects in a machine's JSON that processors are made of, one a line: what cpuid can tell.
+/// The objects of processors in a machine's JSON, one a line: the part that cpuid can describe.
 ///
 /// # Errors
 /// When there are none.
@@ -168,7 +168,7 @@ fn in_processors(json: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    //! Where two texts differ, and what of a machine cpuid can tell.
+    //! Tests of the comparison of two texts, and of the objects that cpuid can describe.
 
     use super::{in_processors, same};
 

@@ -1,7 +1,7 @@
-//! Ranks and threads in an emulated machine: they must run where `oxmpi pin` says.
+//! Starts ranks and threads in an emulated machine and checks that they run where `oxmpi pin` says.
 
 use super::LIMIT;
-use crate::guest::{Ending, Host, Job, Machine};
+use crate::guest::{Ending, GuestMachine, Host, Job};
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Settings of ranks.
+/// Settings of the ranks' placement.
 const RANKS: &str = include_str!("place.txt");
-/// Settings of threads.
+/// Settings of the threads' placement.
 const THREADS: &str = include_str!("threads.txt");
 const PROGRAM: &str = include_str!("threads.c");
 
-/// One setting to try.
+/// One combination of settings to check.
 struct Case<'a> {
     ranks: &'a str,
-    /// The runtime of the threads, and how many each rank has.
+    /// The OpenMP runtime, and the number of threads of each rank.
     threads: Option<(&'a str, &'a str)>,
-    /// What the launcher is bound to.
+    /// The processors that the launcher is bound to.
     mask: Option<&'a str>,
     variables: Vec<&'a str>,
 }
@@ -50,7 +50,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Commands that leave what is said to `/out/NUMBER.said` and what is so to `/out/NUMBER.seen`.
+    /// Commands that write the prediction of `oxmpi pin` to `/out/NUMBER.said` and the masks that were read
+    /// to `/out/NUMBER.seen`.
     fn script(&self, number: usize) -> String {
         let mut before = self
             .mask
@@ -94,13 +95,13 @@ impl std::fmt::Display for Case<'_> {
     }
 }
 
-/// Processors by rank and thread.
+/// Allowed processors by rank and thread.
 type Places = BTreeMap<(usize, usize), String>;
 
-/// Starts every setting in a guest, and compares masks read there with what was said.
+/// Runs every case in a guest, and compares the masks read there with the prediction of `oxmpi pin`.
 ///
 /// # Errors
-/// When the guest does not end well, or a rank or thread is elsewhere.
+/// When the guest fails, or a rank or thread may run elsewhere.
 pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
     let lines = |text: &'static str| text.lines().filter(|line| !line.starts_with('#'));
     let cases = lines(RANKS).filter_map(Case::of_ranks);
@@ -118,7 +119,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         files,
         placed: Vec::new(),
     };
-    let run = host.boot(repo, "place", Machine::USUAL, &job, LIMIT)?;
+    let run = host.boot(repo, "place", GuestMachine::USUAL, &job, LIMIT)?;
     if run.ending != Ending::Job(0) {
         return Err(format!("ranks in a guest: {}:\n{}", run.ending, run.console).into());
     }
@@ -133,7 +134,8 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         match said == seen {
             true => tally += Tally::ONE,
             false => {
-                let finding = format!("{case}:\n  said {said:?}\n  seen {seen:?}");
+                let finding =
+                    format!("{case}:\n  oxmpi pin said {said:?}\n  ranks and threads had {seen:?}");
                 println!("{finding}");
                 tally += Tally::failed(finding);
             }
@@ -143,7 +145,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The program of threads, with each of the two runtimes.
+/// Builds the program of OpenMP threads for each of the two runtimes.
 fn programs(repo: &Repo, host: &Host) -> Result<Vec<PathBuf>> {
     let sh = &repo.shell;
     let folder = repo.scratch("threads")?;
@@ -153,14 +155,14 @@ fn programs(repo: &Repo, host: &Host) -> Result<Vec<PathBuf>> {
     let (gomp, omp) = (named("libgomp"), named("libomp"));
     cmd!(sh, "cc -O1 -fopenmp -o {gomp} {source}").run()?;
     cmd!(sh, "cc -O1 -fopenmp -c -o {object} {source}").run()?;
-    // Code that gcc made for its own runtime runs on LLVM's, too.
+    // LLVM's runtime runs code that gcc compiled for its own.
     let library = &host.libomp;
     let place = library.parent().unwrap_or(Path::new("/")).as_os_str();
     cmd!(sh, "cc -o {omp} {object} {library} -Wl,-rpath,{place}").run()?;
     Ok(vec![gomp, omp])
 }
 
-/// What `oxmpi pin` says.
+/// Reads the prediction from the JSON of `oxmpi pin`.
 fn said(json: &str, with_threads: bool) -> Result<Places> {
     let answer: Value = serde_json::from_str(json)?;
     let ranks = answer["ranks"].as_array().ok_or("no ranks in the JSON")?;
@@ -179,7 +181,7 @@ fn said(json: &str, with_threads: bool) -> Result<Places> {
     Ok(places)
 }
 
-/// Lines of rank, thread and processors.
+/// Reads lines of rank, thread and processors.
 fn seen(text: &str) -> Result<Places> {
     let line = |line: &str| {
         let mut words = line.split_whitespace();
@@ -195,7 +197,7 @@ fn seen(text: &str) -> Result<Places> {
 
 #[cfg(test)]
 mod tests {
-    //! What is said and what is seen, in one form.
+    //! Tests of both readers.
 
     use super::{Case, said, seen};
 

@@ -1,4 +1,4 @@
-/* Says where each thread of an OpenMP team may run: "thread LIST", one line each. */
+/* Prints where each thread of an OpenMP team may run: "thread LIST", one line each. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-//! Proxies between hosts, one on each: every connection that begins there goes through it, and neither
-//! end knows.
+//! Proxies between hosts, one on each host: every connection that begins there passes its proxy, unseen by
+//! both ends.
 
 use super::namespaces::Namespaces;
 use crate::{Repo, Result};
@@ -8,24 +8,24 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use xshell::cmd;
 
-/// Where the proxies listen.
+/// The port on which the proxies listen.
 const PORT: u16 = 7;
-/// The group by which the packet filter knows the proxies' own connections.
+/// The group by which the packet filter recognises the proxies' own connections.
 const GROUP: u32 = 65_533;
 
-/// The proxies; they go when this is dropped.
-pub(super) struct Storm<'h> {
+/// The running proxies. Dropping this value ends them.
+pub(super) struct FaultProxy<'h> {
     hosts: &'h Namespaces,
     proxies: Vec<Child>,
-    /// A file here that is named by an address stalls all that goes there.
+    /// A file in this folder, named by an address, stalls all traffic to that address.
     folder: PathBuf,
 }
 
-impl<'h> Storm<'h> {
-    /// Starts them.
+impl<'h> FaultProxy<'h> {
+    /// Starts the proxies.
     ///
     /// # Errors
-    /// When a proxy or the rules that lead to it cannot be had.
+    /// When a proxy or its redirection rules cannot be set up.
     pub(super) fn brew(repo: &Repo, hosts: &'h Namespaces) -> Result<Self> {
         let sh = &repo.shell;
         cmd!(
@@ -61,29 +61,29 @@ impl<'h> Storm<'h> {
         Ok(fault_proxy)
     }
 
-    /// The command that stalls all that goes to host `{node}` and comes from there.
+    /// The command that stalls all traffic to and from host `{node}`.
     pub(super) fn stall(&self) -> String {
         let file = self.folder.join(Namespaces::address("{node}"));
         format!("touch {}", file.display())
     }
 }
 
-impl Drop for Storm<'_> {
+impl Drop for FaultProxy<'_> {
     fn drop(&mut self) {
         for proxy in &mut self.proxies {
-            // Fails only for one that has ended already.
+            // Fails only when the proxy has ended already.
             let _ = proxy.kill();
             let _ = proxy.wait();
         }
         for host in self.hosts.names() {
             if let Err(why) = filter(host, "delete table ip fault_proxy") {
-                println!("a redirection on {host} is left: {why}");
+                println!("a redirection on {host} could not be removed: {why}");
             }
         }
     }
 }
 
-/// Leads connections that begin on `host` to its proxy, but for the proxy's own.
+/// Redirects connections that begin on `host` to its proxy, except the proxy's own.
 fn redirect(host: &str) -> Result {
     let network = Namespaces::NETWORK;
     filter(
@@ -99,7 +99,7 @@ fn redirect(host: &str) -> Result {
     )
 }
 
-/// Gives rules to the packet filter of `host`.
+/// Loads rules into the packet filter of `host`.
 fn filter(host: &str, rules: &str) -> Result {
     let mut nft = Command::new("ip")
         .args(["netns", "exec", host, "nft", "--file", "-"])

@@ -6,15 +6,15 @@ mod startup;
 
 use crate::commands::run_tests;
 use crate::guest::which;
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
-use fault_proxy::Storm;
+use fault_proxy::FaultProxy;
 use namespaces::Namespaces;
 use std::time::Instant;
 use xshell::{Cmd, cmd};
 
-/// Tests in which every path of a message between hosts is taken, by parts of their names.
+/// Tests that together take every path of a message between hosts, by parts of their names.
 const PATHS: &[&str] = &[
     "collectives::blocks::",
     "communicators::",
@@ -28,13 +28,13 @@ const PATHS: &[&str] = &[
     "transports::",
 ];
 
-/// Runs the tests of real ranks with every job spread over four hosts: on a network as it should be, and with
-/// a host cut off; some through proxies that delay and split what passes and then stall; and shows what the
-/// start of jobs takes.
+/// Runs the tests of real ranks with each job spread over four hosts: on a sound network, with one host cut
+/// off, and some through proxies that delay and split the data and then stall. Prints the cost of starting
+/// jobs.
 ///
 /// # Errors
 /// When a test cannot be started.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let hosts = match make(repo) {
         Ok(hosts) => hosts,
         Err(lacking) => return Ok(lacking),
@@ -44,7 +44,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
     })?;
     tally += timed("what a start takes", || startup::check(repo, &hosts))?;
     let stormy = timed("through proxies", || through_proxies(repo, &hosts, PATHS));
-    // Afterwards a host is lost to all, so this runs last and alone.
+    // This test takes one host off the network for good, so it runs last and alone.
     tally += timed("a host is cut off", || {
         run_tests(cut_off(tests(repo, &hosts), &hosts.cut()))
     })?;
@@ -64,7 +64,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn proxied(repo: &Repo) -> Result<Outcome> {
+pub(crate) fn proxied(repo: &Repo) -> Result<StepOutcome> {
     let hosts = match make(repo) {
         Ok(hosts) => hosts,
         Err(lacking) => return Ok(lacking),
@@ -75,47 +75,47 @@ pub(crate) fn proxied(repo: &Repo) -> Result<Outcome> {
     })
 }
 
-/// Four hosts.
-fn make(repo: &Repo) -> Result<Namespaces, Outcome> {
+/// Makes four hosts.
+fn make(repo: &Repo) -> Result<Namespaces, StepOutcome> {
     Namespaces::make(&repo.root.join("target/hosts"), 4)
-        .map_err(|why| Outcome::Skipped(format!("no network namespaces: {why}")))
+        .map_err(|why| StepOutcome::Skipped(format!("no network namespaces: {why}")))
 }
 
-/// The tests, with every job spread over the hosts.
+/// The tests, with each job spread over the hosts.
 fn tests<'r>(repo: &'r Repo, hosts: &Namespaces) -> Cmd<'r> {
     let sh = &repo.shell;
     cmd!(sh, "cargo test --quiet --package oxmpi-launch --test ranks")
         .env("OXMPI_TEST_HOSTS", hosts.command())
 }
 
-/// Those of the tests that have one of `names`, or all, through proxies, which stall all of a host in the end.
-/// Or what is lacking for that.
+/// Runs the tests that contain one of `names`, or all, through proxies, which stall one host in the end.
+/// Otherwise says what is missing.
 fn through_proxies(
     repo: &Repo,
     hosts: &Namespaces,
     names: &[&str],
-) -> Result<Result<Tally, Outcome>> {
-    let fault_proxy = match Storm::brew(repo, hosts) {
+) -> Result<Result<Tally, StepOutcome>> {
+    let fault_proxy = match FaultProxy::brew(repo, hosts) {
         Ok(fault_proxy) => fault_proxy,
         Err(why) if which("nft").is_none() => {
             let need = "proxies need nft: `apt-get install nftables`";
-            return Ok(Err(Outcome::Skipped(format!("{need} ({why})"))));
+            return Ok(Err(StepOutcome::Skipped(format!("{need} ({why})"))));
         }
         Err(why) => return Err(why),
     };
     let mut tally = run_tests(tests(repo, hosts).arg("--").args(names))?;
-    // A proxy's system answers for hosts behind it, so peers have to be asked themselves.
+    // The proxy's kernel answers for hosts behind it, so the ranks must ask their peers themselves.
     let stalled = cut_off(tests(repo, hosts), &fault_proxy.stall()).env("OXMPI_TCP_STALL", "5s");
     tally += run_tests(stalled)?;
     Ok(Ok(tally))
 }
 
-/// The test that loses a host, by the command `cut`.
+/// The test that loses a host; `cut` is the command that cuts it off.
 fn cut_off<'r>(tests: Cmd<'r>, cut: &str) -> Cmd<'r> {
     tests.env("OXMPI_TEST_CUT", cut).args(["--", "cut_off"])
 }
 
-/// Says how long something took.
+/// Prints how long a step took.
 fn timed<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = run();

@@ -1,18 +1,18 @@
-//! Network namespaces that are joined by a bridge, which is in one of its own: nothing of this machine's
-//! network is touched. What runs in one has a host's name of its own, too.
+//! Network namespaces joined by a bridge, which has a namespace of its own, so that this machine's network
+//! stays untouched. A program in a namespace also sees a host name of its own.
 
 use crate::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, id};
 
-/// Hosts; they go when this is dropped.
+/// The hosts. Dropping this value removes them.
 pub(super) struct Namespaces {
-    /// What their names begin with.
+    /// The prefix of their names.
     prefix: String,
-    /// The names that were made.
+    /// The namespaces that were made.
     made: Vec<String>,
-    /// The command that starts a program on a host.
+    /// The script that starts a program on a host.
     start: PathBuf,
 }
 
@@ -22,18 +22,18 @@ exec ip netns exec PREFIX$1 unshare --uts sh -c 'hostname "host$0" && exec "$@"'
 "#;
 
 impl Namespaces {
-    /// What all their addresses are in.
+    /// The common prefix of the hosts' addresses.
     pub(super) const NETWORK: &str = "10.77.0.0/24";
 
-    /// The address of a host by its number, which has one digit.
+    /// The address of host `number`, which has one digit.
     pub(super) fn address(node: &str) -> String {
         format!("10.77.0.1{node}")
     }
 
-    /// Makes `count` hosts, up to ten: the first is called host0, and so on. Takes `folder` for a file.
+    /// Makes `count` hosts, up to ten, named host0, host1 and so on, with a file in `folder`.
     ///
     /// # Errors
-    /// What `ip` says, when this user may not, or the system cannot.
+    /// The message of `ip`, when this user may not make namespaces or the system cannot.
     pub(super) fn make(folder: &Path, count: u32) -> Result<Self> {
         let prefix = format!("oxmpi{}-", id());
         fs::create_dir_all(folder)?;
@@ -62,13 +62,13 @@ impl Namespaces {
         Ok(hosts)
     }
 
-    /// The names of their namespaces, in order.
+    /// The names of the hosts' namespaces, in order.
     pub(super) fn names(&self) -> &[String] {
-        // The first is that of the bridge.
+        // The first namespace holds the bridge.
         &self.made[1..]
     }
 
-    /// Their number, and the command that starts a rank on host `{node}`.
+    /// The number of hosts, and the command that starts a rank on host `{node}`.
     pub(super) fn command(&self) -> String {
         format!(
             "{} sh {} {{node}}",
@@ -77,12 +77,12 @@ impl Namespaces {
         )
     }
 
-    /// The same with as little beside it as can be: the hosts' names are this machine's.
+    /// The cheapest command that starts a rank on host `{node}`: it keeps this machine's host name.
     pub(super) fn plain_command(&self) -> String {
         format!("nsenter --net=/run/netns/{}{{node}}", self.prefix)
     }
 
-    /// How many hosts there are.
+    /// The number of hosts.
     pub(super) fn count(&self) -> u32 {
         self.names().len() as u32
     }
@@ -104,7 +104,7 @@ impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.made {
             if let Err(why) = ip(&format!("netns del {name}")) {
-                println!("network namespace {name} is left: {why}");
+                println!("network namespace {name} could not be removed: {why}");
             }
         }
     }

@@ -1,5 +1,4 @@
-//! What the start of a job over several hosts takes: messages, which are exact and must be as many as
-//! stated, and time, which is shown.
+//! The cost of starting a job over several hosts: checks the exact number of messages, and prints the time.
 
 use super::namespaces::Namespaces;
 use crate::ci::ranks::ended;
@@ -12,10 +11,10 @@ use std::time::Instant;
 
 const SIZES: [u32; 4] = [8, 16, 32, 64];
 
-/// Jobs of each size and kind, in turn.
+/// Jobs of each size and kind.
 const ROUNDS: usize = 5;
 
-/// What all ranks of a job together asked their manager for, and sent to other hosts.
+/// The requests of all ranks of a job to their process manager, and their messages to other hosts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Took {
     puts: u32,
@@ -42,13 +41,15 @@ impl Took {
         })
     }
 
-    /// What a job of `ranks` on `hosts`, at most 32 of these, has to take; all but the bytes.
+    /// The expected counts of a job of `ranks` on `hosts`, at most 32; bytes are 0, as they vary.
     const fn stated(ranks: u32, hosts: u32) -> Self {
         let rounds = (hosts - 1).ilog2() + 1;
-        // Rank 0 lists seats and leaders by 32; a leader's card; and who each rank is.
+        // One entry of each rank; rank 0 lists node and local ranks, and leaders, by 32; a business card of
+        // each leader.
         let puts = ranks + 1 + ranks.div_ceil(32) + 1 + hosts;
-        // The first invitation, the number of nodes and its seat for each rank; all invitations for rank 0;
-        // its leader's invitation for each other rank; leaders and a card a round for each leader.
+        // Each rank gets the first endpoint address, the number of nodes, and its node and local rank; rank
+        // 0 gets all endpoint addresses; every other rank gets its leader's; each leader gets the leaders,
+        // and a business card a round.
         let gets = 3 * ranks + (ranks - 1) + (ranks - hosts) + hosts * (1 + rounds);
         Self {
             puts,
@@ -70,7 +71,7 @@ impl AddAssign for Took {
     }
 }
 
-/// Starts and ends jobs of 8 to 64 ranks over all `hosts`, and shows what that took.
+/// Starts and ends jobs of 8 to 64 ranks over all `hosts`, and prints their cost.
 ///
 /// # Errors
 /// When a job fails.
@@ -84,7 +85,7 @@ pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
             let (millis, all) = start(&oxmpi, hosts, ranks, &hello)?;
             took[at] = all;
             jobs[at].push(millis);
-            // The processes alone: the command that starts them on their hosts does nothing else.
+            // For the processes alone: their command does nothing.
             bare[at].push(start(&oxmpi, hosts, ranks, Path::new("true"))?.0);
         }
     }
@@ -127,7 +128,7 @@ pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Runs a job. Gives its time in milliseconds, and what its ranks say that finding each other took.
+/// Runs a job. Returns its time in milliseconds, and the counts that its ranks report.
 fn start(oxmpi: &Path, hosts: &Namespaces, ranks: u32, program: &Path) -> Result<(f64, Took)> {
     let (ranks, each) = (ranks.to_string(), (ranks / hosts.count()).to_string());
     let mut job = Command::new(oxmpi);

@@ -1,4 +1,4 @@
-//! Debian's packages, unpacked into a folder: nothing is installed on this machine.
+//! Debian packages, unpacked into a folder, so that nothing is installed on this machine.
 
 use crate::{Repo, Result};
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// What is wanted; what they depend on comes along.
+/// The packages that the checks need; their dependencies come along.
 const PACKAGES: [&str; 7] = [
     "mpich",
     "munge",
@@ -17,7 +17,7 @@ const PACKAGES: [&str; 7] = [
     "libpmix-dev",
 ];
 
-/// Makes a command see the unpacked files where their package puts them, and nobody else.
+/// Mounts the unpacked files over `/usr` for one command only.
 const OVERLAY: &str = "mount -t overlay overlay -o \"lowerdir=$0/usr:/usr\" /usr && exec \"$@\"";
 
 /// The unpacked packages.
@@ -27,7 +27,7 @@ pub(super) struct Debian {
 }
 
 impl Debian {
-    /// Fetches and unpacks what is not installed, unless that has been done.
+    /// Downloads and unpacks the packages that are not installed, once.
     pub(super) fn unpack(repo: &Repo) -> Result<Debian> {
         let sh = &repo.shell;
         let files = match wanted(repo) {
@@ -63,7 +63,7 @@ impl Debian {
         Ok(Debian { root })
     }
 
-    /// The words before a command that is to see the packages as if they were installed.
+    /// The prefix of a command that lets it see the packages as installed.
     pub(super) fn inside(&self) -> Result<Vec<OsString>> {
         let mut words: Vec<OsString> = vec!["unshare".into()];
         if !is_root()? {
@@ -74,18 +74,18 @@ impl Debian {
         Ok(words)
     }
 
-    /// Where the packages' libraries are.
+    /// The folder of the packages' libraries.
     pub(super) fn libraries(&self) -> PathBuf {
         self.root.join("usr/lib/x86_64-linux-gnu")
     }
 }
 
-/// Whether this process may mount without a name space of users.
+/// Whether this process may mount without a user namespace.
 pub(super) fn is_root() -> Result<bool> {
     Ok(Path::new("/proc/self").metadata()?.uid() == 0)
 }
 
-/// The files of the packages that are not installed, one a line.
+/// The download addresses of the packages that are not installed, one a line.
 fn wanted(repo: &Repo) -> Result<String> {
     let sh = &repo.shell;
     let packages = PACKAGES;

@@ -1,4 +1,4 @@
-/* Asks a process manager for everything that an MPI library asks it for. */
+/* An MPI program that makes every request to a process manager that an MPI library makes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@ use crate::Repo;
 use crate::compare::peers::{self, INTEL, MPICH};
 use crate::tally::Tally;
 
-/// MPICH's from PyPI, over a descriptor and at an address.
+/// MPICH's from PyPI, by a file descriptor and by an address.
 pub(super) fn mpich(repo: &Repo, programs: &Programs) -> Result<Tally> {
     let folder = peers::install(repo, &MPICH).map_err(|error| Missing(error.to_string()))?;
     let mpiexec = folder.join("bin/mpiexec.hydra");
@@ -37,7 +37,7 @@ pub(super) fn intel(repo: &Repo, programs: &Programs) -> Result<Tally> {
     launcher.check(programs)
 }
 
-/// That of Debian's package `mpich`.
+/// The one of Debian's package `mpich`.
 pub(super) fn debian(debian: &Debian, programs: &Programs) -> Result<Tally> {
     let mut words = debian.inside()?;
     words.push("mpiexec.hydra".into());

@@ -1,4 +1,4 @@
-//! A manager as a command line, and the jobs that each of them must run.
+//! A process manager as a command line, and the jobs that each manager must run.
 
 use super::super::ranks::ended;
 use crate::tally::Tally;
@@ -7,19 +7,19 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Sizes of the jobs; most are more than the processors of a small machine.
+/// Sizes of the jobs; most have more ranks than a small machine has processors.
 const SIZES: [u32; 4] = [1, 2, 3, 8];
 
-/// What a rank that aborts asks the job to end with.
+/// The exit code with which a rank aborts its job.
 const ABORTED: i32 = 7;
 
-/// What makes each rank a node of its own, which meets the others in the network.
+/// The setting that makes each rank a node of its own, so that all talk by TCP.
 const APART: [&str; 2] = ["env", "OXMPI_TRANSPORTS=tcp"];
 
-/// What a rank is killed by.
+/// The signal that kills a rank.
 const SIGKILL: i32 = 9;
 
-/// Our programs.
+/// The programs of oxmpi that the jobs run.
 pub(super) struct Programs {
     pub(super) oxmpi: PathBuf,
     hello: PathBuf,
@@ -37,13 +37,13 @@ impl Programs {
     }
 }
 
-/// How a manager starts a job.
+/// One process manager.
 pub(super) struct Launcher {
-    /// Who it is, for people.
+    /// Its name, for messages.
     pub(super) name: &'static str,
     /// The command line up to `-n`.
     pub(super) words: Vec<OsString>,
-    /// Variables for it and its ranks.
+    /// Environment variables of the manager and its ranks.
     pub(super) environment: Vec<(&'static str, OsString)>,
 }
 
@@ -70,7 +70,8 @@ impl Launcher {
         Ok(tally)
     }
 
-    /// PingPong between two ranks and Allreduce among all, with proof of the data, started by `before`.
+    /// Runs PingPong between two ranks and Allreduce among all with checked data; `before` is the prefix of
+    /// the command.
     fn messages(&self, size: u32, before: &[&str], programs: &Programs) -> Result<Tally> {
         const ASKED: &str = "bench PingPong Allreduce -iter 20 -msglog 3:12 -check";
         let asked = ASKED.split(' ').map(OsString::from);
@@ -88,9 +89,10 @@ impl Launcher {
         }
     }
 
-    /// A job that the last of three ranks ends: it must end as a whole, with `code`. For a signal
-    /// some managers give its number, and some what a shell gives. `srun` gives the highest of all
-    /// ranks, and those that it had to kill count; then it must name the rank that ended with `code`.
+    /// Runs a job that the last of three ranks ends, and checks that the whole job ends with `code`. For a
+    /// signal some managers return its number, and some 128 more, as a shell. `srun` returns the highest
+    /// code of all ranks, those it killed included; then its output must name the rank that ended with
+    /// `code`.
     fn bad_end(&self, programs: &Programs, how: &[&str], code: i32) -> Result<Tally> {
         let words: Vec<OsString> = [programs.ending.clone().into()]
             .into_iter()
@@ -110,7 +112,7 @@ impl Launcher {
         Err(format!("{name}: {how}: {}, expected {code}:\n{said}", output.status).into())
     }
 
-    /// Runs a job that must end well, and gives what it printed.
+    /// Runs a job that must succeed, and returns its output.
     pub(super) fn run(&self, size: u32, words: &[OsString]) -> Result<String> {
         let mut command = self.command(size, words);
         let output = ended(&mut command)?;

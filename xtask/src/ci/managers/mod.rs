@@ -1,5 +1,5 @@
-//! Jobs under process managers that are not ours, each started from its own package, and programs of
-//! other MPI libraries under ours. docs/managers.md has the commands.
+//! Runs our jobs under other process managers, each from its own package, and programs of other MPI
+//! libraries under ours. docs/managers.md has the commands.
 
 mod debian;
 mod hydra;
@@ -9,18 +9,18 @@ mod ours;
 mod pmix;
 mod slurm;
 
-use crate::steps::Outcome;
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use debian::Debian;
 use launcher::Programs;
 use std::time::Instant;
 
-/// Runs jobs under each manager that packages can give; what they cannot is skipped, and named.
+/// Runs jobs under each manager that packages provide; skips the others with a message.
 ///
 /// # Errors
-/// When a job fails, or ends otherwise than it must.
-pub(super) fn check(repo: &Repo) -> Result<Outcome> {
+/// When a job fails, or ends otherwise than expected.
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
     let programs = Programs::build(repo)?;
     let mut tally = Tally::default();
     let mut missing = Vec::new();
@@ -56,10 +56,10 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         return Ok(tally.into());
     }
     println!("{tally} under those that are here");
-    Ok(Outcome::Skipped(missing.join("; ")))
+    Ok(StepOutcome::Skipped(missing.join("; ")))
 }
 
-/// Something that a package gives is not here.
+/// Says that a file of a package is missing.
 #[derive(Clone, Debug)]
 struct Missing(String);
 

@@ -6,7 +6,7 @@ use crate::Repo;
 use crate::compare::peers::{self, OPEN_MPI};
 use crate::tally::Tally;
 
-/// That of PyPI's package, with the library that comes with it.
+/// The one of PyPI's package, with the library in that package.
 pub(super) fn check(repo: &Repo, programs: &Programs) -> Result<Tally> {
     let folder = peers::install(repo, &OPEN_MPI).map_err(|error| Missing(error.to_string()))?;
     let launcher = Launcher {

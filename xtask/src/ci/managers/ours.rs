@@ -1,6 +1,6 @@
-//! Programs of other MPI libraries under `oxmpi run`, which serves PMI-1 to them.
+//! Runs programs of other MPI libraries under `oxmpi run`, which serves PMI-1.
 //!
-//! MPICH, Debian's MPICH and Intel MPI share a binary interface: one program, three libraries.
+//! MPICH, Debian's MPICH and Intel MPI share a binary interface, so one program serves all three.
 
 use super::debian::Debian;
 use super::launcher::{Launcher, Programs};
@@ -12,19 +12,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// A program of MPI that asks its manager for everything.
+/// The MPI program that makes every request to its process manager.
 const GUEST: &str = include_str!("guest.c");
 
-/// On MPICH from PyPI.
+/// The program with MPICH from PyPI.
 pub(super) fn mpich(repo: &Repo, programs: &Programs) -> Result<Tally> {
     let folder = installed(repo)?;
     let libraries = vec![("LD_LIBRARY_PATH", folder.join("lib").into())];
     run(repo, programs, "MPICH", libraries)
 }
 
-/// On Debian's MPICH.
+/// The program with Debian's MPICH.
 pub(super) fn debian(repo: &Repo, debian: &Debian, programs: &Programs) -> Result<Tally> {
-    // The library has another file name there.
+    // Debian names the library's file differently.
     let folder = repo.scratch("mpich-debian")?;
     let library = debian.libraries().join("libmpich.so.12");
     std::os::unix::fs::symlink(library, folder.join("libmpi.so.12"))?;
@@ -33,7 +33,7 @@ pub(super) fn debian(repo: &Repo, debian: &Debian, programs: &Programs) -> Resul
     run(repo, programs, "Debian's MPICH", libraries)
 }
 
-/// On Intel MPI.
+/// The program with Intel MPI.
 pub(super) fn intel(repo: &Repo, programs: &Programs) -> Result<Tally> {
     let folder = peers::install(repo, &INTEL).map_err(|error| Missing(error.to_string()))?;
     let libraries = vec![
@@ -85,7 +85,7 @@ fn guest(repo: &Repo) -> Result<PathBuf> {
         return Ok(program);
     }
     sh.write_file(&source, GUEST)?;
-    // The library is found by LD_LIBRARY_PATH, not by a path in the program.
+    // LD_LIBRARY_PATH selects the library; the program itself names no path.
     let flags = ["-O1", "-Wl,--enable-new-dtags"];
     cmd!(sh, "{compiler} {flags...} -o {program} {source}")
         .quiet()

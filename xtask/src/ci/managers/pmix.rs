@@ -1,4 +1,4 @@
-//! The layouts of PMIx's types, of which the runtime keeps its own, against the header.
+//! Compares the runtime's own layouts of PMIx types with the header.
 
 use super::debian::Debian;
 use crate::commands::run_check;
@@ -6,10 +6,10 @@ use crate::tally::Tally;
 use crate::{Repo, Result};
 use xshell::cmd;
 
-/// Says in C what `crates/runtime/src/boot/pmix/library.rs` says in Rust.
+/// The same layouts in C as `crates/runtime/src/boot/pmix/library.rs` has in Rust.
 const LAYOUT: &str = include_str!("pmix_layout.c");
 
-/// Compiles it.
+/// Compiles the assertions.
 pub(super) fn layout(repo: &Repo, debian: &Debian) -> Result<Tally> {
     let sh = &repo.shell;
     let include = debian.libraries().join("pmix2/include");

@@ -1,4 +1,4 @@
-/* The facts about PMIx's types that crates/runtime/src/boot/pmix/library.rs relies on. */
+/* Asserts the facts about PMIx's types on which crates/runtime/src/boot/pmix/library.rs relies. */
 #include <stddef.h>
 #include <pmix.h>
 

@@ -1,4 +1,4 @@
-//! Slurm of two nodes on this machine, and `srun` with each of its two protocols.
+//! A Slurm cluster of two nodes on this machine, and `srun` with each of its two protocols.
 
 use super::debian::{Debian, is_root};
 use super::launcher::{Launcher, Programs};
@@ -9,10 +9,10 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Starts the daemons; its arguments are the root of the packages and the folder for all they write.
+/// Starts the daemons. Arguments: the root of the packages, and the folder for everything they write.
 const DAEMONS: &str = include_str!("slurm.sh");
 
-/// The daemons' settings, with names in braces for what differs from run to run.
+/// The daemons' configuration; names in braces stand for values of this run.
 const CONFIGURATION: &str = include_str!("slurm.conf");
 
 /// Waits until both nodes are ready.
@@ -49,7 +49,7 @@ pub(super) fn check(repo: &Repo, debian: &Debian, programs: &Programs) -> Result
     Ok(tally)
 }
 
-/// The daemons, in a name space of processes that ends with this value, and with this process.
+/// The running daemons, in a PID namespace that ends with this value and with this process.
 struct Slurm {
     daemons: Child,
     folder: PathBuf,
@@ -89,7 +89,7 @@ impl Slurm {
         vec![("SLURM_CONF", self.folder.join("slurm.conf").into())]
     }
 
-    /// What the daemons said last.
+    /// The last lines of the daemons' logs.
     fn logs(&self) -> String {
         let said = std::fs::read_to_string(self.folder.join("daemons.log")).unwrap_or_default();
         let lines: Vec<&str> = said.lines().collect();
@@ -99,13 +99,14 @@ impl Slurm {
 
 impl Drop for Slurm {
     fn drop(&mut self) {
-        // All daemons and ranks end with it. One that has ended already needs no killing.
+        // Killing the first process of the namespace ends all daemons and ranks; it fails only when that
+        // one has ended.
         let _ = self.daemons.kill();
         let _ = self.daemons.wait();
     }
 }
 
-/// The configuration for `folder`, with ports that nobody uses.
+/// The configuration for `folder`, with unused ports.
 fn settings(folder: &Path) -> Result<String> {
     let free = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0"));
     let mut text = CONFIGURATION.replace("{folder}", &folder.display().to_string());

@@ -1,4 +1,4 @@
-# Starts munged, slurmctld and two slurmd in the foreground: they end with this shell.
+# Starts munged, slurmctld and two slurmd, which end with this shell.
 # Arguments: the root of Debian's packages, the folder for everything that is written.
 set -eu
 mount -t overlay overlay -o "lowerdir=$1/usr:/usr" /usr

@@ -1,6 +1,6 @@
-# Runs in each of several guests, which find their number from 0 on in `node` and how many there are in
-# `nodes`: the nodes of jobs. They talk by eth0, on a network that loses and delays; by eth1, which does
-# neither, node 0 starts what runs on the others. `tests` is what it runs then.
+# Runs in each of several guests, the nodes of a job: `node` is its number from 0 on, `nodes` their number.
+# Messages take eth0, a network that loses and delays packets; over eth1, which does neither, node 0 starts
+# programs on the others. `tests` is the command that node 0 then runs.
 
 set -u
 insmod e1000.ko

@@ -2,35 +2,34 @@
 
 mod programs;
 
-use crate::guest::{Ending, Host, Job, Machine, which};
-use crate::steps::Outcome;
+use crate::guest::{Ending, GuestMachine, Host, Job, which};
+use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use programs::Programs;
 use std::time::Duration;
 
-/// What each guest does.
+/// The script of each guest.
 const JOB: &str = include_str!("job.sh");
 
-/// How many guests, and which tests.
+/// The number of guests, and the tests to run.
 pub(crate) struct Nodes {
     pub(crate) count: usize,
-    /// Parts of the names of tests that need neither files nor processes of the machine that they were
-    /// started on.
+    /// Tests that need no files or processes of the machine they were started on, by parts of their names.
     pub(crate) groups: &'static [&'static str],
-    /// The command by which the last guest leaves the network in the end, for the test of that.
+    /// The command by which the last guest leaves the network, for the test of a lost host.
     pub(crate) cut: Option<&'static str>,
-    /// How long the guests may live.
+    /// How long the guests may run.
     pub(crate) limit: Duration,
 }
 
 impl Nodes {
-    /// Runs tests of real ranks with every job spread over guests whose network loses one packet of a
-    /// hundred and delays each by 5 ms; then, if there is a way, the one in which a host is cut off.
+    /// Runs tests of real ranks with each job spread over guests whose network loses 1% of the packets and
+    /// delays each by 5 ms; then, where a command for it is given, the test that cuts a host off.
     ///
     /// # Errors
     /// When programs or guests cannot be made.
-    pub(crate) fn check(&self, repo: &Repo) -> Result<Outcome> {
+    pub(crate) fn check(&self, repo: &Repo) -> Result<StepOutcome> {
         let host = match Host::equip(repo) {
             Ok(host) => host,
             Err(lacking) => return Ok(lacking.into()),
@@ -42,7 +41,7 @@ impl Nodes {
             files: vec![
                 programs.ranks,
                 programs.remote_exec,
-                // Busybox has both, but not with what is needed of them.
+                // Busybox's versions of both lack the options needed here.
                 here("env")?,
                 here("tc")?,
                 host.adapter.clone(),
@@ -50,7 +49,7 @@ impl Nodes {
             ],
             placed: vec![programs.oxmpi],
         };
-        let machine = Machine::NODE;
+        let machine = GuestMachine::NODE;
         let runs = host.boot_joined("nodes", self.count, machine, &job, self.limit)?;
         let mut tally = Tally::default();
         for (node, run) in runs.iter().enumerate() {
@@ -67,7 +66,7 @@ impl Nodes {
     }
 
     fn script(&self) -> String {
-        // Parts of names fit these too, which kill processes by the numbers that they have on one machine.
+        // Parts of names also fit these tests, which kill processes by their numbers on one machine.
         let others = "--skip collectives::kill";
         let groups = self.groups.join(" ");
         let cut = match self.cut {

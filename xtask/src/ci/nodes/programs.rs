@@ -1,21 +1,21 @@
-//! What runs in the guests: the tests of real ranks, the command that they start, and what starts ranks on
-//! another guest.
+//! The programs that guests need: the tests of real ranks, the command `oxmpi`, and the program that starts
+//! ranks on another guest.
 
 use crate::{Repo, Result};
 use serde_json::Value;
 use std::path::PathBuf;
 use xshell::cmd;
 
-/// Programs without what only debuggers read, which would fill the guests' memory.
+/// Paths of the programs, without debug information, which would fill the guests' memory.
 pub(super) struct Programs {
     pub(super) ranks: PathBuf,
     pub(super) remote_exec: PathBuf,
-    /// The command, and the path under which the tests know it.
+    /// The command `oxmpi`, and the path under which the tests look for it.
     pub(super) oxmpi: (PathBuf, String),
 }
 
 impl Programs {
-    /// Builds them as the tests on this machine are built.
+    /// Builds the programs as the tests on this machine are built.
     ///
     /// # Errors
     /// When they cannot be built.
@@ -42,7 +42,7 @@ impl Programs {
     }
 }
 
-/// The path of a program that cargo says it built, in its messages.
+/// Finds the path of a built program in cargo's messages.
 fn executable(messages: &str, name: &str) -> Option<String> {
     let messages = messages
         .lines()
@@ -51,13 +51,13 @@ fn executable(messages: &str, name: &str) -> Option<String> {
         let path = message["executable"].as_str()?.to_owned();
         (message["target"]["name"] == name).then_some(path)
     });
-    // The tests of a program have its name too, and lie deeper.
+    // The tests of a program have its name too, in a deeper folder.
     built.min_by_key(String::len)
 }
 
 #[cfg(test)]
 mod tests {
-    //! Which of cargo's messages names a program.
+    //! Tests of the search in cargo's messages.
 
     use super::executable;
 

@@ -1,25 +1,25 @@
-//! What collectives are to reach: well below the best peer on the whole, and nowhere far above it.
+//! Aims for collectives: well below the best peer on average, and never far above it.
 
 use super::{Aims, Target};
-use crate::compare::figures::Cell;
+use crate::compare::figures::FigureKey;
 use crate::compare::works::COLLECTIVES;
 
-/// The most that the geometric mean over the best peers may be.
+/// The upper bound of the geometric mean of ours over the best peer.
 const MEAN: f64 = 0.75;
 
-/// The most that one collective of one length may be, over the best peer.
+/// The upper bound of ours over the best peer for one collective and length.
 const MOST: f64 = 1.1;
 
-/// Lengths that count.
+/// The lengths in the mean.
 const LENGTHS: [u64; 4] = [8, 1024, 65536, 1048576];
 
-/// Numbers of ranks.
+/// The numbers of ranks.
 const RANKS: [u64; 3] = [2, 4, 8];
 
-/// 8: each number of ranks.
+/// 8: the aims for each number of ranks.
 pub(super) fn aims(aims: &mut Aims<'_>) {
     for ranks in RANKS {
-        let cells: Vec<Cell> = cells(ranks).collect();
+        let cells: Vec<FigureKey> = cells(ranks).collect();
         mean(aims, ranks, &cells);
         for cell in cells {
             let what = format!("{} {} B, {ranks} ranks", cell.kernel, cell.bytes);
@@ -28,10 +28,10 @@ pub(super) fn aims(aims: &mut Aims<'_>) {
     }
 }
 
-/// The geometric mean over those cells that were measured.
-fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
+/// The geometric mean over the measured cells.
+fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[FigureKey]) {
     let figures = aims.figures;
-    let ratio = |cell: &Cell| {
+    let ratio = |cell: &FigureKey| {
         let (ours, best) = (figures.ours(cell)?, figures.best_peer(cell)?);
         Some(ours / best.1)
     };
@@ -55,8 +55,8 @@ fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[Cell]) {
     });
 }
 
-/// The cells of so many ranks: a barrier has no length.
-fn cells(ranks: u64) -> impl Iterator<Item = Cell> {
+/// The cells for one number of ranks; a barrier has no length.
+fn cells(ranks: u64) -> impl Iterator<Item = FigureKey> {
     COLLECTIVES.split(',').flat_map(move |kernel| {
         let lengths: &[u64] = match kernel {
             "barrier" => &[0],
@@ -64,6 +64,6 @@ fn cells(ranks: u64) -> impl Iterator<Item = Cell> {
         };
         lengths
             .iter()
-            .map(move |&bytes| Cell::new(kernel, ranks, bytes))
+            .map(move |&bytes| FigureKey::new(kernel, ranks, bytes))
     })
 }

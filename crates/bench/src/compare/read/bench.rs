@@ -1,4 +1,4 @@
-//! Results of `oxmpi bench --json`.
+//! Reads results of `oxmpi bench --json`.
 
 use super::super::run::{FIGURES, Figure, Kind, MULTIPLE, Run, Subject, Unit};
 use crate::plot::units;
@@ -9,7 +9,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What a report shows of a file; `docs/formats.md` describes the fields.
+/// The fields that a report uses; `docs/formats.md` describes the file.
 #[derive(Deserialize)]
 pub(super) struct Record {
     #[serde(default)]
@@ -31,7 +31,7 @@ struct Place {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Method {
-    /// Every repetition was proven.
+    /// Whether every repetition was checked.
     check: bool,
     off_cache: Option<OffCache>,
 }
@@ -47,14 +47,14 @@ struct TableRecord {
     #[serde(default = "standard")]
     mode: String,
     processes: usize,
-    /// Without it, the mode tells whether there are several.
+    /// If missing, the mode says whether there are several groups.
     groups: Option<Vec<IgnoredAny>>,
     rows: Vec<RowRecord>,
     #[serde(default)]
     skipped: Vec<Skipped>,
 }
 
-/// A length without a row.
+/// A message length without a row.
 #[derive(Deserialize)]
 struct Skipped {
     bytes: u64,
@@ -69,24 +69,24 @@ struct RowRecord {
     block_min_us: f64,
     block_median_us: f64,
     block_p99_us: f64,
-    /// `null` stands for infinity.
+    /// `null` means infinity.
     #[serde(default = "none")]
     defect: Option<f64>,
 }
 
-/// The mode of one group.
+/// The mode of a table with one group.
 const STANDARD: &str = "standard";
 
 fn standard() -> String {
     STANDARD.into()
 }
 
-/// No defect.
+/// The defect when the field is missing: 0.
 fn none() -> Option<f64> {
     Some(0.0)
 }
 
-/// Texts of the environment that are shown, and what they are called.
+/// Texts of the environment that a report shows, with their titles.
 const FACTS: [(&str, &str); 7] = [
     ("library", "library"),
     ("date", "date"),
@@ -97,13 +97,13 @@ const FACTS: [(&str, &str); 7] = [
     ("command", "command"),
 ];
 
-/// Lists of the environment that are shown.
+/// Lists of the environment that a report shows.
 const LISTS: [&str; 2] = ["transports", "settings"];
 
-/// The most ranks whose places are shown.
+/// The maximum number of ranks whose processors are shown.
 const PLACES_MAX: usize = 16;
 
-/// The processors of the ranks in order, under each host's name; of many ranks the first ones.
+/// The processors of the ranks in order, by host; only the first ranks if there are many.
 fn places(ranks: &[Place]) -> String {
     let mut text = String::new();
     let mut host = "";
@@ -121,7 +121,7 @@ fn places(ranks: &[Place]) -> String {
     }
 }
 
-/// A list of texts, or of settings, as the environment has them.
+/// Joins a list of texts or of settings.
 fn list(value: Option<&serde_json::Value>) -> String {
     let item = |item: &serde_json::Value| {
         let text = |field: &str| item.get(field).and_then(|text| text.as_str());
@@ -136,7 +136,7 @@ fn list(value: Option<&serde_json::Value>) -> String {
     items.join(", ")
 }
 
-/// The median of the blocks, and the fastest block to the 99th percentile.
+/// Makes a run whose figures are the median of the blocks, from the fastest block to the 99th percentile.
 pub(super) fn run(name: &str, record: Record) -> Run {
     let mut run = Run::new(name, Kind::Rival);
     for (field, shown) in FACTS {

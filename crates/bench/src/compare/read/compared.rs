@@ -1,4 +1,5 @@
-//! Raw data of `cargo xtask compare`, as JSON or as comma-separated values: interleaved runs of several implementations.
+//! Reads raw data of `cargo xtask compare`, as JSON or as comma-separated values: interleaved runs of
+//! several implementations.
 
 use super::super::run::{FIGURES, Figure, Kind, Run, Subject, Unit};
 use super::Error;
@@ -8,7 +9,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What a report shows of a file; `docs/formats.md` describes the fields.
+/// The fields that a report uses; `docs/formats.md` describes the file.
 #[derive(Deserialize)]
 pub(super) struct Record {
     date: String,
@@ -21,7 +22,7 @@ pub(super) struct Record {
     runs: Vec<Round>,
 }
 
-/// One implementation's run of one work.
+/// One run of one implementation for one word of `--what`.
 #[derive(Deserialize)]
 struct Round {
     implementation: String,
@@ -43,7 +44,7 @@ struct RowRecord {
     right: bool,
 }
 
-/// The columns of a CSV row that tell which run it belongs to.
+/// The columns of a CSV row that identify its run.
 #[derive(Deserialize, PartialEq)]
 struct RunKey {
     round: u32,
@@ -58,7 +59,7 @@ pub(super) const CSV_FORMAT: &str = "# format: oxmpi-compare 3";
 /// Reads a comparison as comma-separated values: lines `# NAME: VALUE`, a line of column names, and a line per row.
 ///
 /// # Errors
-/// When a line has fewer fields than there are columns, a number is none, or a column is missing.
+/// When a line has fewer fields than there are columns, a number cannot be parsed, or a column is missing.
 pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
     let facts = text.lines().map_while(|line| line.strip_prefix("# "));
     let facts: BTreeMap<&str, &str> = facts.filter_map(|fact| fact.split_once(": ")).collect();
@@ -98,12 +99,12 @@ pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
     Ok(record)
 }
 
-/// The implementation that is no rival: what the machine does without MPI.
+/// The implementation that is the floor: the machine without MPI.
 const FLOOR: &str = "floor";
-/// The placement of runs that it does not matter to.
+/// The placement of runs for which the placement does not matter.
 const ANY: &str = "any";
 
-/// The rows of one implementation for one cell, by one method.
+/// The rows of one implementation for one line of a table, by one method.
 struct Cell<'a> {
     subject: Subject,
     bytes: u64,
@@ -111,8 +112,8 @@ struct Cell<'a> {
     rows: Vec<&'a RowRecord>,
 }
 
-/// A run for each implementation, in the order of the first round, the floor last. What they share is
-/// told of the first.
+/// Makes a run for each implementation, in the order of the first round, the floor last. The first run
+/// carries the facts that they share.
 pub(super) fn runs(record: Record) -> Vec<Run> {
     let mut names: Vec<&str> = Vec::new();
     for round in &record.runs {
@@ -160,7 +161,7 @@ fn run(record: &Record, name: &str) -> Run {
     run
 }
 
-/// The rows of rounds during which the placement did not change.
+/// The rows of rounds during which the placement stayed the same.
 fn cells<'a>(rounds: impl Iterator<Item = &'a Round>) -> Vec<Cell<'a>> {
     let mut cells: Vec<Cell<'a>> = Vec::new();
     for round in rounds {
@@ -198,7 +199,7 @@ fn cells<'a>(rounds: impl Iterator<Item = &'a Round>) -> Vec<Cell<'a>> {
 }
 
 impl Cell<'_> {
-    /// The median of medians, the upper one of two in the middle.
+    /// The median of the medians, the upper one of two middle ones.
     fn figure(&self) -> Figure {
         let scale = match self.subject.unit {
             Unit::Microseconds => 1e3,

@@ -1,4 +1,4 @@
-//! Files to runs.
+//! Converts result files to runs.
 
 mod bench;
 mod compared;
@@ -11,12 +11,12 @@ use serde::Deserialize;
 use std::string::String;
 use std::vec::Vec;
 
-/// The runs in a file, which `name` is the name of: results of `oxmpi bench --json`, raw data of
-/// `cargo xtask compare`, or a listing in the format of the Intel MPI Benchmarks. A comparison has a run for
-/// each implementation, the others have one.
+/// Reads the runs in a file named `name`: results of `oxmpi bench --json`, raw data of `cargo xtask
+/// compare`, or a listing in the format of the Intel MPI Benchmarks. A comparison has a run for each
+/// implementation, the others have one.
 ///
 /// # Errors
-/// When it is none of these, of a version that is not known, or damaged, and where.
+/// When the file has none of these formats, an unknown version, or damage; the error says where.
 pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     if text.starts_with(compared::CSV_FORMAT) {
         return Ok(compared::runs(compared::from_csv(text)?));
@@ -48,7 +48,7 @@ const BENCH: &str = "oxmpi-bench";
 /// The format of `cargo xtask compare --publish`.
 const COMPARED: &str = "oxmpi-compare";
 
-/// What every JSON of ours begins with.
+/// The first fields of each of our JSON formats.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -57,19 +57,19 @@ struct Head {
     version: u32,
 }
 
-/// A file that cannot be read.
+/// Why a file cannot be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is no JSON, or fields are missing or of another type.
+    /// The file is no JSON, or fields are missing or of another type.
     Json(serde_json::Error),
-    /// It begins as a comparison in comma-separated values, and a line is damaged.
+    /// A line of a comparison as comma-separated values is damaged.
     Csv(csv::Error),
-    /// It is no JSON, and no listing either.
+    /// The file is neither JSON nor a listing.
     Listing(listing::Error),
-    /// It is JSON of another format, which is named.
+    /// The file is JSON of another format, named here.
     Format(String),
-    /// It is of a version of its format that is not known.
+    /// The file has an unknown version of this format.
     Version(String, u32),
 }
 

@@ -1,10 +1,11 @@
-//! Listings in the format of the Intel MPI Benchmarks.
+//! Reads listings in the format of the Intel MPI Benchmarks.
 
 use super::super::run::{FIGURES, Figure, Kind, MEANS, MULTIPLE, Run, Subject, Unit};
 use crate::listing::{Column, Listing};
 use std::format;
 
-/// The time of the slowest rank: means over repetitions, of which the listing tells no spread.
+/// Makes a run of the times of the slowest rank: means over repetitions, whose spread a listing does not
+/// have.
 pub(super) fn run(name: &str, listing: &Listing) -> Run {
     let header = &listing.header;
     let mut run = Run::new(name, Kind::Rival);

@@ -1,4 +1,4 @@
-//! The columns of a table, and its rows.
+//! Prints the columns and rows of a table.
 
 use super::COLUMN;
 use crate::Megabyte;
@@ -6,13 +6,13 @@ use crate::kernels::Class;
 use crate::suite::{Multiple, Row, Skip, Table};
 use core::fmt::{Result, Write};
 
-/// What one column shows.
+/// The content of one column.
 #[derive(Clone, Copy)]
 pub(super) enum Column {
     Group,
     Bytes,
     Repetitions,
-    /// The only time that there is: the slowest.
+    /// The only time of the table: that of the slowest rank.
     Time,
     Least,
     Largest,
@@ -24,7 +24,7 @@ pub(super) enum Column {
 use Column::{Average, Bytes, Defects, Group, Largest, Least, Repetitions, Throughput, Time};
 
 impl Column {
-    /// What stands above it.
+    /// The column's title.
     pub(super) fn title(self) -> &'static str {
         match self {
             Group => "Group",
@@ -58,7 +58,7 @@ impl Column {
 pub(super) fn columns(table: &Table) -> impl Iterator<Item = Column> {
     let class = table.kernel.info().class;
     let measured: &[Column] = match class {
-        // Of several groups in one row, times differ.
+        // Times differ where one row covers several groups.
         Class::SingleTransfer if table.multiple != Some(Multiple::Worst) => {
             &[Bytes, Repetitions, Time, Throughput]
         }
@@ -81,10 +81,10 @@ fn is_each(table: &Table) -> bool {
     table.multiple == Some(Multiple::Each)
 }
 
-/// Writes a row, and a comment when it was wrong and no column says so.
+/// Writes a row, and a comment if its data was wrong and no column says so.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -> Result {
     if is_each(table) && row.group == 0 {
         writeln!(out)?;
@@ -108,14 +108,13 @@ pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -
     }
 }
 
-/// Writes what stands in the place of each row that was left out: the memory that it would need, in
-/// units of 2^30 bytes.
+/// Writes the text for a skipped row: the memory that it needs, in units of 2^30 bytes.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn skip(out: &mut impl Write, table: &Table, skip: &Skip) -> Result {
     let Skip { bytes, needed } = skip;
-    // Never less than what is needed, when given to `-mem`.
+    // Rounded up, so that the number suffices for `-mem`.
     let thousandths = (*needed as u128 * 1000).div_ceil(1 << 30);
     let needed = thousandths as f64 / 1e3;
     let lines = if is_each(table) {
@@ -137,10 +136,10 @@ pub fn skip(out: &mut impl Write, table: &Table, skip: &Skip) -> Result {
     Ok(())
 }
 
-/// Writes what stands after a table's last row.
+/// Writes the end of a table.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn end(out: &mut impl Write) -> Result {
     writeln!(out)
 }

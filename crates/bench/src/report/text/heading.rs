@@ -1,17 +1,17 @@
-//! What stands above a table: its name, its ranks, and its columns.
+//! Prints the heading of a table: its name, its ranks, and its columns.
 
 use super::columns::columns;
 use super::{COLUMN, Rule};
 use crate::suite::Table;
 use core::fmt::{Result, Write};
 
-/// Ranks in one line of a heading; more of them go on in the next.
+/// The number of ranks in one line of a heading.
 const RANKS: usize = 16;
 
 /// Writes a table's heading.
 ///
 /// # Errors
-/// The writer's.
+/// Those of the writer.
 pub fn heading(out: &mut impl Write, table: &Table) -> Result {
     let name = table.kernel.info().name;
     let rule = Rule(columns(table).count());
@@ -62,7 +62,7 @@ pub fn heading(out: &mut impl Write, table: &Table) -> Result {
     writeln!(out)
 }
 
-/// The ranks of a group, and the empty line of comment below them.
+/// Writes the ranks of a group, and an empty comment line below.
 fn ranks(out: &mut impl Write, ranks: &[usize]) -> Result {
     for line in ranks.chunks(RANKS) {
         for rank in line {

@@ -41,7 +41,7 @@ fn table(kernel: Kernel, processes: usize, waiting: usize) -> Table {
     }
 }
 
-/// Laid out as the original program does, with names and figures of our own.
+/// The layout of the original program, with names and figures of our own.
 #[test]
 fn listing_is_laid_out_as_the_originals() {
     let environment = Environment {
@@ -155,7 +155,7 @@ fn what_a_job_has_too_few_ranks_for_is_named() {
     }
 }
 
-/// Its table has no column of defects, checked or not.
+/// The table of a barrier has no column of defects, checked or not.
 #[test]
 fn a_barrier_that_does_not_wait_is_a_comment_below_its_row() {
     let early = Row {

@@ -3,7 +3,7 @@ use crate::kernels::Kernel;
 use crate::suite::{Benchmark, Map, Multiple, Plan};
 use alloc::vec::Vec;
 
-/// The groups of each table of `kernel`, and how many ranks wait.
+/// The groups of each table of `kernel`, and the number of waiting ranks.
 fn groups(
     kernel: Kernel,
     multiple: Option<Multiple>,
@@ -61,7 +61,7 @@ fn the_smallest_group_may_be_chosen() {
     assert_eq!(of(5, 11), [5, 10, 11]);
     assert_eq!(of(7, 14), [7, 14]);
     assert_eq!(of(4, 4), [4]);
-    // More than there are: all.
+    // More than the job has: all.
     assert_eq!(of(9, 4), [4]);
 }
 
@@ -75,14 +75,14 @@ fn as_many_groups_as_there_are_ranks_for() {
         of(Kernel::Allreduce, 7),
         [
             (pairs(&[[0, 1], [2, 3], [4, 5]]), 1),
-            // More than half of all: one group.
+            // More than half of all ranks: one group.
             ([[0, 1, 2, 3].to_vec()].into(), 3),
             ([(0..7).collect()].into(), 0),
         ]
     );
 }
 
-/// The second and third example of the listings of the original.
+/// The second and third example listing of the original.
 #[test]
 fn a_grid_numbers_the_ranks_and_groups_are_sorted_by_their_first() {
     let of = |rows, columns| {

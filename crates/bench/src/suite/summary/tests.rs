@@ -53,7 +53,7 @@ fn collectives_span_the_ranks() {
     assert_eq!((row.throughput, row.defect), (None, 0.5));
 }
 
-/// Of a hundred blocks the 99th percentile leaves out one.
+/// The 99th percentile of a hundred blocks leaves out one.
 #[test]
 fn the_slowest_block_of_all_is_not_the_99th_percentile() {
     let blocks: Vec<u64> = (1..=BLOCKS as u64).rev().map(|time| time * 1000).collect();
@@ -67,7 +67,7 @@ fn the_slowest_block_of_all_is_not_the_99th_percentile() {
     assert_eq!((spread.min, spread.median, spread.p99), (1.0, 50.0, 99.0));
 }
 
-/// Two groups of PingPong, the second twice as slow; the ranks that answer see no whole trip.
+/// Two groups of PingPong, the second twice as slow; the ranks that answer see no whole round trip.
 #[test]
 fn groups_are_reported_as_one_or_each() {
     let timings = [4000, 1, 8000, 1].map(|time| timing(&[time], 1));
