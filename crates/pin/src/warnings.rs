@@ -1,4 +1,4 @@
-//! What placing ranks warns of.
+//! The texts of warnings about settings that place ranks.
 
 use alloc::format;
 
@@ -6,7 +6,7 @@ use oxmpi_topo::CpuSet;
 
 use crate::placement::{Warning, WarningCode};
 
-/// A domain of `asked` processors, more than there are.
+/// A domain of `asked` processors, more than are allowed.
 pub(crate) fn clipped(asked: usize, allowed: &CpuSet) -> Warning {
     let count = allowed.len();
     let text = format!(
@@ -16,7 +16,7 @@ pub(crate) fn clipped(asked: usize, allowed: &CpuSet) -> Warning {
     Warning::new(WarningCode::SizeClipped, [&asked, &count], text)
 }
 
-/// A mask of which nothing is left.
+/// A domain mask without allowed processors, which is left out.
 pub(crate) fn mask_elsewhere(mask: &CpuSet, allowed: &CpuSet) -> Warning {
     let text = format!(
         "the domain mask of processors {mask} has none of those allowed ({allowed}) and is left out; \
@@ -25,7 +25,7 @@ pub(crate) fn mask_elsewhere(mask: &CpuSet, allowed: &CpuSet) -> Warning {
     Warning::new(WarningCode::MaskElsewhere, [mask, allowed], text)
 }
 
-/// The same, where the rank of such a mask is not pinned.
+/// A domain mask without processors of the machine, whose ranks are not pinned.
 pub(crate) fn mask_of_nobody(mask: &CpuSet, everything: &CpuSet) -> Warning {
     let text = format!(
         "the domain mask {} names no processor of this machine ({everything}): its ranks may use all of them; \
@@ -35,7 +35,7 @@ pub(crate) fn mask_of_nobody(mask: &CpuSet, everything: &CpuSet) -> Warning {
     Warning::new(WarningCode::MaskElsewhere, [mask, everything], text)
 }
 
-/// Processors of a list that are not there.
+/// Processors of a list that are not allowed, which are left out.
 pub(crate) fn not_allowed(outside: &CpuSet, allowed: &CpuSet) -> Warning {
     let text = format!(
         "processors {outside} of the list are not allowed ({allowed} are) and are left out; \
@@ -44,7 +44,7 @@ pub(crate) fn not_allowed(outside: &CpuSet, allowed: &CpuSet) -> Warning {
     Warning::new(WarningCode::NotAllowed, [outside, allowed], text)
 }
 
-/// The same, where they leave all ranks unpinned; `count` processors are there.
+/// Processors of a list at or above `count`, the number of allowed ones: no rank is pinned.
 pub(crate) fn nobody_pinned(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> Warning {
     let text = format!(
         "processors {beyond} of the list are not below {count}, the number of those allowed ({allowed}): no rank is \
@@ -53,7 +53,7 @@ pub(crate) fn nobody_pinned(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> 
     Warning::new(WarningCode::NotAllowed, [beyond, allowed], text)
 }
 
-/// An exclude list that leaves nothing.
+/// An exclude list with all allowed processors, which is ignored.
 pub(crate) fn all_excluded(allowed: &CpuSet, exclude: &CpuSet) -> Warning {
     let text = format!(
         "the exclude list {exclude} has all allowed processors ({allowed}) and is ignored; \

@@ -1,4 +1,5 @@
-//! Diagnostics of thread settings: warnings in the words of OpenMP runtimes, and hints that point into the text.
+//! Collects warnings of thread settings in the words of OpenMP runtimes, and hints that point into the
+//! setting's text.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +10,7 @@ use oxmpi_text::Error;
 use crate::openmp::message::Message;
 use crate::placement::Warning;
 
-/// What could not be done as asked.
+/// The warnings and hints of one placement.
 #[derive(Default)]
 pub(crate) struct Diagnostics {
     pub(crate) warnings: Vec<Warning>,
@@ -17,18 +18,19 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// A message about the setting `name`.
+    /// Adds a warning about the setting `name`.
     pub(crate) fn say(&mut self, name: &str, message: &Message) {
         self.warnings.push(message.about(name));
     }
 
-    /// A message about something in the `text` of the setting `name`, and what would have been right there.
+    /// Adds a warning about the setting `name` and a hint: where in its `text` the mistake is, and what is
+    /// expected there.
     pub(crate) fn wrong(&mut self, name: &str, text: &str, message: &Message, error: Error) {
         self.say(name, message);
         self.hints.push(format!("{name}: {}", error.show(text)));
     }
 
-    /// Those of the settings that are given are ignored because of another.
+    /// Warns that each of `settings` that is set is ignored because `by` is set.
     pub(crate) fn overridden(
         &mut self,
         settings: &[(&'static str, Option<&str>)],
