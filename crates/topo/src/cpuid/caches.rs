@@ -1,5 +1,5 @@
-//! Caches: the leaf that lists them (4 of Intel, 8000001Dh of AMD), or AMD's leaves 80000005h and
-//! 80000006h for the first two levels and the third.
+//! Caches from cpuid: Intel's leaf 4 or AMD's leaf 8000001Dh, which list them; or AMD's leaves 80000005h
+//! (level 1) and 80000006h (levels 2 and 3).
 
 use super::fields::{Layout, Shared, Sharing, width};
 use super::processor::{Manual, Processor};
@@ -8,7 +8,7 @@ use crate::facts::Cache;
 use crate::kind::Kind;
 use alloc::vec::Vec;
 
-/// More subleaves than there are kinds of caches.
+/// A limit above the number of kinds of caches.
 const MOST: u32 = 32;
 
 /// The caches of this processor, at most one of each kind.
@@ -32,13 +32,13 @@ fn listed(processor: &Processor<'_, impl Cpuid>, leaf: u32) -> Vec<Shared> {
         .collect()
 }
 
-/// Xeon Phi x200 and 72x5 describe a third level that they do not have.
+/// Whether the cache does not exist: Xeon Phi x200 and 72x5 report a third level that they do not have.
 fn is_imaginary(processor: &Processor<'_, impl Cpuid>, cache: &Shared) -> bool {
     let phi = processor.identity.family == 6 && matches!(processor.identity.model, 0x57 | 0x85);
     phi && processor.manual == Manual::Intel && cache.kind.cache_level() == Some(3)
 }
 
-/// A cache as both makers list it.
+/// Decodes one cache from a subleaf, whose format is the same for Intel and AMD.
 fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
     let (instructions, unified) = match it.eax & 0x1f {
         1 => (false, false),
@@ -68,7 +68,7 @@ fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
     })
 }
 
-/// The caches of AMD's processors before family 15h: two levels in each core, a third in each node.
+/// The caches of AMD processors before family 15h: two levels in each core, a third in each node.
 fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> {
     let first = processor.leaf(0x8000_0005).unwrap_or_default();
     let further = processor.leaf(0x8000_0006).unwrap_or_default();
@@ -106,7 +106,7 @@ fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> 
         .collect()
 }
 
-/// A cache of leaf 80000006h; of size 0 where it is switched off.
+/// Decodes a cache of leaf 80000006h; size 0 means disabled.
 fn unified(register: u32, size: u64) -> Cache {
     let code = register >> 12 & 0xf;
     Cache {
@@ -118,12 +118,12 @@ fn unified(register: u32, size: u64) -> Cache {
     }
 }
 
-/// Ways as a number; `None` for a fully associative cache.
+/// Decodes ways given as a number; `None` for a fully associative cache.
 fn ways_in_full(ways: u32) -> Option<u32> {
     (ways != 0xff).then_some(ways)
 }
 
-/// Ways as a code of four bits; `None` for a fully associative cache and for codes without meaning.
+/// Decodes ways given as a 4-bit code; `None` for a fully associative cache and for invalid codes.
 fn ways_in_code(code: u32) -> Option<u32> {
     match code {
         1 | 2 => Some(code),

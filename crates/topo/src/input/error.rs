@@ -1,12 +1,12 @@
-//! Why something that a user named is no machine.
+//! [`Error`]: why a user's argument does not describe a machine.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use std::io;
 
-/// Why what a user named is no machine. Displayed as one sentence that begins with the name, with a caret below it
-/// where a text is wrong.
+/// Why a user's argument does not describe a machine. Displayed as one sentence that begins with the
+/// argument, with a caret below it for a syntax error.
 #[derive(Debug)]
 pub struct Error(Box<Why>);
 
@@ -23,7 +23,7 @@ enum Why {
 }
 
 impl Error {
-    /// A file or directory that the system does not let us read.
+    /// A file or directory that cannot be read.
     pub(super) fn unreadable(name: &str, why: io::Error) -> Self {
         Self(Box::new(Why::Unreadable(name.to_string(), why)))
     }
@@ -33,33 +33,33 @@ impl Error {
         Self(Box::new(Why::TooLong(name.to_string())))
     }
 
-    /// A directory with nothing of a machine in it.
+    /// A directory that does not describe a machine.
     pub(super) fn no_machine(name: &str) -> Self {
         Self(Box::new(Why::NoMachine(name.to_string())))
     }
 
-    /// A text of no form that is known.
+    /// A text of an unknown form.
     pub(super) fn no_text(name: &str) -> Self {
         Self(Box::new(Why::NoText(name.to_string())))
     }
 
-    /// XML, which this build does not read.
+    /// XML, in a build without the feature `xml`.
     #[cfg(not(feature = "xml"))]
     pub(super) fn without_xml(name: &str) -> Self {
         Self(Box::new(Why::WithoutXml(name.to_string())))
     }
 
-    /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
+    /// A missing file whose name is no synthetic string either: the system's error, and the syntax error.
     pub(super) fn neither(why: io::Error, error: crate::Error) -> Self {
         Self(Box::new(Why::Neither(why, error)))
     }
 
-    /// A text that does not read.
+    /// A text with a syntax error.
     pub(super) fn wrong(error: crate::Error) -> Self {
         Self(Box::new(Why::Wrong(error)))
     }
 
-    /// What is wrong in a text, if the cause is one.
+    /// The syntax error, if that is the reason.
     pub fn in_text(&self) -> Option<&crate::Error> {
         match &*self.0 {
             Why::Neither(_, error) | Why::Wrong(error) => Some(error),
@@ -90,7 +90,7 @@ impl fmt::Display for Error {
             Why::Neither(why, error) => {
                 write!(f, "{}: ", error.text())?;
                 match why.kind() {
-                    // A long synthetic string is no name of a file.
+                    // A long synthetic string is an invalid file name.
                     io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => {
                         f.write_str("no file or directory")?;
                     }

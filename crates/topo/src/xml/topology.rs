@@ -1,4 +1,4 @@
-//! The `topology` element: the whole file.
+//! Reads and writes the `topology` element: the whole file.
 
 use super::core_kinds;
 use super::distances::{self, Places};
@@ -66,7 +66,7 @@ pub(super) fn read(document: &Document<'_>) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// 2 or 3.
+/// The version of the format, 2 or 3.
 fn version(topology: Element<'_>) -> Result<u32, Error> {
     let Some(version) = topology.get("version") else {
         return Err(topology.wrong(
@@ -82,7 +82,7 @@ fn version(topology: Element<'_>) -> Result<u32, Error> {
     }
 }
 
-/// Which processors are offline, and what is allowed.
+/// Reads which processors are offline, and which processors and memory are allowed.
 fn sets(root: Element<'_>, machine: &mut Machine) -> Result<(), Error> {
     let cpus = |name| {
         let value = root.get(name);
