@@ -49,7 +49,7 @@ fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
         WarningCode::ThreadsExceedDomain,
         [&rank, &threads, &cpus],
         format!(
-            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads take turns on \
+            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads share \
              them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
         ),
     ))
@@ -64,9 +64,9 @@ fn first_overlap(
     let mut takers: BTreeMap<usize, &RankPlace> = BTreeMap::new();
     ranks.iter().find_map(|rank| {
         let taken = |cpu| {
-            let thing = takes(cpu)?;
-            let first = *takers.entry(thing).or_insert(rank);
-            (first.rank != rank.rank).then_some((first, rank, thing))
+            let resource = takes(cpu)?;
+            let first = *takers.entry(resource).or_insert(rank);
+            (first.rank != rank.rank).then_some((first, rank, resource))
         };
         rank.cpus.iter().find_map(taken)
     })
@@ -80,14 +80,14 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
     let idle = &placement.allowed - &used;
     let idle_too = match idle.is_empty() {
         true => "".into(),
-        false => format!(" while {idle} stay idle"),
+        false => format!(", while {idle} stay idle"),
     };
     Some(Warning::new(
         WarningCode::ProcessorShared,
         [&first.rank, &second.rank, &both, &idle],
         format!(
-            "{} ranks on {} processors: rank {} shares {both} with rank {}, and others may do so{idle_too}; \
-             --oversubscribe says that this is meant",
+            "{} ranks on {} processors: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
+             pass --oversubscribe if this is intended",
             placement.ranks.len(),
             placement.allowed.len(),
             second.rank,
@@ -144,8 +144,8 @@ fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
         WarningCode::DomainAcrossNuma,
         [&rank, &cpus],
         format!(
-            "the processors of rank {rank} ({cpus}) are in more than one NUMA node: part of its memory is far from part of \
-             them; a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
+            "the processors of rank {rank} ({cpus}) are in more than one NUMA node, so that some are far from its memory; \
+             a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
         ),
     ))
 }
@@ -168,7 +168,7 @@ pub fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> 
         [&far, &near],
         format!(
             "ranks {far} run on another NUMA node than the active RDMA port (near processors {near}): their messages to other \
-             hosts cross the machine"
+             hosts pass between NUMA nodes"
         ),
     ))
 }

@@ -17,7 +17,7 @@ use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
 use crate::placement::Warning;
 use crate::processors::{Lead, Processors};
 use crate::settings::Settings;
-use crate::warnings::{clipped, mask_of_nobody, nobody_pinned};
+use crate::warnings::{clipped, list_outside_machine, mask_outside_machine};
 use explain::explain;
 use share::{bunch, share, spread, uniform};
 
@@ -59,7 +59,7 @@ pub(crate) fn place(
             let inside = |mask: &CpuSet| {
                 let inside = mask & everything;
                 if inside.is_empty() {
-                    warnings.push(mask_of_nobody(mask, everything));
+                    warnings.push(mask_outside_machine(mask, everything));
                     return everything.clone();
                 }
                 inside
@@ -85,11 +85,12 @@ pub(crate) fn place(
             let beyond = list.iter().flatten().filter(|cpu| **cpu >= all);
             let beyond: CpuSet = beyond.copied().collect();
             if !beyond.is_empty() {
-                warnings.push(nobody_pinned(&beyond, all, allowed));
+                warnings.push(list_outside_machine(&beyond, all, allowed));
             }
-            let one = |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
+            let rank_cpus =
+                |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
             match beyond.is_empty() {
-                true => list.iter().map(one).collect(),
+                true => list.iter().map(rank_cpus).collect(),
                 false => Vec::new(),
             }
         }

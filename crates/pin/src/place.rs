@@ -84,8 +84,8 @@ fn allowed(
     let left = &all & mask;
     if left.is_empty() {
         let text = format!(
-            "the inherited mask ({mask}) names no processor of this machine ({all}); it is not \
-             respected: start the job with a mask of this machine's processors to insist"
+            "the inherited mask ({mask}) has no processor of this machine ({all}) and is ignored; \
+             start the job with a mask of this machine's processors"
         );
         warnings.push(Warning::new(WarningCode::MaskElsewhere, [mask, &all], text));
         return (all.clone(), String::new());

@@ -58,9 +58,9 @@ fn read(object: &TopologyObject, facts: &mut Vec<Facts>, nodes: &mut BTreeMap<u3
     let cpus = set(object.cpuset());
     if let Some(kind) = kind(object.object_type()) {
         let os = Some(object.os_index()).filter(|os| *os != UNKNOWN);
-        let mut one = Facts::new(kind, os, cpus.clone());
-        one.cache = one.cache.map(|_| cache(object));
-        facts.push(one);
+        let mut new = Facts::new(kind, os, cpus.clone());
+        new.cache = new.cache.map(|_| cache(object));
+        facts.push(new);
     }
     if matches!(object.object_type(), ObjectType::PU) {
         for node in &set(object.nodeset()) {

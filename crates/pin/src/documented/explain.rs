@@ -59,9 +59,9 @@ pub(super) fn explain(
             "{}, so that domains shrink to {size} to fit into them",
             shares(each)
         ),
-        How::NoRoom => format!(
-            "; order {order} becomes compact: the sockets have no room for so many whole domains"
-        ),
+        How::NoRoom => {
+            format!("; order {order} becomes compact: the sockets have too few whole domains")
+        }
     };
     why.push('.');
     if let (Candidates::Sizes { size, .. }, How::Everywhere | How::NoRoom) =

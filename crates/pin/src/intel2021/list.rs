@@ -17,7 +17,7 @@ pub(crate) fn domains(
     order: Order,
     ranks: usize,
 ) -> Vec<CpuSet> {
-    let one = |cpus: &[usize]| cpus.iter().map(|cpu| CpuSet::one(*cpu)).collect::<Vec<_>>();
+    let single_cpus = |cpus: &[usize]| cpus.iter().map(|cpu| CpuSet::one(*cpu)).collect::<Vec<_>>();
     let cells = match members.cells {
         Cells::Units => processors.clone(),
         Cells::Cores => cores.clone(),
@@ -25,19 +25,21 @@ pub(crate) fn domains(
     };
     let crowded = ranks > cells.compact.len();
     match members.map {
-        Some(Map::Scatter) => one(&cells.scatter),
-        Some(_) if crowded => one(&cells.compact),
-        Some(Map::Spread) => spread(&cells, 1, ranks).unwrap_or_else(|| one(&cells.compact)),
-        Some(Map::Bunch) => one(&bunch(&cells, ranks)),
+        Some(Map::Scatter) => single_cpus(&cells.scatter),
+        Some(_) if crowded => single_cpus(&cells.compact),
+        Some(Map::Spread) => {
+            spread(&cells, 1, ranks).unwrap_or_else(|| single_cpus(&cells.compact))
+        }
+        Some(Map::Bunch) => single_cpus(&bunch(&cells, ranks)),
         // A list of cores without options follows the operating system's numbers, unless `I_MPI_PIN_ORDER`
         // says otherwise.
-        None if members.is_plain() && members.cells == Cells::Cores => one(match order {
+        None if members.is_plain() && members.cells == Cells::Cores => single_cpus(match order {
             _ if crowded => &cells.compact,
             Order::Scatter => &cells.scatter,
             Order::Compact => &cells.compact,
             _ => &cells.platform,
         }),
-        None => one(&rearranged(&cells, members)),
+        None => single_cpus(&rearranged(&cells, members)),
     }
 }
 

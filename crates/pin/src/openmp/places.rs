@@ -175,9 +175,9 @@ fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> Wron
     Wrong(Message::PlacesTooLong(MOST), Error::new(span, expected))
 }
 
-fn expect(scanner: &mut Scanner<'_>, wanted: char, what: &'static str) -> Result<(), Error> {
+fn expect(scanner: &mut Scanner<'_>, wanted: char, expected: &'static str) -> Result<(), Error> {
     match scanner.eat(wanted) {
         true => Ok(()),
-        false => Err(scanner.wrong(Expected::Text(what))),
+        false => Err(scanner.wrong(Expected::Text(expected))),
     }
 }

@@ -131,13 +131,13 @@ pub(crate) fn place(
         Some(numbers) => format!(" (logical numbers {numbers})"),
         None => String::new(),
     };
-    let who = format!(
+    let ranks_on = format!(
         "{} on {}{of_set}",
         count(ranks, "rank"),
         count(usable.len(), "processor")
     );
     let Some(level) = mapping.level() else {
-        let why = format!("{who}: not bound, as asked; every rank may use all of {usable}.");
+        let why = format!("{ranks_on}: not bound, as asked; every rank may use all of {usable}.");
         return (Vec::from([usable]), why);
     };
     let processors = Processors::new(machine, &usable);
@@ -170,7 +170,7 @@ pub(crate) fn place(
         each => format!(" ({each} each)"),
     };
     let mut why = format!(
-        "{who}: mapped by {by}, bound to {level}{several}, which makes {}.",
+        "{ranks_on}: mapped by {by}, bound to {level}{several}, which makes {}.",
         count(domains.len(), "place")
     );
     if ranks > domains.len() {
@@ -193,7 +193,7 @@ fn usable(
         warnings.push(Warning::new(
             WarningCode::NoSuchProcessor,
             [&unknown.numbers],
-            format!("--cpu-set: {unknown}; they are left out"),
+            format!("--cpu-set: {unknown}; they are ignored"),
         ));
     }
     let pus = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first());
@@ -204,8 +204,8 @@ fn usable(
     let outside = &chosen - allowed;
     if !outside.is_empty() {
         warnings.push(Warning::new(WarningCode::NotAllowed, [&outside, &allowed], format!(
-                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are left \
-                 out; allow them (mask of the job) to insist"
+                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are \
+                 ignored; widen the job's affinity mask or change the option"
             )));
     }
     let usable = &chosen & allowed;
@@ -222,7 +222,7 @@ fn there(level: Level, machine: &Machine, warnings: &mut Vec<Warning>) -> Level 
         warnings.push(Warning::new(
             WarningCode::NoSuchLevel,
             [&level],
-            format!("this machine does not tell of any {level}; {there} is taken instead"),
+            format!("this machine has no information on any {level}; {there} is used instead"),
         ));
     }
     there
@@ -233,8 +233,8 @@ fn too_many_parts(asked: usize, level: Level, count: usize) -> Warning {
         WarningCode::SizeClipped,
         [&asked, &count],
         format!(
-            "PE={asked} asks for more than there is ({level}: {count}): each rank gets all of them; allow more \
-             processors (mask of the job, --cpu-set) to insist"
+            "PE={asked} exceeds the number of allowed parts ({level}: {count}): each rank gets all of them; reduce it, or \
+             widen --cpu-set or the job's affinity mask"
         ),
     )
 }

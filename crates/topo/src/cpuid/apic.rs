@@ -10,9 +10,9 @@ const SEVERAL: u32 = 28;
 
 /// The layout of an 8-bit APIC id; every processor has these fields.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
-    let one = processor.leaf(1).unwrap_or_default();
-    let several = one.edx >> SEVERAL & 1 == 1;
-    let processors = if several { one.ebx >> 16 & 0xff } else { 1 };
+    let leaf1 = processor.leaf(1).unwrap_or_default();
+    let several = leaf1.edx >> SEVERAL & 1 == 1;
+    let processors = if several { leaf1.ebx >> 16 & 0xff } else { 1 };
     let cores = cores(processor);
     let package = width(processors);
     let core = package.saturating_sub(width(cores));
@@ -40,8 +40,10 @@ pub(super) fn id(processor: &Processor<'_, impl Cpuid>) -> u32 {
 fn cores(processor: &Processor<'_, impl Cpuid>) -> u32 {
     match processor.manual {
         Manual::Intel => {
-            let first_cache = processor.leaf(4).filter(|it| it.eax & 0x1f != 0);
-            first_cache.map_or(1, |it| (it.eax >> 26) + 1)
+            let first_cache = processor
+                .leaf(4)
+                .filter(|registers| registers.eax & 0x1f != 0);
+            first_cache.map_or(1, |registers| (registers.eax >> 26) + 1)
         }
         Manual::Amd => u32::MAX,
     }

@@ -25,8 +25,9 @@ pub(super) fn read(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Ve
 
 fn listed(processor: &Processor<'_, impl Cpuid>, leaf: u32) -> Vec<Shared> {
     let subleaves = (0..MOST).map_while(|subleaf| processor.subleaf(leaf, subleaf));
-    let caches = subleaves.take_while(|it| it.eax & 0x1f != 0);
-    let caches = caches.filter_map(|it| deterministic(&it, amd::is_packed(processor)));
+    let caches = subleaves.take_while(|registers| registers.eax & 0x1f != 0);
+    let caches =
+        caches.filter_map(|registers| deterministic(&registers, amd::is_packed(processor)));
     caches
         .filter(|cache| !is_imaginary(processor, cache))
         .collect()
@@ -39,19 +40,19 @@ fn is_imaginary(processor: &Processor<'_, impl Cpuid>, cache: &Shared) -> bool {
 }
 
 /// Decodes one cache from a subleaf, whose format is the same for Intel and AMD.
-fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
-    let (instructions, unified) = match it.eax & 0x1f {
+fn deterministic(registers: &Registers, packed: bool) -> Option<Shared> {
+    let (instructions, unified) = match registers.eax & 0x1f {
         1 => (false, false),
         2 => (true, false),
         _ => (false, true),
     };
-    let line = (it.ebx & 0xfff) + 1;
-    let partitions = (it.ebx >> 12 & 0x3ff) + 1;
-    let ways = (it.ebx >> 22) + 1;
-    let sets = u64::from(it.ecx) + 1;
-    let sharing = (it.eax >> 14 & 0xfff) + 1;
+    let line = (registers.ebx & 0xfff) + 1;
+    let partitions = (registers.ebx >> 12 & 0x3ff) + 1;
+    let ways = (registers.ebx >> 22) + 1;
+    let sets = u64::from(registers.ecx) + 1;
+    let sharing = (registers.eax >> 14 & 0xfff) + 1;
     Some(Shared {
-        kind: Kind::cache(it.eax >> 5 & 7, instructions)?,
+        kind: Kind::cache(registers.eax >> 5 & 7, instructions)?,
         cache: Cache {
             size: u64::from(line * partitions)
                 .saturating_mul(ways.into())
@@ -59,7 +60,7 @@ fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
             line: Some(line),
             ways: Some(ways),
             unified,
-            inclusive: Some(it.edx >> 1 & 1 == 1),
+            inclusive: Some(registers.edx >> 1 & 1 == 1),
         },
         sharing: match packed {
             true => Sharing::Packed(sharing),
@@ -76,10 +77,10 @@ fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> 
     let cores = layout.counts.last().map_or(1, |count| count.processors);
     let own = Sharing::Aligned(0);
     let node = Sharing::Packed((cores / nodes).max(1));
-    let [data, instructions] = [first.ecx, first.edx].map(|it| Cache {
-        size: u64::from(it >> 24) << 10,
-        line: Some(it & 0xff),
-        ways: ways_in_full(it >> 16 & 0xff),
+    let [data, instructions] = [first.ecx, first.edx].map(|register| Cache {
+        size: u64::from(register >> 24) << 10,
+        line: Some(register & 0xff),
+        ways: ways_in_full(register >> 16 & 0xff),
         inclusive: Some(false),
         ..Cache::default()
     });
@@ -102,7 +103,7 @@ fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> 
     caches
         .map(shared)
         .into_iter()
-        .filter(|it| it.cache.size > 0)
+        .filter(|shared| shared.cache.size > 0)
         .collect()
 }
 

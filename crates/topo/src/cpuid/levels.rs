@@ -65,7 +65,7 @@ pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Option<Layout> {
     for subleaf in 0..MOST {
         let Some(level) = processor
             .subleaf(leaf.number, subleaf)
-            .filter(|it| kind(it) != 0)
+            .filter(|level| kind(level) != 0)
         else {
             break;
         };
@@ -91,7 +91,7 @@ pub(super) fn apic_id(processor: &Processor<'_, impl Cpuid>) -> Option<u32> {
 /// Whether the first level has processors: a processor may have the leaf but leave it empty.
 fn is_filled(processor: &Processor<'_, impl Cpuid>, leaf: &Leaf) -> bool {
     let first = processor.leaf(leaf.number);
-    first.is_some_and(|it| kind(&it) != 0 && it.ebx & 0xffff != 0)
+    first.is_some_and(|level| kind(&level) != 0 && level.ebx & 0xffff != 0)
 }
 
 fn kind(level: &Registers) -> u32 {

@@ -44,7 +44,7 @@ pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
 /// The machine of these processors. Each is in at most 15 objects, so the limit of objects is never exceeded.
 pub(super) fn machine(members: &[Member], source: Source) -> Machine {
     let mut facts: Vec<Facts> = members.iter().map(pu).collect();
-    let all: CpuSet = members.iter().map(|it| it.cpu).collect();
+    let all: CpuSet = members.iter().map(|member| member.cpu).collect();
     let mut memory = Facts::new(Kind::Numa, Some(0), all);
     memory.local_memory = Some(0);
     facts.push(memory);

@@ -106,7 +106,7 @@ impl<'a, C: Cpuid> Processor<'a, C> {
     /// Whether the processor has AMD's topology extensions: leaves 8000001Dh and 8000001Eh.
     pub(super) fn has_topology_extensions(&self) -> bool {
         let features = self.leaf(0x8000_0001);
-        self.manual == Manual::Amd && features.is_some_and(|it| it.ecx >> 22 & 1 == 1)
+        self.manual == Manual::Amd && features.is_some_and(|registers| registers.ecx >> 22 & 1 == 1)
     }
 }
 
@@ -134,7 +134,10 @@ impl Identity {
     /// The info pairs that hwloc gives a package: vendor, family, model, name and stepping.
     pub(super) fn infos(&self) -> Vec<Info> {
         let name = self.name.iter();
-        let name = text(name.flat_map(|it| [it.eax, it.ebx, it.ecx, it.edx]));
+        let name =
+            text(name.flat_map(|registers| {
+                [registers.eax, registers.ebx, registers.ecx, registers.edx]
+            }));
         let mut infos = Vec::from([
             Info::new("CPUVendor", text(self.vendor)),
             Info::new("CPUFamilyNumber", self.family.to_string()),

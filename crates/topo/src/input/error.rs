@@ -74,19 +74,22 @@ impl fmt::Display for Error {
             Why::Unreadable(name, why) => write!(f, "{name}: cannot be read: {why}"),
             Why::TooLong(name) => write!(
                 f,
-                "{name}: longer than {} MiB, which no description of a machine is",
+                "{name}: longer than {} MiB, the limit of a description of a machine",
                 super::LONGEST_TEXT >> 20
             ),
             Why::NoMachine(name) => write!(
                 f,
-                "{name}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
+                "{name}: expected a directory with `proc` and `sys` in it, or with `pu0`, `pu1` and so on"
             ),
             Why::NoText(name) => write!(
                 f,
-                "{name}: neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string"
+                "{name}: expected hwloc XML, a recording, a cpuinfo file, or one line with a synthetic string"
             ),
             #[cfg(not(feature = "xml"))]
-            Why::WithoutXml(name) => write!(f, "{name}: is XML; the feature `xml` is not built in"),
+            Why::WithoutXml(name) => write!(
+                f,
+                "{name}: is XML, but this build does not have the feature `xml`"
+            ),
             Why::Neither(why, error) => {
                 write!(f, "{}: ", error.text())?;
                 match why.kind() {

@@ -84,7 +84,7 @@ fn a_recording_is_found_also_under_folders() {
         assert_eq!(
             error(&path),
             format!(
-                "{path}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
+                "{path}: expected a directory with `proc` and `sys` in it, or with `pu0`, `pu1` and so on"
             )
         );
     }
@@ -237,7 +237,7 @@ fn texts_are_recognised_by_their_content() {
     assert!(said.starts_with(&format!("{wrong}:2: expected ")), "{said}");
     let strange = folder.write("strange", "one\ntwo\n");
     let neither =
-        "neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string";
+        "expected hwloc XML, a recording, a cpuinfo file, or one line with a synthetic string";
     assert_eq!(error(&strange), format!("{strange}: {neither}"));
 }
 
@@ -246,6 +246,6 @@ fn texts_are_bounded() {
     let said = error("/dev/zero");
     assert_eq!(
         said,
-        "/dev/zero: longer than 64 MiB, which no description of a machine is"
+        "/dev/zero: longer than 64 MiB, the limit of a description of a machine"
     );
 }

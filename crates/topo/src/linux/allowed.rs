@@ -78,7 +78,7 @@ fn mounts(text: &str) -> Vec<(String, Flavour)> {
         else {
             continue;
         };
-        let has = |option| options.split(',').any(|one| one == option);
+        let has = |option| options.split(',').any(|word| word == option);
         let flavour = match kind {
             "cgroup2" => V2,
             "cpuset" => NOPREFIX,
@@ -97,7 +97,9 @@ fn groups(files: &Reader<'_, impl Files>, flavour: &Flavour) -> Vec<String> {
     let text = files.text("/proc/self/cgroup").unwrap_or_default();
     let of_line = text.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        let found = controllers.split(',').any(|one| one == flavour.controllers);
+        let found = controllers
+            .split(',')
+            .any(|word| word == flavour.controllers);
         found.then(|| String::from(path))
     });
     files

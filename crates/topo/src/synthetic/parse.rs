@@ -172,7 +172,7 @@ fn kind(scanner: &mut Scanner<'_>, expected: &'static str) -> Result<Kind, Error
     let before = scanner.clone();
     let word = scanner.take_while(|c| c.is_ascii_alphanumeric());
     match word.text.parse() {
-        Ok(Kind::Machine) => Err(word.error("a kind inside the machine, which is there by itself")),
+        Ok(Kind::Machine) => Err(word.error("another kind: the machine itself is implicit")),
         Ok(kind) => Ok(kind),
         Err(_) if word.text.is_empty() => Err(before.wrong(Expected::Text(expected))),
         Err(_) => Err(Error {

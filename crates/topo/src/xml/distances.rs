@@ -68,7 +68,7 @@ pub(super) fn read(
     let mut values = Vec::new();
     let type_name = element.get("type").map(|value| value.text);
     if element.name() == "distances2" && type_name.is_none() {
-        return Err(element.wrong("distances between objects of a type"));
+        return Err(element.wrong("an attribute `type`, the type of its objects"));
     }
     let by_os = element.get("indexing").is_some_and(|by| by.text == "os");
     for child in element.children() {
@@ -96,10 +96,10 @@ pub(super) fn read(
     }
     let count = element.need("nbobjs", "distances between nbobjs objects")?;
     if count.number("a number of objects") != Ok(ends.len()) {
-        return Err(count.wrong("as many objects as there are indexes"));
+        return Err(count.wrong("the number of indexes"));
     }
     if ends.len().checked_mul(ends.len()) != Some(values.len()) {
-        return Err(count.wrong("as many objects as there are values, squared"));
+        return Err(count.wrong("the square root of the number of values"));
     }
     let bits: u32 = element.number("kind", "a number")?.unwrap_or(0);
     let measure = match (bits & LATENCY > 0, bits & BANDWIDTH > 0) {

@@ -143,13 +143,13 @@ fn shape(map: &Map) -> String {
     let mut around = None;
     let mut text = String::new();
     for (level, count) in map.levels.iter().zip(&map.ratios) {
-        let (one, many) = words(*level);
-        let word = if *count == 1 { one } else { many };
+        let (singular, plural) = words(*level);
+        let word = if *count == 1 { singular } else { plural };
         text += &match around {
             None => format!("{count} {word}"),
             Some(around) => format!(" x {count} {word}/{around}"),
         };
-        around = Some(one);
+        around = Some(singular);
     }
     text
 }

@@ -102,7 +102,7 @@ impl Reader {
         }
         let child = self.object(element, kind, depth)?;
         if !child.facts.cpus.is_subset(&tree.facts.cpus) {
-            return Err(cpuset_error(element, "processors of the object around it"));
+            return Err(cpuset_error(element, "processors of its parent object"));
         }
         if inside.intersects(&child.facts.cpus) {
             return Err(cpuset_error(
@@ -162,7 +162,7 @@ impl Reader {
         }
         self.nodes.insert(node);
         if !facts.cpus.is_subset(&tree.facts.cpus) {
-            return Err(cpuset_error(element, "processors of the object around it"));
+            return Err(cpuset_error(element, "processors of its parent object"));
         }
         facts.local_memory = element.number("local_memory", "bytes as a number")?;
         let mut node = Tree::leaf(facts);
