@@ -1,5 +1,5 @@
-//! How long it takes to place 128 ranks on 384 processors: `cargo bench -p oxmpi-pin --bench place`. It must take less
-//! than 1 ms, whatever is asked.
+//! How long placing 128 ranks on 384 processors takes: `cargo bench -p oxmpi-pin --bench place`. The limit is
+//! 1 ms for any setting.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use oxmpi_topo::Machine;
 /// Two packages of four NUMA nodes with four third-level caches of six cores each.
 const MACHINE: &str = "package:2 numa:4 l3:4 l2:6 l1:1 core:1 pu:2(indexes=2*192:192*1)";
 
-/// What people set, as variables of Intel MPI.
+/// Common settings, as variables of Intel MPI.
 const SETTINGS: [(&str, &[(&str, &str)]); 8] = [
     ("auto", &[]),
     ("core", &[("I_MPI_PIN_DOMAIN", "core")]),

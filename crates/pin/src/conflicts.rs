@@ -1,4 +1,5 @@
-//! Where ranks and threads are in each other's way, on one machine.
+//! Warnings about a placement before the job starts: shared processors, split NUMA nodes, ranks far from the
+//! network.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,18 +10,17 @@ use oxmpi_topo::{CpuSet, Kind, Machine};
 use crate::placement::{Placement, RankPlace, Warning, WarningCode, count};
 use crate::rdma;
 
-/// What a user should know of a placement before the job starts: each kind of conflict at most once, with the first rank that
-/// has it as the example.
+/// The conflicts of a placement, each kind at most once, with the first rank that has it as the example.
 ///
-/// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): `threads` (of each rank, as `OMP_NUM_THREADS` says) exceed the
-///   processors of a rank.
+/// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): a rank has fewer processors than `threads`,
+///   the value of `OMP_NUM_THREADS`.
 /// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor.
 /// - [`SiblingShared`](WarningCode::SiblingShared): two ranks have hardware threads of one core while another core is idle.
-/// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): the processors of a rank reach over the border of a NUMA node without
-///   taking in whole ones.
+/// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): a rank has processors of several NUMA nodes, but
+///   not all processors of each.
 /// - [`FarFromRdma`](WarningCode::FarFromRdma): a rank has no processor near an active RDMA port.
 ///
-/// Ranks that are not pinned conflict in nothing: the system moves them.
+/// Ranks that are not pinned have no conflicts: the kernel's scheduler moves them.
 ///
 /// # Cost
 /// About ranks times processors of a rank, and ranks times NUMA nodes; allocates. For set-up only.
@@ -49,13 +49,14 @@ fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
         WarningCode::ThreadsExceedDomain,
         [&rank, &threads, &cpus],
         format!(
-            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads take turns on \
+            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads share \
              them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
         ),
     ))
 }
 
-/// The first rank that takes something of an earlier one, with that one and what both take; `takes` says what.
+/// The first rank that overlaps an earlier one, that earlier rank, and the number of what both use. `takes`
+/// maps a processor to that number.
 fn first_overlap(
     ranks: &[RankPlace],
     takes: impl Fn(usize) -> Option<usize>,
@@ -63,9 +64,9 @@ fn first_overlap(
     let mut takers: BTreeMap<usize, &RankPlace> = BTreeMap::new();
     ranks.iter().find_map(|rank| {
         let taken = |cpu| {
-            let thing = takes(cpu)?;
-            let first = *takers.entry(thing).or_insert(rank);
-            (first.rank != rank.rank).then_some((first, rank, thing))
+            let resource = takes(cpu)?;
+            let first = *takers.entry(resource).or_insert(rank);
+            (first.rank != rank.rank).then_some((first, rank, resource))
         };
         rank.cpus.iter().find_map(taken)
     })
@@ -79,14 +80,14 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
     let idle = &placement.allowed - &used;
     let idle_too = match idle.is_empty() {
         true => "".into(),
-        false => format!(" while {idle} stay idle"),
+        false => format!(", while {idle} stay idle"),
     };
     Some(Warning::new(
         WarningCode::ProcessorShared,
         [&first.rank, &second.rank, &both, &idle],
         format!(
-            "{} ranks on {} processors: rank {} shares {both} with rank {}, and others may do so{idle_too}; \
-             --oversubscribe says that this is meant",
+            "{} ranks on {} processors: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
+             pass --oversubscribe if this is intended",
             placement.ranks.len(),
             placement.allowed.len(),
             second.rank,
@@ -108,7 +109,7 @@ fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
     };
     let (first, second, core) = first_overlap(&placement.ranks, |cpu| core_of.get(&cpu).copied())?;
     let cpus = machine.objects(Kind::Core).nth(core)?.cpus();
-    // On the same processor is another warning; so it is nothing that one rank's threads share.
+    // Two ranks on one processor get the warning ProcessorShared instead.
     if first.cpus.intersects(&second.cpus) {
         return None;
     }
@@ -143,16 +144,15 @@ fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
         WarningCode::DomainAcrossNuma,
         [&rank, &cpus],
         format!(
-            "the processors of rank {rank} ({cpus}) are in more than one NUMA node: part of its memory is far from part of \
-             them; a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
+            "the processors of rank {rank} ({cpus}) are in more than one NUMA node, so that some are far from its memory; \
+             a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
         ),
     ))
 }
 
-/// The ranks without a processor near an active RDMA port, if there are such.
+/// Warns of the ranks without a processor near an active RDMA port; `None` if there are none.
 ///
-/// The places of ranks may come from anywhere, also from the masks that running ranks have. [`conflicts`] says this of a
-/// placement, with all else.
+/// `ranks` may also come from the affinity masks of running ranks. [`conflicts`] includes this check.
 pub fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> {
     let near = rdma::near(machine);
     if near.is_empty() {
@@ -168,7 +168,7 @@ pub fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> 
         [&far, &near],
         format!(
             "ranks {far} run on another NUMA node than the active RDMA port (near processors {near}): their messages to other \
-             hosts cross the machine"
+             hosts pass between NUMA nodes"
         ),
     ))
 }

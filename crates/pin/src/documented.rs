@@ -1,5 +1,6 @@
-//! The rules of Intel's Developer Reference for Linux, "Interoperability with OpenMP API": `I_MPI_PIN_DOMAIN` and
-//! `I_MPI_PIN_ORDER`. Where it is silent, what Intel MPI 2021 does, see [`intel2021`](crate::intel2021).
+//! Places ranks as Intel's Developer Reference for Linux says ("Interoperability with OpenMP API"):
+//! `I_MPI_PIN_DOMAIN`, `I_MPI_PIN_ORDER`. Where the reference says nothing, the rules of Intel MPI 2021
+//! apply, see [`intel2021`](crate::intel2021).
 
 mod deal;
 mod explain;
@@ -20,8 +21,8 @@ use crate::warnings::{all_excluded, clipped, mask_elsewhere, not_allowed};
 use deal::{Candidates, How, deal};
 use explain::explain;
 
-/// The processors of the ranks, in turn from the first again behind the last, and why; never empty. `allowed` is what the
-/// job may use, not empty; `ranks` is at least 1.
+/// The domains that ranks take in turn (rank `i` takes domain `i` modulo their number), and the reason in
+/// words. At least one domain. `allowed` are the processors of the job, not empty; `ranks` is at least 1.
 pub(crate) fn place(
     machine: &Machine,
     allowed: &CpuSet,
@@ -63,7 +64,7 @@ pub(crate) fn place(
         (None, Some(ProcessorList::Of(members))) => {
             let cores = processors.first_of_cores();
             let mut cells = list_of(members, &processors, &cores, settings.order, ranks);
-            // Stable: those near the device first, each in its order.
+            // A stable sort: processors near the device come first, otherwise in the same order.
             cells.sort_by_key(|cell| !near.is_empty() && !cell.intersects(&near));
             let why = format!(
                 "{} on {} of the list, one for each rank{}.",
@@ -91,7 +92,7 @@ fn beside(near: &CpuSet) -> String {
     }
 }
 
-/// Domains of a shape or size, or masks. Parts that `near` meets come first.
+/// The domains of a shape, of a size, or of masks. Sockets that overlap `near` come first.
 fn domains(
     processors: &Processors,
     domain: &Domain,
@@ -157,7 +158,7 @@ fn beside_note(near: &CpuSet, how: &How) -> String {
     }
 }
 
-/// The masks, and what they leave as one more domain.
+/// One domain for each mask, and one more for the processors that no mask has.
 fn masks(allowed: &CpuSet, masks: &[CpuSet], warnings: &mut Vec<Warning>) -> (Vec<CpuSet>, String) {
     let mut rest = allowed.clone();
     let mut domains = Vec::new();
@@ -184,7 +185,7 @@ fn masks(allowed: &CpuSet, masks: &[CpuSet], warnings: &mut Vec<Warning>) -> (Ve
     (domains, why + ".")
 }
 
-/// Processors by number, one for each rank.
+/// One processor of `list` for each rank; `None` in the list leaves a rank unpinned.
 fn these(
     processors: &Processors,
     list: &[Option<usize>],

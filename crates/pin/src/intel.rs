@@ -1,4 +1,5 @@
-//! The grammar of Intel MPI's process pinning: domains, orders, processor lists.
+//! The values of Intel MPI's pinning variables, as types that parse and print: domains, orders, cells,
+//! processor lists.
 
 mod cell;
 mod domain;

@@ -1,7 +1,7 @@
-//! The rules of Intel MPI 2021's launcher, which differ from its reference in many places.
+//! Places ranks by the rules of Intel MPI 2021's launcher, which differ from its reference in many places.
 //!
-//! They were found by observing the launcher, on machines of 2 to 72 processors: its engine up to release 2021.14. What
-//! looked like a crash there is none here.
+//! The rules were observed on machines of 2 to 72 processors, with releases up to 2021.14. Inputs that seemed
+//! to crash the launcher get a placement here.
 
 mod blocks;
 mod explain;
@@ -17,15 +17,15 @@ use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
 use crate::placement::Warning;
 use crate::processors::{Lead, Processors};
 use crate::settings::Settings;
-use crate::warnings::{clipped, mask_of_nobody, nobody_pinned};
+use crate::warnings::{clipped, list_outside_machine, mask_outside_machine};
 use explain::explain;
 use share::{bunch, share, spread, uniform};
 
 pub(crate) use blocks::{aligned, chunks};
 pub(crate) use list::domains as list_of;
 
-/// The processors of the ranks, in turn from the first again behind the last, `None` where nobody is pinned; and why.
-/// `allowed` is the inherited mask, `ranks` at least 1.
+/// The domains that ranks take in turn, `None` if no rank is pinned; and the reason in words. `allowed` is
+/// the inherited mask, `ranks` at least 1.
 pub(crate) fn place(
     machine: &Machine,
     allowed: &CpuSet,
@@ -50,7 +50,7 @@ pub(crate) fn place(
             processors = left;
         }
     }
-    // A part of the machine is cut in its order, whatever order is asked.
+    // The launcher cuts a part of a machine in the machine's order, whatever order is asked.
     let order = (!restricted && !excluded).then_some(settings.order);
     let all = processors.compact.len();
     let default = Domain::default();
@@ -59,7 +59,7 @@ pub(crate) fn place(
             let inside = |mask: &CpuSet| {
                 let inside = mask & everything;
                 if inside.is_empty() {
-                    warnings.push(mask_of_nobody(mask, everything));
+                    warnings.push(mask_outside_machine(mask, everything));
                     return everything.clone();
                 }
                 inside
@@ -85,16 +85,17 @@ pub(crate) fn place(
             let beyond = list.iter().flatten().filter(|cpu| **cpu >= all);
             let beyond: CpuSet = beyond.copied().collect();
             if !beyond.is_empty() {
-                warnings.push(nobody_pinned(&beyond, all, allowed));
+                warnings.push(list_outside_machine(&beyond, all, allowed));
             }
-            let one = |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
+            let rank_cpus =
+                |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
             match beyond.is_empty() {
-                true => list.iter().map(one).collect(),
+                true => list.iter().map(rank_cpus).collect(),
                 false => Vec::new(),
             }
         }
         (None, Some(ProcessorList::Of(members))) => {
-            // With cells of hardware threads, all of them are called cores.
+            // With cells of hardware threads, `allcores` means all of these.
             let cores = match settings.cell {
                 Some(Cell::Unit) => processors.clone(),
                 _ => processors.first_of_cores(),
@@ -114,7 +115,7 @@ pub(crate) fn place(
     ((!domains.is_empty()).then_some(domains), why)
 }
 
-/// One domain for each object, in the order asked.
+/// One domain for each part of `shape`, in the order asked; `None` is the order of the machine.
 fn shapes(
     processors: &Processors,
     shape: Shape,
@@ -158,7 +159,7 @@ fn shapes(
     domains
 }
 
-/// Domains of so many processors, in the order asked.
+/// Domains of `size` processors, in the order asked; `None` is the order of the machine.
 fn sizes(
     processors: &Processors,
     size: usize,

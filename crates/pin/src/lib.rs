@@ -1,9 +1,9 @@
-//! Where the ranks of a job run: placement as pure functions of a machine, settings, an inherited
-//! mask and a number of ranks, explained in words.
+//! Decides which processors each rank of a job runs on, and each of its OpenMP threads. Pure functions of a
+//! machine, settings, an inherited mask and a number of ranks, with an explanation in words.
 //!
-//! The settings are those people know: `I_MPI_PIN_DOMAIN`, `I_MPI_PIN_ORDER`, `I_MPI_PIN_PROCESSOR_LIST` and their like of
-//! Intel MPI (as its Developer Reference for Linux describes them, chapter "Interoperability with OpenMP API", or as its
-//! launcher does, see [`Compat`]), and of Open MPI those in [`openmpi`].
+//! The settings are those of Intel MPI (`I_MPI_PIN_DOMAIN`, `I_MPI_PIN_ORDER`, `I_MPI_PIN_PROCESSOR_LIST` and
+//! others), by its Developer Reference for Linux (chapter "Interoperability with OpenMP API") or by what its
+//! launcher does, see [`Compat`]; and those of Open MPI in [`openmpi`].
 //!
 //! ```
 //! use oxmpi_pin::topo::Machine;
@@ -18,10 +18,9 @@
 //! # Ok::<(), oxmpi_pin::topo::Error>(())
 //! ```
 //!
-//! Threads inside a process are placed by [`openmp`], as `KMP_AFFINITY`, `OMP_PLACES` and their like
-//! say.
+//! [`openmp`] places the threads inside a process by `KMP_AFFINITY`, `OMP_PLACES` and related variables.
 //!
-//! It sets no affinity, reads no environment and no `/proc`: who calls it applies the result.
+//! The crate sets no affinity and reads neither the environment nor `/proc`: the caller applies the result.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -45,7 +44,7 @@ mod warnings;
 
 pub use conflicts::{conflicts, far_from_rdma};
 pub use metrics::Metrics;
-/// The machines that placement is about, so that one import is enough.
+/// The crate of machines, so that callers need no second dependency.
 pub use oxmpi_topo as topo;
 pub use per_host::{PER_HOST, PerHost};
 pub use place::place;

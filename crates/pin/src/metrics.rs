@@ -1,4 +1,5 @@
-//! How a placement lies on a machine, in numbers: what neighbouring ranks share, and what is left idle.
+//! Measures a placement: how many neighbouring ranks share a core, a cache or a NUMA node, and which
+//! processors are idle.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,24 +8,24 @@ use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use crate::placement::{Placement, RankPlace};
 
-/// The parts of a machine whose sharing is counted, the smallest first.
+/// The kinds of objects whose sharing is counted, the smallest first.
 const SHARED: [Kind; 4] = [Kind::Core, Kind::L2, Kind::L3, Kind::Numa];
 
-/// What a placement means for the traffic of its ranks and for the use of the machine.
+/// The quality of a placement in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metrics {
-    /// Pairs of ranks that follow each other: one less than the ranks.
+    /// Pairs of consecutive ranks: one less than the ranks.
     pub pairs: usize,
-    /// For cores, L2 caches, L3 caches and NUMA nodes, as far as the machine has them, how many pairs share one: both ranks
-    /// may run on it.
+    /// For cores, L2 caches, L3 caches and NUMA nodes that the machine has: the pairs whose ranks can both
+    /// run on one.
     pub shared: Vec<(Kind, usize)>,
-    /// Pairs without a NUMA node that both may run on; 0 where the machine shows no NUMA nodes.
+    /// Pairs whose ranks have no NUMA node in common; 0 if the machine has no NUMA nodes.
     pub numa_crossings: usize,
-    /// Ranks whose processors no NUMA node has all of.
+    /// Ranks whose processors are not all in one NUMA node.
     pub across_numa: Vec<u32>,
     /// Allowed processors that no rank has.
     pub idle: CpuSet,
-    /// Ranks that share a processor with another, while some processor is idle.
+    /// Ranks that share a processor with another rank while some processor is idle.
     pub crowded: Vec<u32>,
 }
 
@@ -32,7 +33,7 @@ impl Metrics {
     /// Measures a placement on the machine it was made for.
     ///
     /// # Cost
-    /// About ranks times cores; allocates. For people, not for the start of a job.
+    /// About ranks times cores; allocates. For reports, not for the start of a job.
     pub fn new(machine: &Machine, placement: &Placement) -> Self {
         let ranks = &placement.ranks;
         let kinds = SHARED
@@ -62,7 +63,7 @@ impl Metrics {
     }
 }
 
-/// Pairs of neighbours that both may run on one object of this kind.
+/// The pairs of consecutive ranks that can both run on one object of this kind.
 fn sharing(machine: &Machine, kind: Kind, ranks: &[RankPlace]) -> usize {
     let pairs = ranks.windows(2).filter(|pair| {
         let mut objects = machine.objects(kind).map(|object| object.cpus());
@@ -71,7 +72,7 @@ fn sharing(machine: &Machine, kind: Kind, ranks: &[RankPlace]) -> usize {
     pairs.count()
 }
 
-/// Ranks that no NUMA node holds.
+/// The ranks whose processors are not all in one NUMA node.
 fn across_numa(machine: &Machine, ranks: &[RankPlace]) -> Vec<u32> {
     let is_across = |rank: &&RankPlace| {
         let mut nodes = machine.objects(Kind::Numa);
@@ -81,7 +82,7 @@ fn across_numa(machine: &Machine, ranks: &[RankPlace]) -> Vec<u32> {
     across.map(|rank| rank.rank).collect()
 }
 
-/// Ranks with a processor that another has, too.
+/// The ranks with a processor that another rank has, too.
 fn crowded(ranks: &[RankPlace]) -> Vec<u32> {
     let last = ranks.iter().filter_map(|rank| rank.cpus.last()).max();
     let mut users = vec![0_u32; last.map_or(0, |last| last + 1)];

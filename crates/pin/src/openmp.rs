@@ -1,5 +1,5 @@
-//! OpenMP threads inside a process: `KMP_AFFINITY` of Intel's and LLVM's runtimes, `OMP_PLACES` and `OMP_PROC_BIND` of the
-//! standard, `GOMP_CPU_AFFINITY`, and `KMP_HW_SUBSET`.
+//! Places OpenMP threads inside a process by `KMP_AFFINITY` (Intel's and LLVM's runtimes), `OMP_PLACES` and
+//! `OMP_PROC_BIND` (the standard), `GOMP_CPU_AFFINITY` and `KMP_HW_SUBSET`.
 //!
 //! ```
 //! use oxmpi_pin::openmp::{Dialect, Request, bind};
@@ -13,11 +13,12 @@
 //! # Ok::<(), oxmpi_pin::topo::Error>(())
 //! ```
 //!
-//! The data flows one way: settings are read (`affinity`, `proclist`, `places`, `policy`, `subset`), `method` says which
-//! of them counts, the machine becomes a `map` of levels, `placing` puts the threads on it (`sorted`, `balanced`,
-//! `places`), and `report` tells of it.
+//! Data flows one way: `affinity`, `proclist`, `places`, `policy` and `subset` read the settings, `method`
+//! chooses the one that counts, `map` turns the machine into levels, `placing` assigns threads (`sorted`,
+//! `balanced`, `places`), and `report` prints the result.
 //!
-//! `KMP_AFFINITY` was described once, and runtimes went on since. Two switches say whom to follow, see [`Dialect`].
+//! Runtimes have departed from the documentation of `KMP_AFFINITY`: [`Dialect`] chooses which of both to
+//! follow.
 //!
 //! Sources: "Thread Affinity Interface (Linux* and Windows*)" of Intel's compiler documentation; OpenMP 5.2, chapter 21;
 //! observations of the runtimes of LLVM 14 and 19 and Intel 2018.
@@ -44,33 +45,33 @@ mod variables;
 pub use bind::bind;
 pub use team::{Request, Team};
 
-/// Which levels a topology map has.
+/// Which levels a topology map contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Levels {
-    /// A level whose nodes have no siblings is not in the map, except the packages. As documented.
+    /// A level at which no parent has several children is left out, except packages. As documented.
     #[default]
     Documented,
-    /// Packages, cores and threads always are, as in runtimes since 2021.
+    /// Packages, cores and threads are always in, as in runtimes since 2021.
     Current,
 }
 
-/// Which rules settings follow where the document and the runtimes part.
+/// Which rules apply where Intel's document and the runtimes differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
-    /// A later modifier negates an earlier one; the integer of `logical` and `physical` is a plain offset; a team has as
-    /// many threads as the machine has hardware threads; of a list of places a processor that is missing is left out, and
-    /// no more.
+    /// A later modifier replaces an earlier one; the integer of `logical` and `physical` is a plain offset; a
+    /// team has one thread for each hardware thread of the machine; in a list of places, a missing processor
+    /// is left out alone.
     #[default]
     Documented,
-    /// The first modifier counts and later ones are warned of; that integer counts cores; a team has as many threads as
-    /// the mask has processors; in a list of places a missing processor ends its range.
+    /// The first modifier counts and later ones cause a warning; that integer counts cores; a team has one
+    /// thread for each processor of the mask; in a list of places, a missing processor ends its range.
     Runtime,
 }
 
-/// Whom to follow.
+/// Which documentation or runtime a placement follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// Which levels the topology map has.
+    /// Which levels the topology map contains.
     pub levels: Levels,
     /// Which rules settings follow.
     pub rules: Rules,

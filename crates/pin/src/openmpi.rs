@@ -1,4 +1,4 @@
-//! What users of Open MPI type: `--cpu-set`, `--map-by` and `--bind-to`, and its report of bindings.
+//! Open MPI's options `--cpu-set`, `--map-by` and `--bind-to`, and its report of bindings.
 
 mod bind_to;
 mod level;

@@ -1,4 +1,4 @@
-//! How many ranks a host gets before the next one gets some.
+//! `perhost`: how many consecutive ranks a host gets before the next host gets some.
 
 use core::num::NonZeroU32;
 use core::str::FromStr;
@@ -6,19 +6,19 @@ use core::str::FromStr;
 use oxmpi_text::{Alias, Error, Level, Product, Setting, whole};
 use oxmpi_topo::{Kind, Machine};
 
-/// Ranks of a host side by side, as `I_MPI_PERHOST` of Intel MPI's reference says.
+/// Consecutive ranks of a host, as `I_MPI_PERHOST` of Intel MPI's reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerHost {
-    /// So many.
+    /// This number of ranks.
     Ranks(NonZeroU32),
-    /// One for each hardware thread.
+    /// One rank for each hardware thread.
     All,
-    /// One for each core.
+    /// One rank for each core.
     AllCores,
 }
 
 impl PerHost {
-    /// Ranks of a host that is such a machine; at least one.
+    /// The number of consecutive ranks of a host with this machine; at least one.
     pub fn ranks(self, machine: &Machine) -> u32 {
         let count = match self {
             Self::Ranks(ranks) => return ranks.get(),
@@ -46,7 +46,7 @@ impl FromStr for PerHost {
     }
 }
 
-/// The row in the table of settings.
+/// The row of `perhost` in the table of settings.
 pub const PER_HOST: &[Setting] = &[Setting {
     name: "perhost",
     aliases: &[Alias::new(Product::IntelMpi, "I_MPI_PERHOST")],

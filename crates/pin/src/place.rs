@@ -1,4 +1,4 @@
-//! The whole way from settings to a placement.
+//! [`place`]: from settings and a machine to the placement of all ranks of a node.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,10 +13,10 @@ use crate::{documented, intel2021, openmpi};
 
 /// Places `ranks` ranks on `machine`.
 ///
-/// `inherited` is the mask that the launcher itself was given (by a cgroup, `taskset` or a batch
-/// system), as the operating system numbers processors; `None` stands for all processors. Ranks
-/// never leave it, unless the settings say that it is not to be respected. More ranks than domains start again at the
-/// first domain. Nothing makes it fail: what cannot be done as asked is done as nearly as possible, with a warning.
+/// `inherited` is the affinity mask of the launcher itself (from a cgroup, `taskset` or a batch system), by
+/// the operating system's numbers; `None` means all processors. Ranks stay inside it unless the settings say
+/// otherwise. If there are more ranks than domains, ranks start again at the first domain. Placing never
+/// fails: a request that cannot be met is met as nearly as possible, with a warning.
 ///
 /// The rules are those that [`Settings::compat`] names.
 ///
@@ -51,7 +51,7 @@ pub fn place(
             intel2021::place(machine, &allowed, settings, ranks as usize, &mut warnings);
         let domains = domains.unwrap_or_else(|| vec![allowed.clone()]);
         explanation += &why;
-        // Masks and lists are not cut to the inherited mask there.
+        // The launcher of Intel MPI 2021 does not cut masks and lists to the inherited mask.
         allowed = domains
             .iter()
             .fold(allowed, |allowed, domain| &allowed | domain);
@@ -72,7 +72,7 @@ pub fn place(
     }
 }
 
-/// The processors that the job may use, and a sentence if those are not all.
+/// The processors that the job may use, and a sentence if these are not all.
 fn allowed(
     machine: &Machine,
     settings: &Settings,
@@ -84,8 +84,8 @@ fn allowed(
     let left = &all & mask;
     if left.is_empty() {
         let text = format!(
-            "the inherited mask ({mask}) names no processor of this machine ({all}); it is not \
-             respected: start the job with a mask of this machine's processors to insist"
+            "the inherited mask ({mask}) has no processor of this machine ({all}) and is ignored; \
+             start the job with a mask of this machine's processors"
         );
         warnings.push(Warning::new(WarningCode::MaskElsewhere, [mask, &all], text));
         return (all.clone(), String::new());

@@ -1,4 +1,4 @@
-//! The result: who runs where, why, and what was not as asked.
+//! The result of placing ranks: the processors of each, the explanation, and the warnings.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,45 +10,45 @@ use oxmpi_topo::CpuSet;
 /// Where the ranks of one node run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// One entry for each rank, in their order.
+    /// One entry for each rank, in the order of ranks.
     pub ranks: Vec<RankPlace>,
-    /// The processors that the job may use: those of the machine that the inherited mask leaves.
+    /// The processors that the job may use: those of the machine that are in the inherited mask.
     pub allowed: CpuSet,
     /// What was done and why, in whole sentences.
     pub explanation: String,
-    /// What could not be done as asked.
+    /// Requests that could not be met.
     pub warnings: Vec<Warning>,
 }
 
 impl Placement {
-    /// Whether some rank has less than all allowed processors. If not, there is nothing to apply.
+    /// Whether some rank has fewer than all allowed processors. If not, the caller has no affinity to set.
     pub fn is_pinned(&self) -> bool {
         self.ranks.iter().any(|rank| rank.cpus != self.allowed)
     }
 }
 
-/// Where one rank runs.
+/// The processors of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankPlace {
-    /// Its number on the node, from 0.
+    /// The rank's number on the node, from 0.
     pub rank: u32,
-    /// Its processors, as the operating system numbers them; never empty.
+    /// The rank's processors, by the operating system's numbers; never empty.
     pub cpus: CpuSet,
 }
 
-/// So many things, in words.
+/// A number and a noun in singular or plural: `1 rank`, `2 ranks`.
 pub(crate) fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Something that could not be done as asked; the job runs all the same.
+/// A request that could not be met; the job runs nevertheless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Which kind of thing.
+    /// The kind of warning.
     pub code: WarningCode,
-    /// What varies in the text, in the order of the code's description.
+    /// The variable parts of the text, in the order that the kind's description names.
     pub args: Vec<String>,
-    /// The whole text.
+    /// The whole text of the warning.
     pub text: String,
 }
 
@@ -63,14 +63,14 @@ impl Warning {
         Self { code, args, text }
     }
 
-    /// The setting `ignored` does nothing because of the setting `by`.
+    /// The warning that `ignored` has no effect because `by` is set.
     pub fn overridden(ignored: &str, by: &str) -> Self {
         let text = format!("{ignored} is ignored because {by} is set; unset one of them");
         Self::new(WarningCode::SettingOverridden, [&ignored, &by], text)
     }
 }
 
-/// The kinds of warnings. The text of a code never changes its meaning.
+/// The kinds of warnings. The meaning of a code never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningCode {
@@ -79,54 +79,59 @@ pub enum WarningCode {
     /// `mask-elsewhere`: the inherited mask names no processor of the machine. Arguments: mask,
     /// the machine's processors.
     MaskElsewhere,
-    /// `not-allowed`: processors of a list that the job may not use. Arguments: those, the allowed.
+    /// `not-allowed`: a list has processors that the job may not use. Arguments: these, the allowed.
     NotAllowed,
-    /// `all-excluded`: the exclude list has all processors. Arguments: the list, the allowed.
+    /// `all-excluded`: the exclude list has all allowed processors. Arguments: the list, the allowed.
     AllExcluded,
-    /// `parameter-invalid`: a word of a setting of threads that means nothing. Argument: the word.
+    /// `parameter-invalid`: an unknown word in a setting of threads. Argument: the word.
     ParameterInvalid,
-    /// `parameter-repeated`: a parameter that was there before. Argument: the later one.
+    /// `parameter-repeated`: a parameter that is given twice. Argument: the later one.
     ParameterRepeated,
-    /// `trailing-characters`: something behind a complete parameter. Argument: that.
+    /// `trailing-characters`: characters behind a complete parameter. Argument: these characters.
     TrailingCharacters,
-    /// `too-many-integers`: more integers than the type of affinity takes. Argument: what is ignored.
+    /// `too-many-integers`: more integers than the type of affinity takes. Argument: the ignored ones.
     TooManyIntegers,
     /// `integers-ignored`: integers for a type of affinity that takes none. Argument: the type.
     IntegersIgnored,
-    /// `proclist`: a list of processors and the type of affinity do not go together.
+    /// `proclist`: a list of processors contradicts the type of affinity.
     Proclist,
-    /// `list-syntax`: a list of processors does not read.
+    /// `list-syntax`: a list of processors has a syntax error.
     ListSyntax,
-    /// `list-range`: a range of processors that cannot be. Arguments: from, to, stride, as far as they matter.
+    /// `list-range`: an impossible range of processors. Arguments: from, to, stride, as far as they matter.
     ListRange,
-    /// `no-such-processor`: a processor of a list that is not there or not allowed. Argument: its number.
+    /// `no-such-processor`: a list names a processor that is missing or not allowed. Argument: its number.
     NoSuchProcessor,
-    /// `no-processor-left`: none of a list is there.
+    /// `no-processor-left`: no processor of a list exists.
     NoProcessorLeft,
-    /// `granularity-chosen`: `balanced` binds to cores where nothing else is asked.
+    /// `granularity-chosen`: `balanced` without a granularity binds to cores.
     GranularityChosen,
-    /// `no-such-level`: the machine has no such level. Argument: its word.
+    /// `no-such-level`: the machine does not have a level. Argument: the level's word.
     NoSuchLevel,
-    /// `granularity-too-coarse`: one place takes in the whole machine.
+    /// `granularity-too-coarse`: one place is the whole machine.
     GranularityTooCoarse,
-    /// `balanced-unavailable`: `balanced` has no meaning on this machine.
+    /// `balanced-unavailable`: the machine has no cores for `balanced`.
     BalancedUnavailable,
-    /// `team-clipped`: a team has more threads than are placed. Arguments: asked, placed.
+    /// `team-clipped`: a team has more threads than can be placed. Arguments: asked, placed.
     TeamClipped,
-    /// `setting-unreadable`: a setting that does not read. Of threads it is left out; argument: its text, if that is part of
-    /// the warning. Of ranks, callers warn so of [`Unreadable`](crate::Unreadable); argument: its name.
+    /// `setting-unreadable`: a setting has a syntax error. For threads, the setting is ignored; argument: its
+    /// text, if the warning has it. For ranks, callers warn so of [`Unreadable`](crate::Unreadable);
+    /// argument: the setting's name.
     SettingUnreadable,
-    /// `setting-overridden`: one setting is ignored because of another. Arguments: the ignored, the other.
+    /// `setting-overridden`: a setting is ignored because of another. Arguments: the ignored, the other.
     SettingOverridden,
-    /// `threads-exceed-domain`: a rank has fewer processors than threads. Arguments: rank, threads, its processors.
+    /// `threads-exceed-domain`: a rank has fewer processors than threads. Arguments: rank, threads, its
+    /// processors.
     ThreadsExceedDomain,
-    /// `processor-shared`: two ranks on one processor. Arguments: both ranks, what they share, the idle processors.
+    /// `processor-shared`: two ranks on one processor. Arguments: both ranks, the shared processors, the idle
+    /// ones.
     ProcessorShared,
-    /// `sibling-shared`: two ranks on one core while another is idle. Arguments: both ranks, the core, an idle one.
+    /// `sibling-shared`: two ranks on one core while another core is idle. Arguments: both ranks, the core,
+    /// an idle core.
     SiblingShared,
-    /// `domain-across-numa`: a rank reaches over the border of a NUMA node. Arguments: rank, its processors.
+    /// `domain-across-numa`: a rank has parts of several NUMA nodes. Arguments: rank, its processors.
     DomainAcrossNuma,
-    /// `far-from-rdma`: ranks away from the active RDMA port. Arguments: the ranks, the processors near it.
+    /// `far-from-rdma`: ranks are not near the active RDMA port. Arguments: the ranks, the processors near
+    /// the port.
     FarFromRdma,
 }
 

@@ -1,4 +1,4 @@
-//! The processors that a job may use, in the orders that settings speak of.
+//! The processors that a job may use, in the orders and groups that pinning settings refer to.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -8,39 +8,40 @@ use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 
 use crate::intel::{Layout, Shape};
 
-/// From the outside to the inside, what decides how near two processors are. The last digit is the thread.
+/// The levels that define the distance of two processors, from the outermost; the hardware thread is one more
+/// digit.
 const LEVELS: [Kind; 5] = [Kind::Package, Kind::Numa, Kind::L3, Kind::L2, Kind::Core];
 
 const DIGITS: usize = LEVELS.len() + 1;
 
-/// Where one processor is.
+/// The position of one processor in the machine.
 #[derive(Clone, Debug)]
 struct Place {
     cpu: usize,
-    /// The logical numbers of what it is in, on each of the levels; `None` where there is nothing.
+    /// The logical numbers of the objects that contain it, on each level; `None` where the machine has none.
     inside: [Option<u32>; LEVELS.len()],
     /// The logical number of its first-level cache.
     l1: Option<u32>,
-    /// On each level its place among those with the same parent, the thread last.
+    /// On each level its index among the siblings of its parent, the hardware thread last.
     digits: [usize; DIGITS],
 }
 
-/// Processors of one machine, in several orders.
+/// The processors that a job may use, in several orders.
 #[derive(Clone, Debug)]
 pub(crate) struct Processors {
     places: Vec<Place>,
-    /// Neighbours in the machine side by side.
+    /// In the order of the machine: neighbours side by side.
     pub(crate) compact: Vec<usize>,
-    /// By the operating system's numbers.
+    /// In the order of the operating system's numbers.
     pub(crate) platform: Vec<usize>,
     /// Neighbours far from each other: the package changes fastest.
     pub(crate) scatter: Vec<usize>,
-    /// Processors in the largest core, second-level cache, third-level cache, NUMA node and package.
+    /// The number of processors in the largest core, L2 cache, L3 cache, NUMA node and package.
     pub(crate) sizes: Vec<usize>,
 }
 
 impl Processors {
-    /// Those of the machine that `allowed` has.
+    /// The processors of the machine that are in `allowed`.
     pub(crate) fn new(machine: &Machine, allowed: &CpuSet) -> Self {
         let pus = machine
             .objects(Kind::Pu)
@@ -51,8 +52,8 @@ impl Processors {
         Self::of(places.collect())
     }
 
-    /// Those of `allowed`, each taken to be where the machine's processor of the same rank among all is: the first where
-    /// the first is, and so on. This is how Intel MPI's launcher sees a part of a machine.
+    /// The processors of `allowed` at the positions of the machine's first ones, in the order of their
+    /// numbers. Intel MPI's launcher sees a restricted machine like this.
     pub(crate) fn in_places_of_first(machine: &Machine, allowed: &CpuSet) -> Self {
         let everything = Self::new(machine, machine.online());
         let mut places = everything.places;
@@ -61,7 +62,7 @@ impl Processors {
         Self::of(taken.map(|(place, cpu)| Place { cpu, ..place }).collect())
     }
 
-    /// Only the first thread of each core.
+    /// Only the first hardware thread of each core.
     pub(crate) fn first_of_cores(&self) -> Self {
         let first = |place: &&Place| place.digits[DIGITS - 1] == 0;
         Self::of(self.places.iter().filter(first).cloned().collect())
@@ -78,7 +79,7 @@ impl Processors {
         Self::of(self.places.iter().filter(kept).cloned().collect())
     }
 
-    /// Without some.
+    /// These processors without `cpus`.
     pub(crate) fn without(&self, cpus: &CpuSet) -> Self {
         let kept = |place: &&Place| !cpus.contains(place.cpu);
         Self::of(self.places.iter().filter(kept).cloned().collect())
@@ -115,7 +116,7 @@ impl Processors {
         processors
     }
 
-    /// Those with one key together, in compact order, the groups in the order of their first.
+    /// Groups of processors with equal keys, in compact order, sorted by their first processor.
     fn grouped<K: PartialEq>(&self, key: impl Fn(&Place) -> K) -> Vec<Vec<usize>> {
         let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
         for place in &self.places {
@@ -128,7 +129,7 @@ impl Processors {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// In the order of a layout.
+    /// The processors in the order of a layout.
     pub(crate) fn listed(&self, layout: Layout) -> &[usize] {
         match layout {
             Layout::Platform => &self.platform,
@@ -143,7 +144,8 @@ impl Processors {
         self.grouped(|place| place.inside[level])
     }
 
-    /// The processors of each part of a shape, in compact order. Caches are cut at the borders of NUMA nodes if `cut`.
+    /// The processors of each part of a shape, in compact order. If `cut`, caches end at the borders of NUMA
+    /// nodes.
     pub(crate) fn parts(&self, shape: Shape, cut: bool) -> Vec<CpuSet> {
         let [package, numa, l3, l2, core] = [0, 1, 2, 3, 4];
         let of_cache = |level: usize| {
@@ -179,7 +181,7 @@ impl Processors {
             .collect()
     }
 
-    /// Sorts domains by the place in `list` of what `lead` chooses of them.
+    /// Sorts domains by the position in `list` of their leading processor, which `lead` chooses.
     pub(crate) fn sort(&self, domains: &mut [CpuSet], list: &[usize], lead: Lead) {
         let mut places = vec![usize::MAX; self.platform.last().map_or(0, |last| last + 1)];
         for (place, cpu) in list.iter().enumerate() {
@@ -192,11 +194,11 @@ impl Processors {
     }
 }
 
-/// Gives each processor its digits, from its place among those with the same parent on each level.
+/// Sets the digits of each processor: its index among its siblings on each level.
 fn number_in_parents(places: &mut [Place]) {
-    // What was met so far, by its parent and number: its own number here, and its digit.
+    // Objects met before: (number of the parent, logical number) to (own number, digit).
     let mut met: BTreeMap<(usize, Option<u32>), (usize, usize)> = BTreeMap::new();
-    // By the number of a parent, how many children were met; the first parent is the machine.
+    // For each object, by number, how many children were met; the first object is the machine.
     let mut children = vec![0];
     for place in places {
         let mut parent = 0;
@@ -215,12 +217,12 @@ fn number_in_parents(places: &mut [Place]) {
     }
 }
 
-/// Which processor of a domain stands for it.
+/// The processor of a domain that decides its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lead {
-    /// The one with the smallest number.
+    /// The processor with the smallest number.
     Smallest,
-    /// The first in the list.
+    /// The processor that is first in the list.
     First,
 }
 

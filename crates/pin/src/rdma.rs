@@ -1,12 +1,12 @@
-//! Where a machine's way to others is.
+//! Finds the processors near the RDMA devices that the machine sends messages through.
 
 use oxmpi_topo::{CpuSet, Device, DeviceKind, Machine};
 
-/// The state of a port that carries messages, as the kernel numbers them (`4: ACTIVE`).
+/// The kernel's number of the port state ACTIVE (`4: ACTIVE`).
 const ACTIVE: &str = "4";
 
-/// The processors near the RDMA devices with an active port; empty where no place is nearer than another: without such a device, and when
-/// all processors are near.
+/// The processors near RDMA devices with an active port. Empty without such a device, and if all processors
+/// are near.
 pub(crate) fn near(machine: &Machine) -> CpuSet {
     let devices = machine
         .devices()
@@ -18,7 +18,7 @@ pub(crate) fn near(machine: &Machine) -> CpuSet {
     }
 }
 
-/// Whether one of its ports is active, or its source tells nothing of ports.
+/// Whether a port of the device is active, or the machine's source has no information on ports.
 fn is_active(device: Device<'_>) -> bool {
     let states = device
         .infos()

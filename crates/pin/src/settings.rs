@@ -1,4 +1,4 @@
-//! The settings of pinning, how they are read, and their rows in the table of settings.
+//! The settings of pinning: their values, how they are read, and their rows in the table of settings.
 
 mod lenient;
 
@@ -8,13 +8,13 @@ use oxmpi_topo::CpuSet;
 use crate::intel::{Cell, Domain, Order, ProcessorList};
 use crate::openmpi::{BindTo, Mapping};
 
-/// Whose rules placing follows.
+/// The rule set that placement follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
     /// `documented`: Intel's Developer Reference, 2021.12. The default.
     #[default]
     Documented,
-    /// `intel-2021`: what the launchers of Intel MPI up to 2021.14 do. They differ from their reference.
+    /// `intel-2021`: what the launchers of Intel MPI up to 2021.14 do, which differs from the reference.
     Intel2021,
 }
 
@@ -37,30 +37,31 @@ impl core::fmt::Display for Compat {
     }
 }
 
-/// What a user asked for.
+/// The pinning that a user asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose rules.
+    /// The rule set.
     pub compat: Compat,
     /// Whether ranks are pinned at all.
     pub pin: bool,
-    /// Open MPI's options; where there are any, only these and the inherited mask count.
+    /// Open MPI's options; if set, only these and the inherited mask count.
     pub mapping: Option<Mapping>,
-    /// What one rank gets; `None`: not set, so that [`processors`](Self::processors) count, or else size `auto`.
+    /// The processors of one rank; `None`: not set, so that [`processors`](Self::processors) count, or else
+    /// size `auto`.
     pub domain: Option<Domain>,
     /// One processor for each rank. Ignored where a domain is set.
     pub processors: Option<ProcessorList>,
-    /// Which rank gets which domain.
+    /// The order in which ranks take domains.
     pub order: Order,
-    /// What counts as one processor; `None`: not set, hardware threads.
+    /// The unit that counts as one processor; `None`: not set, which means hardware threads.
     pub cell: Option<Cell>,
     /// Processors that no rank gets.
     pub exclude: CpuSet,
-    /// Whether ranks keep to the inherited mask.
+    /// Whether ranks stay inside the inherited mask.
     pub respect_cpuset: bool,
-    /// Whether ranks that nobody placed closer move next to an RDMA device.
+    /// Whether processors near an RDMA device come first, where no domain is set.
     pub respect_hca: bool,
-    /// The threads of each rank, as `OMP_NUM_THREADS` says; `None` if it is not set or no number.
+    /// The threads of each rank, as `OMP_NUM_THREADS` says; `None` if it is not set or not a number.
     pub omp_threads: Option<u32>,
 }
 
@@ -103,8 +104,8 @@ impl From<Mapping> for Settings {
 }
 
 impl Settings {
-    /// Whether the caches of the machine matter: not for the usual settings, so that a machine may then be read without its
-    /// caches, which is much faster.
+    /// Whether placement depends on the machine's caches. With usual settings it does not: callers may then
+    /// read the machine without caches, which is much faster.
     pub fn needs_caches(&self) -> bool {
         if let Some(mapping) = &self.mapping {
             return mapping.needs_caches();
@@ -119,7 +120,7 @@ impl Settings {
     }
 }
 
-/// The variables that [`Settings::read`] asks for.
+/// The environment variables that [`Settings::read`] asks for.
 pub const VARIABLES: [&str; 10] = [
     "I_MPI_PIN",
     "I_MPI_PIN_DOMAIN",
@@ -133,14 +134,14 @@ pub const VARIABLES: [&str; 10] = [
     "OMP_NUM_THREADS",
 ];
 
-/// A variable whose value does not read.
+/// A variable whose value has a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// The variable.
     pub name: &'static str,
     /// Its value.
     pub text: alloc::string::String,
-    /// Where in it, and what would have been right.
+    /// Where in the value the error is, and what is expected there.
     pub cause: Error,
 }
 
@@ -153,13 +154,14 @@ impl core::fmt::Display for Unreadable {
 impl core::error::Error for Unreadable {}
 
 impl Settings {
-    /// The settings that the variables of Intel MPI make, as `value` gives them by [name](VARIABLES).
+    /// Reads the settings from the variables of Intel MPI; `value` returns a variable's text by its
+    /// [name](VARIABLES).
     ///
-    /// With [`Compat::Intel2021`] nothing is refused: values are read as that launcher reads them, with the meaning it gives to
-    /// what it does not understand. The list has what the documented reading says of such values.
+    /// With [`Compat::Intel2021`] no value is refused: values mean what they mean to that launcher, and the
+    /// list has the errors that the documented rules find in them.
     ///
     /// # Errors
-    /// With [`Compat::Documented`], the first variable that does not read.
+    /// With [`Compat::Documented`], the first variable with a syntax error.
     pub fn read<'a>(
         compat: Compat,
         value: impl Fn(&str) -> Option<&'a str>,
@@ -175,7 +177,7 @@ impl Settings {
         }
     }
 
-    /// Leaves what does not read at its default.
+    /// Reads the variables by the documented rules. Those with a syntax error keep their defaults.
     fn read_strictly<'a>(
         value: &impl Fn(&str) -> Option<&'a str>,
         wrong: &mut alloc::vec::Vec<Unreadable>,
@@ -222,8 +224,8 @@ impl Settings {
     }
 }
 
-/// The threads of the outermost region, as a value of `OMP_NUM_THREADS` says; `None` where it does not read: OpenMP's own
-/// runtime is who complains of that.
+/// The threads of the outermost region in a value of `OMP_NUM_THREADS`; `None` for a syntax error, which
+/// OpenMP's runtime reports itself.
 pub fn omp_threads(text: &str) -> Option<u32> {
     let text = text.trim_start();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -356,7 +358,7 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// A processor list, or none.
+/// A processor list; `None` for an empty text.
 fn optional(text: &str) -> Result<Option<ProcessorList>, Error> {
     match text {
         "" => Ok(None),
@@ -364,7 +366,7 @@ fn optional(text: &str) -> Result<Option<ProcessorList>, Error> {
     }
 }
 
-/// A list of processors, which may be empty.
+/// A list of processors; an empty text is an empty set.
 fn excluded(text: &str) -> Result<CpuSet, Error> {
     match text {
         "" => Ok(CpuSet::new()),
@@ -372,20 +374,20 @@ fn excluded(text: &str) -> Result<CpuSet, Error> {
     }
 }
 
-/// The value of a row, and whether anybody set it.
+/// The value of a row, and whether the user set it.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// In our spelling.
+    /// The text of the value, in our spelling.
     pub text: &'a str,
-    /// Whether it is not the default.
+    /// Whether the value is not the default.
     pub is_set: bool,
 }
 
 impl Settings {
-    /// The settings that the rows of [`SETTINGS`] make, as `value` gives them by name.
+    /// Reads the settings from the rows of [`SETTINGS`]; `value` returns a row's value by its name.
     ///
     /// # Errors
-    /// The first row whose value its own check refuses.
+    /// The first row whose value has a syntax error.
     pub fn of_rows<'a>(value: impl Fn(&str) -> Given<'a>) -> Result<Self, Error> {
         let text = |name| value(name).text;
         let domain = value("pin_domain");

@@ -1,4 +1,4 @@
-//! What placing ranks warns of.
+//! The texts of warnings about settings that place ranks.
 
 use alloc::format;
 
@@ -6,58 +6,58 @@ use oxmpi_topo::CpuSet;
 
 use crate::placement::{Warning, WarningCode};
 
-/// A domain of `asked` processors, more than there are.
+/// A domain of `asked` processors, more than are allowed.
 pub(crate) fn clipped(asked: usize, allowed: &CpuSet) -> Warning {
     let count = allowed.len();
     let text = format!(
-        "a domain of {asked} processors was asked, {count} are allowed ({allowed}): each domain gets \
-         all of them; allow more processors (mask of the job) to insist"
+        "a domain size of {asked} processors exceeds the {count} that are allowed ({allowed}): each domain gets \
+         all of them; widen the job's affinity mask or reduce the size"
     );
     Warning::new(WarningCode::SizeClipped, [&asked, &count], text)
 }
 
-/// A mask of which nothing is left.
+/// A domain mask without allowed processors, which is left out.
 pub(crate) fn mask_elsewhere(mask: &CpuSet, allowed: &CpuSet) -> Warning {
     let text = format!(
-        "the domain mask of processors {mask} has none of those allowed ({allowed}) and is left out; \
-         allow them (mask of the job) to insist"
+        "the domain mask of processors {mask} has no allowed processor ({allowed} are allowed) and is ignored; \
+         widen the job's affinity mask or change the domain mask"
     );
     Warning::new(WarningCode::MaskElsewhere, [mask, allowed], text)
 }
 
-/// The same, where the rank of such a mask is not pinned.
-pub(crate) fn mask_of_nobody(mask: &CpuSet, everything: &CpuSet) -> Warning {
+/// A domain mask without processors of the machine, whose ranks are not pinned.
+pub(crate) fn mask_outside_machine(mask: &CpuSet, everything: &CpuSet) -> Warning {
     let text = format!(
-        "the domain mask {} names no processor of this machine ({everything}): its ranks may use all of them; \
-         give it some of these to insist",
+        "the domain mask {} has no processor of this machine ({everything}): its ranks may use all processors; \
+         change the mask to pin them",
         mask.mask()
     );
     Warning::new(WarningCode::MaskElsewhere, [mask, everything], text)
 }
 
-/// Processors of a list that are not there.
+/// Processors of a list that are not allowed, which are left out.
 pub(crate) fn not_allowed(outside: &CpuSet, allowed: &CpuSet) -> Warning {
     let text = format!(
-        "processors {outside} of the list are not allowed ({allowed} are) and are left out; \
-         allow them (mask of the job) to insist"
+        "processors {outside} of the list are not allowed ({allowed} are) and are ignored; \
+         widen the job's affinity mask or change the list"
     );
     Warning::new(WarningCode::NotAllowed, [outside, allowed], text)
 }
 
-/// The same, where they leave all ranks unpinned; `count` processors are there.
-pub(crate) fn nobody_pinned(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> Warning {
+/// Processors of a list at or above `count`, the number of allowed ones: no rank is pinned.
+pub(crate) fn list_outside_machine(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> Warning {
     let text = format!(
-        "processors {beyond} of the list are not below {count}, the number of those allowed ({allowed}): no rank is \
-         pinned; allow more (mask of the job) to insist"
+        "processors {beyond} of the list are not below {count}, the number of allowed processors ({allowed}): no rank is \
+         pinned; widen the job's affinity mask or change the list"
     );
     Warning::new(WarningCode::NotAllowed, [beyond, allowed], text)
 }
 
-/// An exclude list that leaves nothing.
+/// An exclude list with all allowed processors, which is ignored.
 pub(crate) fn all_excluded(allowed: &CpuSet, exclude: &CpuSet) -> Warning {
     let text = format!(
         "the exclude list {exclude} has all allowed processors ({allowed}) and is ignored; \
-         leave some out of it to insist"
+         remove some from the list"
     );
     Warning::new(WarningCode::AllExcluded, [exclude, allowed], text)
 }

@@ -1,4 +1,4 @@
-//! What is warned of before a job starts.
+//! Warnings about conflicts of a placement before a job starts.
 
 use oxmpi_pin::{Settings, Warning, WarningCode, conflicts, place};
 use oxmpi_topo::{CpuSet, Machine};
@@ -39,7 +39,7 @@ fn usual_settings_conflict_in_nothing() {
             "{settings:?} {ranks}"
         );
     }
-    // Each hardware thread is taken: no rank could do better.
+    // Each hardware thread is used: no other placement is better.
     assert_eq!(found(SMT, &Settings::default(), 8, None), []);
 }
 
@@ -72,17 +72,17 @@ fn ranks_share_a_processor() {
     let text = &warnings[0].text;
     assert!(
         text.starts_with(
-            "4 ranks on 2 processors: rank 2 shares 0 with rank 0, and others may do so;"
+            "4 ranks on 2 processors: rank 2 shares processors 0 with rank 0, and other ranks may share some, too;"
         ),
         "{text}"
     );
-    // Masks of the user's own, which leave processors idle.
+    // Masks from the user, which leave processors idle.
     let warnings = found("core:4 pu:1", &domain("[1,3,f]", "bunch"), 2, None);
     assert_eq!(codes(&warnings), [WarningCode::ProcessorShared]);
     assert!(
         warnings[0]
             .text
-            .contains("rank 1 shares 0 with rank 0, and others may do so while 2-3 stay idle")
+            .contains("rank 1 shares processors 0 with rank 0, and other ranks may share some, too, while 2-3 stay idle")
     );
 }
 
@@ -91,7 +91,7 @@ fn ranks_share_a_core_while_another_is_idle() {
     let warnings = found(SMT, &domain("1", "compact"), 2, None);
     assert_eq!(codes(&warnings), [WarningCode::SiblingShared]);
     assert_eq!(warnings[0].args, ["0", "1", "0-1", "2-3"]);
-    // The idle core is not ours: nothing to be done.
+    // The job may not use the idle core: no warning.
     let machine = Machine::from_synthetic(SMT).unwrap();
     let mask: CpuSet = "0-1".parse().unwrap();
     let placement = place(&machine, &domain("1", "compact"), Some(&mask), 2);
@@ -104,7 +104,7 @@ fn a_domain_reaches_over_the_border_of_a_numa_node() {
     let warnings = found(machine, &domain("3", "compact"), 2, None);
     assert_eq!(codes(&warnings), [WarningCode::DomainAcrossNuma]);
     assert_eq!(warnings[0].args, ["1", "3-5"]);
-    // Whole nodes are meant.
+    // Whole nodes are no conflict.
     let machine = "package:2 numa:2 core:2 pu:1";
     assert_eq!(found(machine, &domain("socket", "bunch"), 2, None), []);
 }
@@ -149,7 +149,7 @@ fn ranks_away_from_the_active_port_are_named() {
     let warnings = conflicts(&machine, &placement, None);
     assert_eq!(codes(&warnings), [WarningCode::FarFromRdma]);
     assert_eq!(warnings[0].args, ["0-1", "2-3"]);
-    // A port that is down carries nothing.
+    // A port that is down has no effect.
     let machine = with_rdma("1");
     assert_eq!(conflicts(&machine, &placement, None), []);
 }
@@ -179,8 +179,8 @@ fn the_default_and_lists_move_next_to_the_active_port() {
         ..Settings::default()
     };
     assert_eq!(cpus(&near, &asked, 2).0, "0-1|2-3");
-    // Who names a domain means its order.
+    // A domain from the user keeps its order.
     assert_eq!(cpus(&near, &domain("socket", "bunch"), 2).0, "0-1|2-3");
-    // A port that is down draws nobody.
+    // A port that is down has no effect.
     assert_eq!(cpus(&with_rdma("1"), &Settings::default(), 2).0, "0-1|2-3");
 }

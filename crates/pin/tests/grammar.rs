@@ -1,4 +1,4 @@
-//! What is read and what is refused.
+//! Which values of settings are accepted and which are refused.
 
 use oxmpi_pin::intel::{Domain, Layout, Order, Shape, Size};
 use oxmpi_pin::openmpi::BindTo;

@@ -1,11 +1,11 @@
-//! The rules of Intel MPI 2021, against what its launcher did.
+//! The rules of Intel MPI 2021, against recordings of its launcher.
 
 use std::collections::BTreeMap;
 
 use oxmpi_pin::{Compat, Settings, place};
 use oxmpi_topo::{CpuSet, Machine};
 
-/// Its first lines say what the columns are.
+/// The recordings; the first lines describe the columns.
 const ROWS: &str = include_str!("intel2021.txt");
 
 fn rows() -> impl Iterator<Item = Vec<&'static str>> {

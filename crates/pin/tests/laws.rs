@@ -1,4 +1,4 @@
-//! Laws of placement, on any machine, mask and setting.
+//! Properties of placement for any machine, mask and setting.
 
 use oxmpi_pin::intel::{Cell, Cells, Domain, Layout, Members, Order, ProcessorList, Shape, Size};
 use oxmpi_pin::openmpi::Mapping;
@@ -50,7 +50,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// One processor for each rank, of a kind and in some order; not by number.
+/// A list of processors of a kind in some order, not by number.
 fn lists() -> impl Strategy<Value = ProcessorList> {
     let sets = prop::sample::select(vec!["all", "allcores", "allsocks"]);
     let options = prop::sample::select(vec![
@@ -84,7 +84,7 @@ fn mappings() -> impl Strategy<Value = Mapping> {
     })
 }
 
-/// All that is not in [`settings`], and speaks of no number of a processor.
+/// The settings that [`settings`] leaves out and that name no processor by number.
 fn other_settings() -> impl Strategy<Value = Settings> {
     let list = lists().prop_map(|list| Settings {
         processors: Some(list),
@@ -103,7 +103,7 @@ fn masks() -> impl Strategy<Value = Option<CpuSet>> {
     )
 }
 
-/// The machine whose processor `n` is called `new[n]`.
+/// The machine whose processor `n` gets the number `new[n]`.
 fn renumbered(machine: &str, new: &[usize]) -> Machine {
     let indexes: Vec<String> = new.iter().map(ToString::to_string).collect();
     Machine::from_synthetic(&format!("{machine}(indexes={})", indexes.join(","))).unwrap()
@@ -211,7 +211,7 @@ proptest! {
 
     #[test]
     fn numbers_of_the_operating_system_do_not_matter(settings in prop_oneof![settings(), other_settings()].prop_filter("speaks of them", |settings| settings.order != Order::Range && settings.processors != Some(ProcessorList::Of(Members::all(Cells::Cores))) && !settings.domain.as_ref().is_some_and(|domain| domain.to_string().ends_with("platform"))), ranks in 1u32..30, new in Just((0..16).collect::<Vec<usize>>()).prop_shuffle()) {
-        // The tree is ordered by first processors: shuffle inside that order only.
+        // The tree is ordered by first processors: shuffle only within that order.
         let shape = "package:2 core:4 pu:2";
         let plain = place(&Machine::from_synthetic(shape).unwrap(), &settings, None, ranks);
         let machine = renumbered(shape, &new);

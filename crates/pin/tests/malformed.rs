@@ -1,5 +1,5 @@
-//! Every malformed value of the settings with which Intel MPI's launcher was observed: where it is wrong, and what would have
-//! been right.
+//! Every malformed value with which Intel MPI's launcher was observed: where it is wrong, and what is
+//! expected there.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use oxmpi_pin::{Compat, Settings};
 /// The observed settings, in columns with tabs between them.
 const ROWS: &str = include_str!("intel2021.txt");
 
-/// Under each value, carets and what is said.
+/// Each value with the expected carets and message below it.
 const EXPECTED: &str = include_str!("malformed.txt");
 
 #[test]
@@ -41,7 +41,7 @@ fn what_is_said_of_every_malformed_value() {
     );
 }
 
-/// The value, and under it carets and the message; `None` for one that reads.
+/// The value, and below it carets and the message; `None` if the value is accepted.
 fn said(name: &str, value: &str) -> Option<String> {
     let set = |other: &str| (other == name).then_some(value);
     let wrong = Settings::read(Compat::Documented, set).err()?;
@@ -51,7 +51,7 @@ fn said(name: &str, value: &str) -> Option<String> {
         panic!("{shown}");
     };
     let indent = " ".repeat(name.len() + 1);
-    // The text stands two columns to the right there.
+    // The text is indented by two columns there.
     let carets = &carets[2..];
     Some(format!("{name}={value}\n{indent}{carets} {message}\n"))
 }

@@ -1,4 +1,4 @@
-//! What is counted of a placement.
+//! The numbers that describe a placement.
 
 use oxmpi_pin::{Metrics, Settings, place};
 use oxmpi_topo::{Kind, Machine};
@@ -59,7 +59,7 @@ fn idle_processors_and_ranks_that_crowd_are_named() {
     assert_eq!(list.crowded, [0, 2]);
     assert_eq!(list.idle.to_string(), "1,3-15");
 
-    // All share all: nothing is idle, so nobody could move.
+    // All ranks share all processors: none is idle.
     let unpinned = metrics(&settings("off", "core", "bunch"), 3);
     assert!(unpinned.crowded.is_empty());
     assert_eq!(unpinned.across_numa, [0, 1, 2]);

@@ -1,4 +1,4 @@
-//! Teams of threads, against what OpenMP runtimes did.
+//! The threads of teams, against recordings of OpenMP runtimes.
 
 mod made_up;
 
@@ -11,7 +11,7 @@ fn text(json: &str) -> String {
     serde_json::from_str(json).unwrap()
 }
 
-/// The warnings of what a setting says, whatever the machine.
+/// The warnings about a setting that do not depend on the machine.
 const IN_THE_TEXT: [WarningCode; 9] = [
     WarningCode::ParameterInvalid,
     WarningCode::ParameterRepeated,
@@ -69,13 +69,13 @@ fn every_row_is_explained() {
             .map(|warning| warning.text.as_str())
             .collect();
         let mut theirs: Vec<String> = warnings.iter().map(|json| text(json)).collect();
-        // LLVM 15 brought these two words; what came before warns of them.
+        // These two words exist since LLVM 15; earlier runtimes warn of them.
         let too_new = |text: &String| {
             let is =
                 |word| *text == format!("KMP_AFFINITY: parameter invalid, ignoring \"{word}\".");
             *runtime == "libomp14" && (is("reset") || is("noreset"))
         };
-        // Each part that does not read is shown, with what would have been right.
+        // Each syntax error is shown, with what is expected there.
         let is_of_text = |warning: &&Warning| IN_THE_TEXT.contains(&warning.code);
         assert_eq!(
             team.hints.len(),

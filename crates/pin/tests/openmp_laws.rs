@@ -1,11 +1,11 @@
-//! Laws of placing threads, on any machine, mask and setting.
+//! Properties of thread placement for any machine, mask and setting.
 
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;
 
-/// Packages, cores in each and threads of each, with gaps in the packages' numbers; the processors are called `new[0]`,
-/// `new[1]` and so on, in the order of the tree.
+/// The number of packages, of cores in each and of threads in each, with gaps in the packages' numbers; the
+/// processors have the numbers `new[0]`, `new[1]` and so on, in the order of the tree.
 fn machine((packages, cores, threads): (usize, usize, usize), new: &[usize]) -> Machine {
     let record = |at: usize| {
         let (package, core, thread) = (at / threads / cores, at / threads % cores, at % threads);
@@ -26,7 +26,7 @@ fn in_order(shape: (usize, usize, usize)) -> Machine {
     machine(shape, &(0..27).collect::<Vec<_>>())
 }
 
-/// `KMP_AFFINITY` that does not speak of processors' numbers.
+/// Values of `KMP_AFFINITY` that name no processor by number.
 const SETTINGS: &str = "(granularity=(fine|core|socket|1|2|9|die|ll_cache),)?(nodups,)?\
     (compact|scatter|logical|physical|balanced|none)(,[0-4])?(,[0-9])?";
 
@@ -57,7 +57,7 @@ fn team(
 }
 
 proptest! {
-    /// Whatever placed a team, its list of places does it again.
+    /// A team's list of places gives the same team again.
     #[test]
     fn places_say_where_a_team_is(
         shape in shapes(),

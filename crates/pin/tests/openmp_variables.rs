@@ -1,4 +1,4 @@
-//! The variables beside `KMP_AFFINITY`, against what OpenMP runtimes did.
+//! The variables other than `KMP_AFFINITY`, against recordings of OpenMP runtimes.
 
 mod made_up;
 
@@ -8,13 +8,13 @@ use made_up::{machines, rows};
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 
-/// Its first lines say what the columns are.
+/// The recordings; the first lines describe the columns.
 const ROWS: &str = include_str!("openmp_variables.txt");
-/// And these.
+/// Recorded reports.
 const REPORTS: &str = include_str!("openmp_reports.txt");
 
-/// What libomp 14 does otherwise than 19, which is what we follow; what both refuse but the standard has; and a text of
-/// which both take the first half in silence.
+/// Recordings that are not followed: libomp 14 where it differs from 19; texts that both refuse but the
+/// standard allows; and a text of which both ignore the second half in silence.
 fn is_exception(
     runtime: &str,
     threads: &str,
@@ -39,7 +39,7 @@ fn is_exception(
 
 type Variables = BTreeMap<String, String>;
 
-/// What a runtime of today does under these variables.
+/// The team that current runtimes make of these variables.
 fn team(machine: &Machine, variables: &Variables, mask: &str, threads: &str) -> Team {
     let mask: Option<CpuSet> = (mask != "-").then(|| mask.parse().unwrap());
     let request = Request {

@@ -1,4 +1,4 @@
-//! Settings of threads that are wrong or hostile: what is told, and that it stays small.
+//! Wrong or hostile settings of threads: their warnings and hints, whose size is limited.
 
 use oxmpi_pin::WarningCode;
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
@@ -16,7 +16,7 @@ fn affinity(text: &str) -> Team {
     })
 }
 
-/// Each hint without its first line, so that the caret's place is checked, and what was expected.
+/// Each hint without its first line, to check the position of the caret and what is expected.
 fn assert_hint(team: &Team, expected: &str, shown: &str) {
     let [hint] = &team.hints[..] else {
         panic!("{team:?}");
@@ -190,7 +190,7 @@ fn machines_without_levels() {
     }
 }
 
-/// `!` takes places and processors out of a list: OpenMP has it, LLVM's runtimes have not.
+/// `!` removes places and processors from a list: OpenMP has it, LLVM's runtimes do not.
 #[test]
 fn exclusion() {
     let places = |text| {
@@ -210,7 +210,7 @@ fn exclusion() {
     assert_eq!(places("{0:4,!2},{4},{5}"), ["0-1,3", "4", "5"]);
 }
 
-/// By the standard a processor that is not there is left out, and no more.
+/// By the standard, only the missing processor is left out.
 #[test]
 fn places_beyond_the_mask() {
     let mask = "1,3-7".parse().unwrap();

@@ -1,4 +1,4 @@
-//! Placing by the options of Open MPI.
+//! Placement by the options of Open MPI.
 
 use oxmpi_pin::openmpi::Mapping;
 use oxmpi_pin::{Placement, Settings, WarningCode, place};
@@ -11,7 +11,7 @@ fn machine() -> Machine {
     Machine::from_synthetic(MACHINE).unwrap()
 }
 
-/// Options with `-` for what is not given.
+/// Options, with `-` for one that is not given.
 fn mapping(cpu_set: &str, map_by: &str, bind_to: &str) -> Mapping {
     Mapping {
         cpu_set: (cpu_set != "-").then(|| cpu_set.parse().unwrap()),
@@ -33,7 +33,7 @@ fn cpus(placement: &Placement) -> String {
 #[test]
 fn options_place_ranks() {
     for (cpu_set, map_by, bind_to, ranks, expected) in [
-        // Bound in the order of the machine.
+        // In the order of the machine.
         ("-", "-", "hwthread", 3, "0|4|1"),
         ("-", "-", "core", 3, "0,4|1,5|2,6"),
         ("-", "-", "socket", 3, "0-1,4-5|2-3,6-7|0-1,4-5"),
@@ -41,26 +41,26 @@ fn options_place_ranks() {
         ("-", "-", "l3cache", 2, "0-1,4-5|2-3,6-7"),
         ("-", "-", "numa", 1, "0-7"),
         ("-", "-", "none", 2, "0-7|0-7"),
-        // Parts in turn, and each time the next of what ranks are bound to.
+        // Parts in turn, each time with the next object that ranks are bound to.
         ("-", "socket", "core", 4, "0,4|2,6|1,5|3,7"),
         ("-", "socket", "hwthread", 5, "0|2|4|6|1"),
         ("-", "core", "hwthread", 5, "0|1|2|3|4"),
         ("-", "slot", "core", 2, "0,4|1,5"),
         ("-", "node", "core", 2, "0,4|1,5"),
-        // Bound to more than ranks are mapped by.
+        // Bound to a larger part than ranks are mapped by.
         ("-", "core", "socket", 3, "0-1,4-5|0-1,4-5|2-3,6-7"),
-        // Bound to what they are mapped by.
+        // Bound to the same part that ranks are mapped by.
         ("-", "hwthread", "-", 2, "0|4"),
         ("-", "core", "-", 2, "0,4|1,5"),
         ("-", "socket", "-", 2, "0-1,4-5|2-3,6-7"),
         ("-", "slot", "-", 2, "0,4|1,5"),
-        // Several parts each.
+        // Several parts for each rank.
         ("-", "socket:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
         ("-", "slot:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
         ("-", "slot:pe=3", "hwthread", 3, "0-1,4|2,5-6|0-1,4"),
         ("-", "socket:PE=3", "hwthread", 2, "0-1,4|2-3,6"),
         ("-", "core:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
-        // A set of logical numbers: the order of the machine counts, not that of typing.
+        // A set of logical numbers: the order of the machine counts, not that of the option.
         ("3,0-1", "-", "-", 4, "0|4|5|0"),
         ("3,0-1", "-", "core", 2, "0,4|5"),
         ("3,0-1", "-", "none", 1, "0,4-5"),

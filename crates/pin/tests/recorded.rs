@@ -1,4 +1,4 @@
-//! What Intel MPI 2021.12 did on machines where its rules and the document's say the same.
+//! Recordings of Intel MPI 2021.12 on machines where its rules agree with the reference.
 
 mod common;
 

@@ -4,8 +4,8 @@ use oxmpi_pin::openmp::{Dialect, Request, Team, bind};
 use oxmpi_topo::Machine;
 use oxmpi_topo::cpuid::Dump;
 
-/// The document's machine, as its processors tell of themselves: two packages, numbered 0 and 3, of two cores with
-/// `threads` hardware threads. The operating system counts packages first, then cores, then threads.
+/// The document's machine in cpuid's numbers: two packages, numbered 0 and 3, of two cores with `threads`
+/// hardware threads. The operating system counts packages first, then cores, then threads.
 fn machine(threads: u32) -> Machine {
     let mut dump = Dump::new();
     for cpu in 0..4 * threads {

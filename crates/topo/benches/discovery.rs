@@ -1,6 +1,6 @@
-//! How long /proc and /sys take to read: `cargo bench -p oxmpi-topo --bench discovery`. Every recorded machine is
-//! unpacked into a temporary directory and read from there, as it would be on the machine itself, and so is this
-//! machine. The largest, of 128 processors, must take less than 20 ms.
+//! How long reading /proc and /sys takes: `cargo bench -p oxmpi-topo --bench discovery`. Every recorded
+//! machine is unpacked into a temporary directory and read from there, and so is this machine. The limit for
+//! the largest, of 128 processors, is 20 ms.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use oxmpi_topo::Machine;

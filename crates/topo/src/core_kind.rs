@@ -1,27 +1,27 @@
-//! Kinds of cores, on machines where not all cores are alike.
+//! Kinds of cores of hybrid machines, such as performance and efficiency cores.
 
 use crate::cpuset::CpuSet;
 use crate::facts::Info;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Cores that are alike, on a hybrid machine. Fields are `None` where the source does not say.
+/// A set of cores that are alike, on a hybrid machine. Fields are `None` where the source has no information.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreKind {
-    /// Their processors.
+    /// The processors of these cores.
     pub cpus: CpuSet,
     /// The vendor's name of the kind, such as `IntelCore` and `IntelAtom`.
     pub name: Option<String>,
-    /// What the operating system says such a core can do, 1024 for the best core of the machine.
+    /// The capacity that the operating system reports, 1024 for the best core of the machine.
     pub capacity: Option<u32>,
-    /// A rank among the kinds: larger is faster and takes more power. Linux does not give one; who
-    /// writes XML files may.
+    /// A rank among the kinds: larger is faster and takes more power. Linux reports none; XML files may have
+    /// one.
     pub rank: Option<u32>,
-    /// Megahertz without boost.
+    /// The frequency without boost, in megahertz.
     pub base_mhz: Option<u32>,
-    /// Megahertz with boost.
+    /// The frequency with boost, in megahertz.
     pub max_mhz: Option<u32>,
-    /// What else the source says, in its order.
+    /// Further name-value pairs from the source, in its order.
     pub infos: Vec<Info>,
 }

@@ -1,16 +1,16 @@
-//! What the instruction cpuid says of a machine.
+//! Reads a machine's topology from the instruction cpuid.
 //!
-//! The registers come through [`Cpuid`]: from the processors themselves, each asked in its turn, or
-//! from a [`Dump`] of what they said once. One module for each matter, in the order of the data:
-//! one processor and which manual it follows (`processor`), the fields of its APIC id (`layout` reads them into `fields`,
-//! which takes the first that holds of `levels`, `amd` and `apic`), its `caches`, the type of its
-//! core (`hybrid`), and what all of them make up (`objects`).
+//! The registers come through [`Cpuid`]: from the running processors, each asked on itself, or from a
+//! recorded [`Dump`]. The modules in the order of the data: `processor` (one processor, and whose manual it
+//! follows), `layout` (reads the fields of its APIC id into `fields`, from the first source that applies of
+//! `levels`, `amd` and `apic`), `caches`, `hybrid` (the type of its core), and `objects` (makes the machine
+//! of all processors).
 //!
-//! Everything follows from two things: an APIC id, which is unique in the machine, and where its
-//! fields begin. Processors with the same upper bits share what those bits name: with all but the
-//! thread's field the core, with all but the thread's and the core's the next level, and so on.
+//! Everything follows from two facts: an APIC id, which is unique in the machine, and the bit positions of
+//! its fields. Processors with the same upper bits share an object: all but the thread's field name the core,
+//! all but the thread's and the core's field name the next level, and so on.
 //!
-//! No processor knows its memory, so there is one NUMA node, of 0 bytes.
+//! Cpuid has no information on memory, so there is one NUMA node of 0 bytes.
 //!
 //! hwloc 2.9 sees the same, with two differences: it asks fewer processors for leaves 1Fh and 80000026h
 //! and so knows fewer dies; and it takes the core numbers of AMD's leaf 8000001Eh, which on Hygon's
@@ -46,14 +46,14 @@ use objects::Member;
 use oxmpi_text::Span;
 use processor::{Highest, Processor};
 
-/// The registers that cpuid leaves behind.
+/// The registers after the instruction cpuid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Registers {
-    /// Register eax; before the instruction it held the leaf.
+    /// Register eax; before the instruction it holds the leaf.
     pub eax: u32,
     /// Register ebx.
     pub ebx: u32,
-    /// Register ecx; before the instruction it held the subleaf.
+    /// Register ecx; before the instruction it holds the subleaf.
     pub ecx: u32,
     /// Register edx.
     pub edx: u32,
@@ -66,28 +66,28 @@ impl From<[u32; 4]> for Registers {
     }
 }
 
-/// Processors that answer cpuid.
+/// Processors that execute cpuid, or a record of their answers.
 pub trait Cpuid {
-    /// The processors that answer, by the operating system's numbers.
+    /// The processors with answers, by the operating system's numbers.
     fn processors(&self) -> CpuSet;
 
-    /// What `cpu` answers to a leaf (eax) and a subleaf (ecx); `None` if that is not known. Only leaves
-    /// 0, 1 and 80000000h are asked for before the first processor has named the highest.
+    /// The answer of `cpu` to a leaf (eax) and a subleaf (ecx); `None` if it is not known. Only leaves 0, 1
+    /// and 80000000h are asked for before the first processor has named its highest leaves.
     fn leaf(&self, cpu: usize, leaf: u32, subleaf: u32) -> Option<Registers>;
 }
 
 impl Machine {
-    /// The machine of all processors that answer, each as it says itself: "global cpuid info".
+    /// The machine of all processors, each described by its own answers: "global cpuid info".
     ///
     /// # Errors
     ///
-    /// If no processor answers, if one has a number above [`LARGEST_CPU`](Self::LARGEST_CPU), does
-    /// not know leaves 0 and 1, or has the APIC id of another (as on a machine that pretends, or
-    /// when the thread that asked was moved).
+    /// If no processor answers; if one has a number above [`LARGEST_CPU`](Self::LARGEST_CPU), does not know
+    /// leaves 0 and 1, or has the same APIC id as another (on emulated machines, or when the asking thread
+    /// migrated).
     ///
     /// # Cost
     ///
-    /// About 20 questions to each processor.
+    /// About 20 leaves of each processor.
     pub fn from_cpuid(cpuid: &impl Cpuid) -> Result<Self, Error> {
         let cpus = cpuid.processors();
         let first = check(&cpus)?;
@@ -107,18 +107,18 @@ impl Machine {
         Ok(objects::machine(&members, Source::CpuidGlobal))
     }
 
-    /// The machine of the operating system's processors `cpus` if all are as the first that
-    /// answers, and numbered without gaps from thread to core to package: "local cpuid info".
+    /// The machine of the operating system's processors `cpus`, if all are like the first that answers and
+    /// numbered without gaps from thread to core to package: "local cpuid info".
     ///
-    /// It says how many threads and cores there are at most, and the newer leaves how many are on.
-    /// Leaf 1 alone, of older processors, cannot tell a second thread in each core that is switched
-    /// off from one that is not there, and not from one that is on: all are taken for not there.
+    /// Cpuid reports the maximum of threads and cores, and newer leaves the number that is enabled. Leaf 1
+    /// alone, of older processors, cannot tell whether each core's second thread is enabled, disabled or
+    /// missing: it is taken as missing.
     ///
     /// # Errors
     ///
-    /// If no processor answers or `cpus` is empty, or has a number above
-    /// [`LARGEST_CPU`](Self::LARGEST_CPU); or if the processor does not know leaves 0 and 1, or tells of
-    /// more processors in a part than numbers of that part have room for.
+    /// If no processor answers or `cpus` is empty, or has a number above [`LARGEST_CPU`](Self::LARGEST_CPU);
+    /// or if the processor does not know leaves 0 and 1, or reports more processors in a part than that
+    /// part's field can number.
     pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, Error> {
         let answering = cpuid.processors();
         let asked = check(&answering)?;
@@ -139,7 +139,7 @@ impl Machine {
     }
 }
 
-/// Refuses no processors and too large numbers; gives the first.
+/// Checks that there are processors and that their numbers are not too large; returns the first.
 fn check(cpus: &CpuSet) -> Result<usize, Error> {
     let first = cpus.first();
     let first = first.filter(|_| cpus.last() <= Some(Machine::LARGEST_CPU));
@@ -147,7 +147,7 @@ fn check(cpus: &CpuSet) -> Result<usize, Error> {
     first.ok_or_else(|| wrong(&format!("{cpus}"), expected))
 }
 
-/// An error about the whole of what was found.
+/// An error about the whole text `found`.
 fn wrong(found: &str, expected: &'static str) -> Error {
     Error::new(found, oxmpi_text::Error::new(Span::whole(found), expected))
 }

@@ -1,7 +1,6 @@
 //! A machine from the text of Linux's /proc/cpuinfo.
 //!
-//! The text has a record for each processor that runs, of lines `key : value`. Four of its keys say where the
-//! processor is:
+//! The text has a record for each online processor, with lines `key : value`. Four keys give its position:
 //!
 //! - `processor`, the operating system's number; `cpu number` in records without it, as on IBM Z;
 //! - `physical id`, the package, which has to be there;
@@ -9,11 +8,11 @@
 //! - `thread id`, the thread in the core. Threads without one get the smallest numbers that are free in their core, in
 //!   the order of their processors.
 //!
-//! A record ends at an empty line, or where the next processor begins: what `grep` keeps of the file still reads.
-//! Every other line is ignored, also those that only hint at the topology (`siblings`, `cpu cores`, `apicid`). The
-//! file says nothing of dies, caches and memory, so the machine has one NUMA node of unknown size. Kernels for ARM,
-//! POWER and RISC-V give no `physical id`; some numbered the cores of a package in each of its chips anew, so that two
-//! cores look like one with two threads.
+//! A record ends at an empty line, or where the next processor begins, so that the output of `grep` parses,
+//! too. All other lines are ignored, also those that only hint at the topology (`siblings`, `cpu cores`,
+//! `apicid`). The file has no dies, caches and memory, so the machine has one NUMA node of unknown size.
+//! Kernels for ARM, POWER and RISC-V write no `physical id`; some kernels restart core ids in each die of a
+//! package, so that two cores look like one with two threads.
 //!
 //! Source: the Intel C++ Compiler's documentation of `KMP_AFFINITY`, "Determining machine topology"; the functions
 //! `show_cpuinfo` of the kernel, for x86, IA-64 and s390.
@@ -34,10 +33,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use records::Record;
 
-/// The file that errors name.
+/// The name of the file in errors.
 const PATH: &str = "/proc/cpuinfo";
 
-/// Where one processor is, in the numbers of the file.
+/// The position of one processor, in the numbers of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Processor {
     cpu: usize,
@@ -46,14 +45,14 @@ struct Processor {
     thread: u32,
 }
 
-/// The processors in ascending order.
+/// Parses the processors, in ascending order.
 fn processors(text: &str) -> Result<Vec<Processor>, Error> {
     records::read(text)
         .and_then(number_threads)
         .map_err(|cause| Error::in_lines(text, cause).in_file(PATH))
 }
 
-/// Gives a number to each thread without one.
+/// Numbers the threads that have no `thread id`.
 fn number_threads(records: Vec<Record>) -> Result<Vec<Processor>, oxmpi_text::Error> {
     let mut taken: BTreeSet<(u32, u32, u32)> = BTreeSet::new();
     for record in &records {
@@ -91,7 +90,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// Names the line of a number that does not read or is given twice, of a processor above
+    /// Names the line of a number with a syntax error or given twice, of a processor above
     /// [`LARGEST_CPU`](Self::LARGEST_CPU), or of a processor without `physical id`.
     ///
     /// # Cost

@@ -1,7 +1,7 @@
-//! Sets of processor numbers, as large as they need to be.
+//! [`CpuSet`]: a set of processor numbers of any size.
 //!
-//! The same type holds numbers of NUMA nodes where a function says so. The written forms of a set (the kernel's
-//! lists and masks) are in [`text`].
+//! Some functions use it for numbers of NUMA nodes, and say so. [`text`] parses and prints sets as the
+//! kernel's lists and masks.
 
 pub mod text;
 
@@ -17,9 +17,9 @@ const BITS: usize = u64::BITS as usize;
 
 /// A set of numbers that the operating system gives to processors (or to NUMA nodes).
 ///
-/// There is no upper limit but memory: a set takes one bit per number up to its largest. Two sets with the same
-/// numbers are equal and hash alike, however they came to be. The order of two sets is that of their smallest
-/// differing number: the set that holds it comes first.
+/// A set takes one bit per number up to its largest; memory is the only limit. Sets with the same numbers are
+/// equal and have equal hashes. Sets are ordered by their smallest number that is in one of them only: the
+/// set with it is first.
 ///
 /// ```
 /// use oxmpi_topo::CpuSet;
@@ -56,7 +56,7 @@ impl CpuSet {
         set
     }
 
-    /// The set whose words are `words`, smallest numbers first.
+    /// The set with these words, smallest numbers first.
     pub(crate) fn from_words(words: Vec<u64>) -> Self {
         let mut set = Self { words };
         set.trim();
@@ -89,7 +89,7 @@ impl CpuSet {
         }
     }
 
-    /// Takes `number` out, if it is in.
+    /// Removes `number`, if the set has it.
     pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / BITS) {
             *word &= !(1 << (number % BITS));
@@ -104,7 +104,7 @@ impl CpuSet {
             .is_some_and(|word| word >> (number % BITS) & 1 == 1)
     }
 
-    /// How many numbers are in the set.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.words
             .iter()
@@ -112,7 +112,7 @@ impl CpuSet {
             .sum()
     }
 
-    /// Whether the set has no number.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -152,7 +152,7 @@ impl CpuSet {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
-    /// Word by word `op` of both, as far as the longer one reaches.
+    /// Applies `op` to both sets word by word, up to the end of the longer one.
     fn zip(&self, other: &Self, op: impl Fn(u64, u64) -> u64) -> Self {
         let word = |set: &Self, at: usize| set.words.get(at).copied().unwrap_or(0);
         let length = self.words.len().max(other.words.len());
@@ -235,7 +235,7 @@ impl Ord for CpuSet {
         match pairs.find(|(a, b)| a != b) {
             Some((a, b)) if a >> (a ^ b).trailing_zeros() & 1 == 1 => Ordering::Less,
             Some(_) => Ordering::Greater,
-            // The longer set has a number where the other has none.
+            // The longer set has a number where the other ends.
             None => other.words.len().cmp(&self.words.len()),
         }
     }
@@ -247,7 +247,7 @@ impl fmt::Debug for CpuSet {
     }
 }
 
-/// `$trait` for sets by value and by reference, as the words' `$op`.
+/// Implements `$trait` for sets by value and by reference, with `$op` on words.
 macro_rules! set_operator {
     ($trait:ident, $method:ident, $doc:literal, $op:expr) => {
         #[doc = $doc]

@@ -1,8 +1,9 @@
-//! Devices: bridges, PCI functions, and what the operating system makes of them.
+//! [`Device`]: a view of one I/O device of a machine, a bridge, a PCI function or a device of the operating
+//! system.
 //!
-//! Devices have no processors of their own. They form a forest beside the tree of objects: each root is attached to
-//! the object whose processors are nearest to it, [`Device::near`], and what hangs behind a bridge or belongs to a PCI
-//! function is inside that.
+//! Devices have no processors of their own. They form a forest beside the tree of objects: each root is
+//! attached to the object with the nearest processors, [`Device::near`]. Devices behind a bridge or of a PCI
+//! function are its children.
 
 use crate::facts::Info;
 use crate::facts::devices::DeviceEntry;
@@ -12,7 +13,7 @@ use core::fmt;
 
 pub use crate::facts::devices::{Behind, DeviceId, DeviceKind, Pci, PciAddress};
 
-/// One device of a [`Machine`]: a view that is copied freely.
+/// A view of one device of a [`Machine`]; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Device<'m> {
     pub(crate) machine: &'m Machine,
@@ -31,65 +32,67 @@ impl<'m> Device<'m> {
         }
     }
 
-    /// Its number in [`Machine::device`].
+    /// The device's number in [`Machine::device`].
     pub fn id(self) -> DeviceId {
         self.id
     }
 
-    /// What it is.
+    /// The device's kind.
     pub fn kind(self) -> DeviceKind {
         self.entry().facts.kind
     }
 
-    /// The operating system's name of it, such as `eth0`, `mlx5_0` or `card1`.
+    /// The operating system's name of the device, such as `eth0`, `mlx5_0` or `card1`.
     pub fn name(self) -> Option<&'m str> {
         self.entry().facts.name.as_deref()
     }
 
-    /// What it is more closely, in words of the source: `Disk`, `CUDA`, `NVMe`.
+    /// The subtype, in words of the source: `Disk`, `CUDA`, `NVMe`.
     pub fn subtype(self) -> Option<&'m str> {
         self.entry().facts.subtype.as_deref()
     }
 
-    /// Of a PCI function or a bridge on a PCI bus, what it says of itself.
+    /// The PCI address, ids and link, of a PCI function or a bridge on a PCI bus.
     pub fn pci(self) -> Option<Pci> {
         self.entry().facts.pci
     }
 
-    /// Of a bridge, what is behind it.
+    /// The domain and buses behind a bridge.
     pub fn behind(self) -> Option<&'m Behind> {
         self.entry().facts.behind.as_ref()
     }
 
-    /// What else the source says, in its order.
+    /// Further name-value pairs from the source, in its order.
     pub fn infos(self) -> &'m [Info] {
         &self.entry().facts.infos
     }
 
-    /// The object whose processors are nearest to it: the machine if all are equally near or the source does not say.
+    /// The object with the nearest processors: the machine if all are equally near or the source has no
+    /// information.
     pub fn near(self) -> Object<'m> {
         self.machine.object(self.entry().near)
     }
 
-    /// The device it is behind or belongs to; `None` for one attached directly to [`near`](Self::near).
+    /// The bridge or PCI function that the device is behind or part of; `None` for a root, attached to
+    /// [`near`](Self::near).
     pub fn parent(self) -> Option<Self> {
         self.entry().parent.map(|id| self.view(id))
     }
 
-    /// The devices around it, from its parent outwards.
+    /// The devices that contain it, from its parent outwards.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         core::iter::successors(self.parent(), |device| device.parent())
     }
 
-    /// The devices directly behind it or belonging to it.
+    /// The devices directly behind it or part of it.
     pub fn children(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         self.entry().children.iter().map(move |id| self.view(*id))
     }
 }
 
-/// The ways to find a device.
+/// Lookup of devices.
 impl Machine {
-    /// All devices in depth-first order, each before what is behind it.
+    /// All devices in depth-first order, each before its children.
     pub fn devices(&self) -> impl DoubleEndedIterator<Item = Device<'_>> + ExactSizeIterator {
         (0..self.devices.len() as u32).map(|id| Device {
             machine: self,
@@ -97,11 +100,11 @@ impl Machine {
         })
     }
 
-    /// The device of this number.
+    /// The device with this number.
     ///
     /// # Panics
     ///
-    /// If the number is of another machine, with more devices.
+    /// If the number is from another machine, with more devices.
     pub fn device(&self, id: DeviceId) -> Device<'_> {
         assert!(
             (id.0 as usize) < self.devices.len(),
@@ -114,8 +117,8 @@ impl Machine {
 }
 
 impl<'m> Object<'m> {
-    /// The devices attached to it directly: bridges, and devices of the system that are on no bus. What is behind them
-    /// is in [`Device::children`].
+    /// The roots of devices attached to the object directly: bridges, and devices of the system on no bus.
+    /// [`Device::children`] has the rest.
     pub fn devices(self) -> impl DoubleEndedIterator<Item = Device<'m>> + ExactSizeIterator {
         let machine = self.machine;
         let device = move |id: &DeviceId| Device { machine, id: *id };
@@ -132,7 +135,7 @@ impl PartialEq for Device<'_> {
 
 impl Eq for Device<'_> {}
 
-/// Kind, and the name or the address: `OpenFabrics mlx5_0`, `PCI 0000:3b:00.0`.
+/// The kind with the name or the address: `OpenFabrics mlx5_0`, `PCI 0000:3b:00.0`.
 impl fmt::Display for Device<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind())?;

@@ -1,12 +1,12 @@
-//! What was wrong with a text or a file that describes a machine.
+//! [`Error`]: a syntax error in a text or a file that describes a machine, with its position.
 
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::num::NonZero;
 use oxmpi_text::Span;
 
-/// A text, or a file of a machine, that does not read: which, where in it, and what would have been
-/// right. Shown with a caret under the place.
+/// A syntax error in a text or file that describes a machine: the file, the position, and what is expected
+/// there. Displayed with a caret under the position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     file: Option<String>,
@@ -25,8 +25,8 @@ impl Error {
         }
     }
 
-    /// An error in a text of many lines: of these only the one where `cause` begins is kept, with its number and
-    /// with blanks for tabs, which would not be shown.
+    /// An error in a text of many lines: keeps only the line where `cause` begins, with its number, and
+    /// blanks for tabs.
     pub(crate) fn in_lines(text: &str, cause: oxmpi_text::Error) -> Self {
         let before = text.get(..cause.span.start).unwrap_or(text);
         let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -49,8 +49,7 @@ impl Error {
         self
     }
 
-    /// The same, the file being in a directory: a recorded machine's. What is wrong with several files is of the
-    /// directory.
+    /// The same error with the file's name below `directory`, the directory of a recorded machine.
     #[cfg(feature = "std")]
     pub(crate) fn below(mut self, directory: &str) -> Self {
         match &mut self.file {
@@ -60,22 +59,23 @@ impl Error {
         self
     }
 
-    /// The file whose content was wrong, if the text came from one.
+    /// The file with the error, if the text is from a file.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The number of the line that was wrong, from 1, in a text of many lines.
+    /// The number of the line with the error, from 1, in a text of many lines.
     pub fn line(&self) -> Option<usize> {
         self.line.map(NonZero::get)
     }
 
-    /// The text that was read; of one with many lines the [`line`](Self::line), tabs as blanks.
+    /// The text with the error; of a text with many lines only the [`line`](Self::line), with blanks for
+    /// tabs.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The place in the text and what was expected there.
+    /// The position in the text, and what is expected there.
     pub fn cause(&self) -> oxmpi_text::Error {
         self.cause
     }
@@ -97,7 +97,7 @@ impl core::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {
-    //! Of a text with many lines only the wrong one is kept.
+    //! In a text with many lines, only the line with the error is kept.
 
     use super::Error;
     use alloc::string::ToString;

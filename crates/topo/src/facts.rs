@@ -1,4 +1,4 @@
-//! The facts of objects and devices as a machine stores them; views of them are in `object` and `device`.
+//! The data of objects as a machine stores them; `object` has the views.
 
 pub(crate) mod devices;
 
@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use devices::DeviceId;
 
-/// The facts of one object, as sources give them and as a machine stores them.
+/// The data of one object, as sources report them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) kind: Kind,
@@ -17,14 +17,14 @@ pub(crate) struct Facts {
     pub(crate) subtype: Option<String>,
     pub(crate) cache: Option<Cache>,
     pub(crate) local_memory: Option<u64>,
-    /// Of a PU, where the source numbers the threads of a core.
+    /// The number among the threads of a core, for a PU, if the source has one.
     pub(crate) thread: Option<u32>,
-    /// Of a NUMA node, the one nearest to the processors first.
+    /// The memory-side caches of a NUMA node, the nearest to the processors first.
     pub(crate) side_caches: Vec<Cache>,
     pub(crate) infos: Vec<Info>,
 }
 
-/// The place of one object in the arena.
+/// An object in the arena: its facts and its links to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) facts: Facts,
@@ -32,25 +32,25 @@ pub(crate) struct Entry {
     pub(crate) parent: Option<ObjectId>,
     pub(crate) children: Vec<ObjectId>,
     pub(crate) memory: Vec<ObjectId>,
-    /// The roots of the devices attached to it.
+    /// The roots of the devices attached to the object.
     pub(crate) devices: Vec<DeviceId>,
 }
 
-/// The number of an object in its machine: its place in depth-first order, 0 for the machine itself.
+/// The number of an object in its machine: its index in depth-first order, 0 for the machine itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub(crate) u32);
 
-/// Something that a source says of an object or a device, of which this crate makes nothing.
+/// A name-value pair about an object or a device, which this crate only passes on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Info {
-    /// What is told, such as `CPUModel`.
+    /// The name, such as `CPUModel`.
     pub name: String,
     /// The value as text.
     pub value: String,
 }
 
 impl Info {
-    /// A pair of name and value.
+    /// Makes a pair of name and value.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -59,18 +59,18 @@ impl Info {
     }
 }
 
-/// What is known of a cache.
+/// The size and shape of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cache {
-    /// Bytes; 0 if the source does not say.
+    /// Size in bytes; 0 if unknown.
     pub size: u64,
-    /// Bytes of a line.
+    /// Bytes of a cache line.
     pub line: Option<u32>,
     /// Ways of associativity.
     pub ways: Option<u32>,
-    /// Whether it holds instructions as well as data; false if the source does not say.
+    /// Whether the cache holds instructions as well as data; false if unknown.
     pub unified: bool,
-    /// Whether it holds all that the caches inside it hold.
+    /// Whether the cache holds all that the caches inside it hold.
     pub inclusive: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! The last resort: a machine of which nothing is known but the numbers of its processors.
+//! The flat machine, the last resort: a package of one core for each processor number.
 //!
 //! Source: the Intel C++ Compiler's documentation of `KMP_AFFINITY`, "Determining machine topology".
 
@@ -19,7 +19,8 @@ impl Machine {
     /// A machine where processor N of `processors` is package N, with one core of one thread, and one NUMA node of
     /// unknown size is the memory of all. One of the [`notes`](Self::notes) warns that this is assumed.
     ///
-    /// Of the empty set it has the processor 0; processors above [`LARGEST_CPU`](Self::LARGEST_CPU) are left out.
+    /// For the empty set, the machine has processor 0; processors above [`LARGEST_CPU`](Self::LARGEST_CPU)
+    /// are left out.
     pub fn flat(processors: &CpuSet) -> Self {
         let mut all = processors & &CpuSet::range(0, Self::LARGEST_CPU + 1);
         if all.is_empty() {
@@ -40,7 +41,7 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
-    //! Every processor is alone, and the warning comes once.
+    //! Every processor is a package, and there is one warning.
 
     use crate::cpuset::CpuSet;
     use crate::kind::Kind;

@@ -1,10 +1,10 @@
-//! The machine as the system's hwloc sees it.
+//! Reads the machine from the system's hwloc library.
 //!
-//! The package `hwloc2` gives objects, processor sets and caches, and no more: not which caches are
-//! [unified](crate::Cache::unified), not the memory of NUMA nodes, not distances or devices; instruction caches stay
-//! filtered out, as hwloc does unless told otherwise. NUMA nodes are read from the PUs, each of which names its own:
-//! a node that is near to none is left out, and one without memory is there, but not allowed.
-//! hwloc heeds its environment (`HWLOC_XMLFILE`, `HWLOC_SYNTHETIC`), so the machine may be another than this one.
+//! The package `hwloc2` gives objects, processor sets and caches only: not which caches are
+//! [unified](crate::Cache::unified), nor the memory of NUMA nodes, distances or devices; hwloc filters
+//! instruction caches by default. NUMA nodes are read from the PUs, each of which names its own: a node near
+//! no PU is left out, and a node without memory is there, but not allowed. hwloc honours its environment
+//! (`HWLOC_XMLFILE`, `HWLOC_SYNTHETIC`), so the machine may be a different one than the running.
 //!
 //! Source: the documentation of hwloc 2.9.
 
@@ -19,16 +19,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use hwloc2::{Bitmap, CpuBindFlags, ObjectType, Topology, TopologyFlag, TopologyObject};
 
-/// hwloc's number of what the operating system does not number.
+/// hwloc's number for objects that the operating system does not number.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Machine {
-    /// The machine that the system's [hwloc](crate::hwloc) describes, with the processors that this process may not use;
-    /// `None` if hwloc fails, which gives no reason.
+    /// The machine that the system's [hwloc](crate::hwloc) describes, including processors that this process
+    /// may not use; `None` if hwloc fails, which it does without a reason.
     ///
     /// # Cost
     ///
-    /// hwloc discovers the machine twice: once with everything, once for what is allowed.
+    /// hwloc discovers the machine twice: once with everything, once for the allowed processors.
     pub fn from_hwloc() -> Option<Self> {
         let everything = Topology::with_flags(vec![TopologyFlag::IncludeDisallowed])?;
         let allowed = Topology::new()?;
@@ -52,14 +52,15 @@ impl Machine {
     }
 }
 
-/// Adds what is at `object` and inside it, and the processors of each NUMA node by its number.
+/// Adds `object` and all objects inside it to `facts`, and the processors of each NUMA node to `nodes`, by
+/// its number.
 fn read(object: &TopologyObject, facts: &mut Vec<Facts>, nodes: &mut BTreeMap<u32, CpuSet>) {
     let cpus = set(object.cpuset());
     if let Some(kind) = kind(object.object_type()) {
         let os = Some(object.os_index()).filter(|os| *os != UNKNOWN);
-        let mut one = Facts::new(kind, os, cpus.clone());
-        one.cache = one.cache.map(|_| cache(object));
-        facts.push(one);
+        let mut new = Facts::new(kind, os, cpus.clone());
+        new.cache = new.cache.map(|_| cache(object));
+        facts.push(new);
     }
     if matches!(object.object_type(), ObjectType::PU) {
         for node in &set(object.nodeset()) {
@@ -72,7 +73,7 @@ fn read(object: &TopologyObject, facts: &mut Vec<Facts>, nodes: &mut BTreeMap<u3
     }
 }
 
-/// Ours of hwloc's types; `None` for those that are no place of processors, and for the machine.
+/// The kind of an hwloc type; `None` for types that contain no processors, and for the machine.
 fn kind(hwlocs: ObjectType) -> Option<Kind> {
     Some(match hwlocs {
         ObjectType::Group => Kind::Group,
@@ -92,7 +93,7 @@ fn kind(hwlocs: ObjectType) -> Option<Kind> {
     })
 }
 
-/// Size and shape; hwloc says 0 or -1 of what it does not know, or of a cache of which all is one set.
+/// The size and shape of a cache; hwloc has 0 or -1 for unknown values, and for fully associative caches.
 fn cache(object: &TopologyObject) -> Cache {
     let mut cache = Cache::default();
     if let Some(hwlocs) = object.cache_attributes() {
@@ -104,7 +105,7 @@ fn cache(object: &TopologyObject) -> Cache {
     cache
 }
 
-/// The numbers in a set of hwloc's, up to [`Machine::LARGEST_CPU`]: hwloc's sets may be infinite.
+/// The numbers in an hwloc set up to [`Machine::LARGEST_CPU`]: hwloc's sets may be infinite.
 fn set(bitmap: Option<Bitmap>) -> CpuSet {
     let Some(bitmap) = bitmap else {
         return CpuSet::new();

@@ -1,4 +1,4 @@
-//! The description of a machine that a user names, told apart by itself.
+//! Reads the machine that a user's argument names: recognises directories, files and synthetic strings.
 //!
 //! | what is named | is |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | a file that exists, or `-` for standard input | by its content [hwloc's XML](crate::xml), a [recording in one text](crate::linux::Recording), a text of [/proc/cpuinfo](crate::cpuinfo), or a line with a [synthetic string](crate::synthetic) |
 //! | anything else | a [synthetic string](crate::synthetic) |
 //!
-//! XML needs the feature `xml`. What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB
-//! long, folders on top are at most four.
+//! XML needs the feature `xml`. An existing file has precedence: a file named `4` is read even without `./`.
+//! A text is at most 64 MiB long, and a recording is at most four folders deep.
 
 mod error;
 
@@ -28,13 +28,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest text that is read, in bytes. The XML of a machine of 8,192 processors is a third of it.
+/// The longest text that is read, in bytes. The XML of 8,192 processors takes a third of it.
 pub const LONGEST_TEXT: u64 = 64 << 20;
 
-/// The most folders on top of a recorded machine.
+/// The most folders around a recorded machine.
 const MOST_FOLDERS: usize = 4;
 
-/// What describes a machine.
+/// The form of a description of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -53,7 +53,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What a directory with entries of these names is; `None` if nothing of the kind.
+    /// The form of a directory with entries of these names; `None` if they do not describe a machine.
     pub fn of_directory<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut dumps = false;
         for name in names {
@@ -65,8 +65,8 @@ impl Form {
         dumps.then_some(Self::CpuidDumps)
     }
 
-    /// What a text with this content is, as far as can be seen without reading it: what begins with `<` is XML, with
-    /// `/` a recording, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable
+    /// The form of a text, from a look at its content: text that begins with `<` is XML, with `/` a
+    /// recording; lines with keys such as `processor` are a cpuinfo file; otherwise, one line of printable
     /// characters is a synthetic string. `None` for anything else.
     pub fn of_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -88,20 +88,20 @@ impl Form {
     }
 }
 
-/// Whether a file of this name is that of a processor: `pu0`.
+/// Whether a file name is that of a processor's dump: `pu0`.
 fn is_dump(name: &str) -> bool {
     let digits = name.strip_prefix("pu").unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 impl Machine {
-    /// The machine that `input` names: a directory, a file, `-` for standard input, or a synthetic string; see
-    /// [`input`](crate::input) for how they are told apart.
+    /// The machine that `input` names: a directory, a file, `-` for standard input, or a synthetic string;
+    /// see [`input`](crate::input) for how these are recognised.
     ///
     /// # Errors
     ///
-    /// Says why the file or directory cannot be read, what it should have held, or where in it the mistake is; for
-    /// what is neither a file nor a synthetic string, both reasons.
+    /// Says why the file or directory cannot be read, what it should contain, or where the syntax error is;
+    /// for an input that is neither a file nor a synthetic string, both reasons.
     pub fn from_input(input: &str) -> Result<Self, Error> {
         if input == "-" {
             let text = text(io::stdin().lock(), input)?;
@@ -118,11 +118,11 @@ impl Machine {
         }
     }
 
-    /// The machine that a text describes. `name` is what errors call the text, such as the file's name.
+    /// The machine that a text describes. Errors call the text `name`, such as the file's name.
     ///
     /// # Errors
     ///
-    /// Names the place in the text and what would have been right there.
+    /// The position in the text, and what is expected there.
     pub fn from_text(text: &str, name: &str) -> Result<Self, Error> {
         let machine = match Form::of_text(text) {
             #[cfg(feature = "xml")]
@@ -153,7 +153,7 @@ impl Machine {
     }
 }
 
-/// The directory that holds a machine, at `path` or under folders on top of it, and what it is.
+/// Finds the directory of a machine, at `path` or inside folders around it, and its form.
 fn find(path: &Path) -> Result<(PathBuf, Form), Error> {
     let mut inner = path.to_path_buf();
     for _ in 0..=MOST_FOLDERS {
@@ -181,7 +181,7 @@ fn names(directory: &Path) -> Result<Vec<String>, Error> {
     names.collect::<io::Result<_>>().map_err(unreadable)
 }
 
-/// Reads a text of bounded length; what is not UTF-8 in it is replaced.
+/// Reads a text of bounded length; bytes that are not UTF-8 are replaced.
 fn text(from: impl Read, name: &str) -> Result<String, Error> {
     let mut bytes = Vec::new();
     from.take(LONGEST_TEXT + 1)

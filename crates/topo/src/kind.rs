@@ -1,25 +1,26 @@
-//! The kinds of objects a machine is made of, with the names that users of hwloc and lstopo know.
+//! [`Kind`]: the kinds of objects of a machine, with the names of hwloc and lstopo.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// A kind of object, from the whole machine down to one processor.
+/// A kind of object, from the machine down to one processor.
 ///
-/// The order is that of nesting: where two objects cover the same processors, the smaller kind contains the larger.
+/// The order is that of nesting: of two objects with the same processors, the smaller kind contains the
+/// larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The whole: one per machine, the root of its tree.
+    /// The whole machine: one for each tree, its root.
     Machine,
-    /// Objects that belong together without a name of their own, for example the processors of a NUMA node that are
+    /// A group of objects without a kind of its own, for example the processors of a NUMA node that are
     /// neither a package nor those of a cache.
     Group,
-    /// What sits in one socket.
+    /// A processor package, the content of one socket.
     Package,
-    /// One of several chips in a package.
+    /// One of several dies in a package.
     Die,
-    /// Memory that its processors reach at equal cost. NUMA nodes are not between other objects: each is attached to
-    /// the object with the same processors, see [`Object::memory`](crate::Object::memory).
+    /// Memory that its processors reach at equal cost. NUMA nodes are not part of the nesting: each is
+    /// attached to the object with the same processors, see [`Object::memory`](crate::Object::memory).
     Numa,
     /// Cache of level 5, for data or unified.
     L5,
@@ -37,13 +38,13 @@ pub enum Kind {
     L1,
     /// Instruction cache of level 1.
     L1i,
-    /// What runs one instruction stream, or several that share its units.
+    /// A core: the execution units that its hardware threads share.
     Core,
-    /// Processing unit: a hardware thread, what the operating system calls a processor.
+    /// Processing unit: a hardware thread, which the operating system calls a processor.
     Pu,
 }
 
-/// Name in lstopo, and words that mean the same in settings and synthetic strings.
+/// The name in lstopo, and other words for it in settings and synthetic strings.
 type Names = (Kind, &'static str, &'static [&'static str]);
 
 const NAMES: [Names; Kind::COUNT] = [
@@ -65,7 +66,7 @@ const NAMES: [Names; Kind::COUNT] = [
 ];
 
 impl Kind {
-    /// How many kinds there are.
+    /// The number of kinds.
     pub(crate) const COUNT: usize = 15;
 
     /// Every kind, from the outermost to the innermost.
@@ -78,14 +79,15 @@ impl Kind {
         NAMES[self as usize].1
     }
 
-    /// The cache of this level: for instructions, or for data and unified ones; `None` where there is no such kind.
+    /// The kind of a cache of this level: for instructions, or for data and unified; `None` if there is no
+    /// such kind.
     pub fn cache(level: u32, instructions: bool) -> Option<Self> {
         Self::all().find(|kind| {
             kind.cache_level() == Some(level) && kind.holds_instructions_only() == instructions
         })
     }
 
-    /// The level of a cache, 1 next to the core; `None` for what is no cache.
+    /// The level of a cache, 1 next to the core; `None` for other kinds.
     pub fn cache_level(self) -> Option<u32> {
         match self {
             Self::L1 | Self::L1i => Some(1),
@@ -97,12 +99,12 @@ impl Kind {
         }
     }
 
-    /// Whether this is a cache.
+    /// Whether the kind is a cache.
     pub fn is_cache(self) -> bool {
         self.cache_level().is_some()
     }
 
-    /// Whether this is an instruction cache.
+    /// Whether the kind is an instruction cache.
     pub fn holds_instructions_only(self) -> bool {
         matches!(self, Self::L1i | Self::L2i | Self::L3i)
     }
@@ -114,7 +116,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A word that names no kind.
+/// A word that is not the name of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownKind;
 
@@ -129,8 +131,8 @@ impl fmt::Display for UnknownKind {
 
 impl core::error::Error for UnknownKind {}
 
-/// Reads a name as hwloc does: in any case, `Socket` for `Package` and `Node` for `NUMANode`, and cut after two
-/// letters or more (`pack`, `numa`, `l2`).
+/// Parses a name as hwloc does: in any case, `Socket` for `Package` and `Node` for `NUMANode`, and
+/// abbreviated to two letters or more (`pack`, `numa`, `l2`).
 impl FromStr for Kind {
     type Err = UnknownKind;
 

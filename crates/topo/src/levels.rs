@@ -1,4 +1,4 @@
-//! The levels of a machine as hwloc counts them.
+//! Computes the levels of a machine as hwloc numbers them.
 
 use crate::facts::ObjectId;
 use crate::kind::Kind;
@@ -9,18 +9,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Machine {
-    /// The levels of the tree from the outermost, each all objects that stand on it in the order of the tree: one for each
-    /// kind, where groups are of one kind if they have the same [subtype](Object::subtype) and none is inside another. NUMA
-    /// nodes are on no level.
+    /// The levels of the tree from the outermost, each with its objects in the order of the tree. There is
+    /// one level for each kind; groups are on one level if they have the same [subtype](Object::subtype) and
+    /// none is inside another. NUMA nodes are on no level.
     ///
-    /// A level stands above another if one of its objects holds one of the other's. What is missing somewhere, as a cache in
-    /// one package of two, leaves the rest of its level where it is.
+    /// A level is above another if one of its objects contains one of the other's. An object that is missing
+    /// somewhere, such as a cache in one of two packages, does not move the rest of its level.
     ///
     /// # Cost
     ///
     /// A walk over the whole machine for each level.
     ///
-    /// Source: `hwloc_connect_levels` of hwloc 2.9, whose `depth` is the place in this list.
+    /// Source: `hwloc_connect_levels` of hwloc 2.9, whose `depth` is the index in this list.
     pub fn levels(&self) -> Vec<Vec<Object<'_>>> {
         let mut levels = Vec::new();
         let mut front = vec![self.root()];
@@ -50,15 +50,15 @@ impl Machine {
     }
 }
 
-/// The numbers of groups, which hwloc counts on each of their levels.
+/// The numbers of groups: hwloc numbers those of each level of groups separately.
 pub(crate) struct Groups(BTreeMap<ObjectId, GroupNumber>);
 
-/// Where a group stands among all.
+/// The position of a group among all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupNumber {
-    /// Which of the levels of groups it is on, 0 for the outermost.
+    /// The index among the levels of groups, 0 for the outermost.
     pub(crate) level: u32,
-    /// Its place on this level.
+    /// The index of the group on this level.
     pub(crate) logical: u32,
 }
 
@@ -83,13 +83,13 @@ impl Groups {
         )
     }
 
-    /// `None` for what is no group.
+    /// The number of a group; `None` for other objects.
     pub(crate) fn number(&self, object: Object<'_>) -> Option<GroupNumber> {
         self.0.get(&object.id()).copied()
     }
 }
 
-/// Whether both may stand on one level.
+/// Whether both objects may be on one level.
 fn alike(a: Object<'_>, b: Object<'_>) -> bool {
     a.kind() == b.kind() && (a.kind() != Kind::Group || a.subtype() == b.subtype())
 }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_level_with_gaps_stays_one_level() {
-        // The cores of package 0 are without their cache, and its second core is offline.
+        // The cores of package 0 have no L2 cache, and its second core is offline.
         let machine = Machine::from_synthetic("package:2 l2:2 core:1 pu:1").unwrap();
         let mut tree = crate::tree::Tree::of(&machine);
         for cache in core::mem::take(&mut tree.children[0].children) {

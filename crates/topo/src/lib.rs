@@ -1,4 +1,5 @@
-//! Machine topology as data: sets of processors, and a machine as a tree of such sets.
+//! The topology of a machine as data: [`CpuSet`], and [`Machine`], a tree of objects that each have a set of
+//! processors.
 //!
 //! ```
 //! use oxmpi_topo::{Kind, Machine};
@@ -13,8 +14,8 @@
 //! # Ok::<(), oxmpi_topo::Error>(())
 //! ```
 //!
-//! The crate is pure: it makes no system call. It binds no process (`oxmpi-pin` says where ranks go, the runtime puts
-//! them there) and measures nothing.
+//! Without the features `std` and `hwloc`, the crate makes no system call. It binds no process (`oxmpi-pin`
+//! computes placements, the runtime applies them) and measures nothing.
 
 #![no_std]
 #![forbid(unsafe_code)]

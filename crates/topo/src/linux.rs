@@ -1,10 +1,11 @@
-//! Linux's own description of a machine, in /proc and /sys.
+//! Reads a machine from Linux's /proc and /sys.
 //!
-//! Files are read through [`Files`], so that a recorded machine reads like this one. One module for
-//! each source of facts: which processors run (`cpus`), packages, dies, clusters and cores (`topology`), `caches`,
-//! `numa` with the sorts of memory (`tiers`), `core_kinds`, `devices` (on `pci` buses and by `classes`), what else is
-//! told (`infos`), and what this process may use (`allowed`). A file that is missing, as many are on old kernels, small machines and in containers, means one fact
-//! less; a file that says what it cannot say is an error with its name.
+//! Files are read through [`Files`], so that a recorded machine is read like the running one. There is a
+//! module for each source of facts: online processors (`cpus`), packages, dies, clusters and cores
+//! (`topology`), `caches`, `numa` with kinds of memory (`tiers`), `core_kinds`, `devices` (on `pci` buses and
+//! by `classes`), names and versions (`infos`), and what this process may use (`allowed`). A missing file,
+//! which is usual on old kernels, small machines and in containers, leaves out a fact; a file with invalid
+//! content is an error that names it.
 //!
 //! Source: the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and
 //! sysfs-devices-node; proc(5), cpuset(7), cgroups(7); and what hwloc 2.9 makes of its recorded
@@ -44,25 +45,24 @@ use crate::tree::Tree;
 use alloc::vec::Vec;
 use read::Reader;
 
-/// The folder with a folder `nodeN` for each NUMA node.
+/// The directory with a directory `nodeN` for each NUMA node.
 const NODES: &str = "/sys/devices/system/node";
 
 impl Machine {
-    /// The machine that /proc and /sys under `files` describe: all processors that run, also those
-    /// that this process may not use, see [`allowed`](Self::allowed),
-    /// [`default_view`](Self::default_view) and [`bound`](Self::bound).
+    /// The machine that /proc and /sys under `files` describe: all online processors, also those that this
+    /// process may not use, see [`allowed`](Self::allowed), [`default_view`](Self::default_view) and
+    /// [`bound`](Self::bound).
     ///
-    /// Without any file it is one processor.
+    /// Without any file, the machine has one processor.
     ///
     /// # Errors
     ///
-    /// Names the file whose content does not read, or that has a processor above
-    /// [`LARGEST_CPU`](Self::LARGEST_CPU).
+    /// Names the file with invalid content, or with a processor above [`LARGEST_CPU`](Self::LARGEST_CPU).
     ///
     /// # Cost
     ///
-    /// Opens up to 30 small files for each core and ten for each PCI function, each in some microseconds: the benchmark
-    /// `discovery` measures it.
+    /// Opens up to 30 small files for each core and ten for each PCI function, a few microseconds each; the
+    /// benchmark `discovery` measures it.
     pub fn from_linux(files: &impl Files) -> Result<Self, Error> {
         let files = Reader::new(files);
         let cpus = cpus::read(&files)?;

@@ -1,4 +1,4 @@
-//! A whole machine: the arena of its objects and devices.
+//! [`Machine`]: the arena of a machine's objects and devices.
 
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
@@ -12,12 +12,12 @@ use alloc::vec::Vec;
 
 /// A machine: a tree of objects, each with the set of its processors.
 ///
-/// Children are disjoint, lie within their parent, and stand in the order of their first processors. NUMA nodes are
-/// not between other objects, since a cache may be larger or smaller than a node: each is *attached* to an object
-/// ([`Object::memory`](crate::Object::memory)), as hwloc does since version 2.
+/// Children are disjoint, inside their parent, and in the order of their first processors. NUMA nodes are not
+/// part of the nesting, since a cache may be larger or smaller than a node: each is *attached* to an object
+/// ([`Object::memory`](crate::Object::memory)), as in hwloc since version 2.
 ///
-/// Two machines are equal if their sources say the same of them; which [sources](Self::source) these are, and their
-/// [notes](Self::notes), do not count.
+/// Machines are equal if their sources report the same facts; the [sources](Self::source) themselves and the
+/// [notes](Self::notes) do not count.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) entries: Vec<Entry>,
@@ -68,13 +68,13 @@ impl PartialEq for Machine {
 impl Eq for Machine {}
 
 impl Machine {
-    /// The largest number that a processor of a machine may have, as in Linux.
+    /// The largest number of a processor, as in Linux.
     pub const LARGEST_CPU: usize = 8191;
 
-    /// The largest number that a NUMA node may have, as in Linux.
+    /// The largest number of a NUMA node, as in Linux.
     pub const LARGEST_NUMA: usize = 1023;
 
-    /// The most objects that a machine may have, and the most devices.
+    /// The most objects of a machine, and the most devices.
     pub const MOST_OBJECTS: usize = 1 << 17;
 
     pub(crate) fn empty(source: Source) -> Self {
@@ -109,7 +109,7 @@ impl Machine {
         id
     }
 
-    /// Gives NUMA nodes their logical numbers as hwloc does: those inside an object before those attached to it.
+    /// Numbers NUMA nodes logically, as hwloc does: those inside an object before those attached to it.
     pub(crate) fn number_nodes(&mut self) {
         let mut nodes = Vec::new();
         self.nodes_below(ObjectId(0), &mut nodes);
@@ -146,50 +146,50 @@ impl Machine {
         id
     }
 
-    /// The kinds of cores, where the source tells of more than one or says something about the only one: disjoint, in
-    /// the source's order.
+    /// The kinds of cores, if the source reports several or details of the only one: disjoint, in the
+    /// source's order.
     pub fn core_kinds(&self) -> &[CoreKind] {
         &self.core_kinds
     }
 
-    /// Matrices of distances. The first between NUMA nodes is the operating system's, if it gives one.
+    /// Matrices of distances. The operating system's, if any, is the first between NUMA nodes.
     pub fn distances(&self) -> &[Distances] {
         &self.distances
     }
 
-    /// Where the description came from.
+    /// The source of the description.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// The processors in the tree: those that run.
+    /// The online processors, which are those of the tree.
     pub fn online(&self) -> &CpuSet {
         &self.entries[0].facts.cpus
     }
 
-    /// Processors that are there but switched off; they are not in the tree.
+    /// The offline processors; they are not in the tree.
     pub fn offline(&self) -> &CpuSet {
         &self.offline
     }
 
-    /// The processors that the administrator's control groups let this process use; all where there are none.
+    /// The processors that control groups let this process use; all if there are no control groups.
     pub fn allowed(&self) -> &CpuSet {
         &self.allowed
     }
 
-    /// The numbers of the NUMA nodes whose memory the control groups let this process use.
+    /// The numbers of the NUMA nodes whose memory control groups let this process use.
     pub fn allowed_memory(&self) -> &CpuSet {
         &self.allowed_memory
     }
 
-    /// The processors that the process which read the machine was bound to, where the source says it: never more than
+    /// The affinity mask of the process that read the machine, if the source has it: never more than
     /// [`allowed`](Self::allowed), less after `taskset` or under a batch system.
     pub fn bound(&self) -> Option<&CpuSet> {
         self.bound.as_ref()
     }
 
-    /// What the source said that does not fit the rest and was left out, and what was assumed where it says nothing, a
-    /// sentence each.
+    /// A sentence for each contradiction in the source that was left out, and for each assumption in place of
+    /// missing facts.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)
     }

@@ -1,5 +1,5 @@
-//! What is near what: common ancestors, distances, the nearest memory, cache and device, and whether a machine is the same
-//! everywhere.
+//! Nearness of objects: common ancestors, distances, the nearest memory, cache and device; and whether a
+//! machine is uniform.
 
 use crate::device::Device;
 use crate::distances::End;
@@ -10,7 +10,7 @@ use crate::object::Object;
 use core::iter;
 
 impl<'m> Object<'m> {
-    /// The smallest object that is around both, or one of the two if it is around the other.
+    /// The smallest object that contains both, or one of the two if it contains the other.
     ///
     /// # Panics
     ///
@@ -20,7 +20,8 @@ impl<'m> Object<'m> {
             core::ptr::eq(self.machine, other.machine),
             "{self} and {other} of different machines"
         );
-        // An object's number is larger than those of all around it, so the deeper or later one goes up.
+        // An object's number is larger than those of its ancestors, so the one with the larger number goes
+        // up.
         let (mut one, mut two) = (self, other);
         while one.id != two.id {
             let later = if one.id > two.id { &mut one } else { &mut two };
@@ -32,9 +33,9 @@ impl<'m> Object<'m> {
         one
     }
 
-    /// Steps in the tree from one object to another, up to their common ancestor and down: 0 to itself, 2 to a sibling.
-    /// Symmetric, and never longer than a way over a third object. Levels count that are there, so compare it within one
-    /// machine only.
+    /// The number of steps in the tree from one object up to the common ancestor and down to the other: 0 to
+    /// itself, 2 to a sibling. Symmetric, and never longer than by way of a third object. Steps depend on the
+    /// levels of a machine, so compare them within one machine only.
     ///
     /// # Panics
     ///
@@ -50,10 +51,10 @@ impl<'m> Object<'m> {
         up(self) + up(other)
     }
 
-    /// The NUMA node with the smallest set of processors that holds all of its own; among equals the one with the
-    /// smallest number.
+    /// The NUMA node with the smallest set of processors that contains all of this object's; of equal ones,
+    /// the one with the smallest number.
     pub fn nearest_numa(self) -> Option<Self> {
-        // Nodes may be attached to an object inside it that has the same processors.
+        // Nodes may be attached to a descendant with the same processors.
         let same = |object: &Self| {
             let mut children = object.children();
             children.find(|child| child.cpus() == object.cpus())
@@ -64,13 +65,14 @@ impl<'m> Object<'m> {
             .find_map(|object| object.memory().next())
     }
 
-    /// The caches around it, the nearest first: for a PU those it uses, with the instruction cache among them.
+    /// The caches that contain it, the nearest first: for a PU those it uses, including the instruction
+    /// cache.
     pub fn caches(self) -> impl Iterator<Item = Self> {
         self.ancestors().filter(|object| object.kind().is_cache())
     }
 
-    /// The devices of a kind that are nearest to it: those attached to the smallest object around it that has any, be it
-    /// to that object or inside it. None if the machine has none.
+    /// The nearest devices of a kind: those attached to the smallest ancestor that has any, at that object or
+    /// inside it. None if the machine has none.
     pub fn nearest_devices(self, kind: DeviceKind) -> impl Iterator<Item = Device<'m>> {
         let machine = self.machine;
         let of_kind = move || {
@@ -84,7 +86,7 @@ impl<'m> Object<'m> {
         of_kind().filter(move |device| place.is_some_and(|around| device.near().is_within(around)))
     }
 
-    /// Whether it is `around` or inside it.
+    /// Whether the object is `around` or inside it.
     fn is_within(self, around: Self) -> bool {
         iter::once(self)
             .chain(self.ancestors())
@@ -93,8 +95,8 @@ impl<'m> Object<'m> {
 }
 
 impl Machine {
-    /// Whether the tree is full: at each depth all objects are of one kind and have as many children, so that no leaf is
-    /// missing. NUMA nodes and devices do not count.
+    /// Whether the tree is full: at each depth, all objects have the same kind and number of children. NUMA
+    /// nodes and devices do not count.
     ///
     /// Source: "uniform topology" in the messages of Intel's OpenMP runtime.
     pub fn is_uniform(&self) -> bool {
@@ -111,7 +113,8 @@ impl Machine {
         true
     }
 
-    /// The operating system's distance between two NUMA nodes, given by their numbers; 10 is a node's way to itself.
+    /// The operating system's distance between two NUMA nodes, given by their numbers; 10 is the distance to
+    /// itself.
     pub fn numa_distance(&self, from: u32, to: u32) -> Option<u64> {
         let end = |os| Some(End::Object(self.with_os(Kind::Numa, os).next()?.id()));
         let (from, to) = (end(from)?, end(to)?);

@@ -1,4 +1,4 @@
-//! Views of the objects of a machine: how one is found, what it is and what is near it.
+//! [`Object`]: a view of one object of a machine, with its properties, relatives and lookup.
 
 use crate::cpuset::CpuSet;
 use crate::facts::{Cache, Entry, Info, ObjectId};
@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One object of a [`Machine`]: a view that is copied freely.
+/// A view of one object of a [`Machine`]; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Object<'m> {
     pub(crate) machine: &'m Machine,
@@ -29,31 +29,31 @@ impl<'m> Object<'m> {
         })
     }
 
-    /// Its number in [`Machine::object`].
+    /// The object's number in [`Machine::object`].
     pub fn id(self) -> ObjectId {
         self.id
     }
 
-    /// What it is.
+    /// The object's kind.
     pub fn kind(self) -> Kind {
         self.entry().facts.kind
     }
 
-    /// The number the operating system gives it ("physical" in lstopo). Unique among PUs and among NUMA nodes; cores
-    /// and dies are often numbered inside their package; caches have one on newer kernels, of groups only clusters,
-    /// books and drawers.
+    /// The operating system's number of the object ("physical" in lstopo). Unique among PUs and among NUMA
+    /// nodes; cores and dies are often numbered inside their package; caches have one on newer kernels,
+    /// groups only as clusters, books and drawers.
     pub fn os(self) -> Option<u32> {
         self.entry().facts.os
     }
 
-    /// Its number among the objects of its kind, from 0 in depth-first order; NUMA nodes inside an object come before those
-    /// attached to it, as in hwloc.
+    /// The index among the objects of its kind, in depth-first order; NUMA nodes inside an object come before
+    /// those attached to it, as in hwloc.
     pub fn logical(self) -> u32 {
         self.entry().logical
     }
 
-    /// Of a PU, its number among the hardware threads of its core: the source's where it gives one, else by the order of
-    /// processors.
+    /// The index of a PU among the hardware threads of its core: from the source if it has one, else in the
+    /// order of processors.
     pub fn thread(self) -> Option<u32> {
         if self.kind() != Kind::Pu {
             return None;
@@ -70,40 +70,40 @@ impl<'m> Object<'m> {
         &self.entry().facts.cpus
     }
 
-    /// What it is more closely, in words of the source: `Cluster` or `Module` of a group, `DRAM` or `HBM` of a NUMA node.
+    /// The subtype, in words of the source: `Cluster` or `Module` of a group, `DRAM` or `HBM` of a NUMA node.
     pub fn subtype(self) -> Option<&'m str> {
         self.entry().facts.subtype.as_deref()
     }
 
-    /// What else the source says of it, in its order: `CPUModel`, `OSName`.
+    /// Further name-value pairs from the source, in its order: `CPUModel`, `OSName`.
     pub fn infos(self) -> &'m [Info] {
         &self.entry().facts.infos
     }
 
-    /// Size and shape, of a cache.
+    /// The size and shape of a cache.
     pub fn cache(self) -> Option<Cache> {
         self.entry().facts.cache
     }
 
-    /// Bytes of memory, of a NUMA node whose source says it.
+    /// The bytes of memory of a NUMA node, if the source has them.
     pub fn local_memory(self) -> Option<u64> {
         self.entry().facts.local_memory
     }
 
-    /// Bytes of memory of all NUMA nodes that are attached to it or inside it, of the node itself for a node; 0 if the
-    /// source does not say.
+    /// The bytes of memory of all NUMA nodes that are attached to the object or inside it, for a node its
+    /// own; 0 if unknown.
     pub fn total_memory(self) -> u64 {
         let own = self.local_memory().unwrap_or(0);
         let inside = self.memory().chain(self.children());
         inside.fold(own, |sum, object| sum.saturating_add(object.total_memory()))
     }
 
-    /// The memory-side caches in front of a NUMA node, the one nearest to the processors first.
+    /// The memory-side caches in front of a NUMA node, the nearest to the processors first.
     pub fn side_caches(self) -> &'m [Cache] {
         &self.entry().facts.side_caches
     }
 
-    /// The object around it; for a NUMA node the one it is attached to; `None` for the machine.
+    /// The object that contains it; for a NUMA node the object it is attached to; `None` for the machine.
     pub fn parent(self) -> Option<Self> {
         self.entry().parent.map(|id| Self {
             machine: self.machine,
@@ -116,18 +116,17 @@ impl<'m> Object<'m> {
         self.views(&self.entry().children)
     }
 
-    /// The NUMA nodes attached to it: those with the same processors.
+    /// The NUMA nodes attached to the object: those with the same processors.
     pub fn memory(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         self.views(&self.entry().memory)
     }
 
-    /// The objects around it, from its parent to the machine.
+    /// The objects that contain it, from its parent to the machine.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         core::iter::successors(self.parent(), |object| object.parent())
     }
 
-    /// The nearest object of `kind` around it. As NUMA nodes are around nothing, see [`nearest_numa`](Self::nearest_numa)
-    /// for them.
+    /// The nearest ancestor of `kind`. NUMA nodes are no ancestors, see [`nearest_numa`](Self::nearest_numa).
     pub fn ancestor(self, kind: Kind) -> Option<Self> {
         self.ancestors().find(|object| object.kind() == kind)
     }
@@ -146,14 +145,15 @@ impl<'m> Object<'m> {
             .filter(move |other| other.id != self.id)
     }
 
-    /// The objects of `kind` whose processors are all among its own, in logical order; itself too if it is of `kind`.
+    /// The objects of `kind` whose processors are all in this object, in logical order; includes itself if it
+    /// is of `kind`.
     pub fn inside(self, kind: Kind) -> impl Iterator<Item = Self> {
         let all = self.machine.objects(kind);
         all.filter(move |object| !object.cpus().is_empty() && object.cpus().is_subset(self.cpus()))
     }
 }
 
-/// The ways to find an object.
+/// Lookup of objects.
 impl Machine {
     /// The machine as an object: the root of the tree.
     pub fn root(&self) -> Object<'_> {
@@ -163,11 +163,11 @@ impl Machine {
         }
     }
 
-    /// The object of this number.
+    /// The object with this number.
     ///
     /// # Panics
     ///
-    /// If the number is of another, larger machine.
+    /// If the number is from another, larger machine.
     pub fn object(&self, id: ObjectId) -> Object<'_> {
         assert!(
             (id.0 as usize) < self.entries.len(),
@@ -178,7 +178,7 @@ impl Machine {
         Object { machine: self, id }
     }
 
-    /// All objects in depth-first order, each before what is inside it, its NUMA nodes before its children.
+    /// All objects in depth-first order, each before its NUMA nodes, and these before its children.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
         (0..self.entries.len() as u32).map(|id| Object {
             machine: self,
@@ -186,7 +186,8 @@ impl Machine {
         })
     }
 
-    /// The objects of one kind in logical order; empty if the machine has, or the source shows, none.
+    /// The objects of one kind in logical order; empty if the machine has none or the source does not report
+    /// them.
     pub fn objects(
         &self,
         kind: Kind,
@@ -197,23 +198,23 @@ impl Machine {
         })
     }
 
-    /// The object of this kind and logical number.
+    /// The object with this kind and logical number.
     pub fn logical(&self, kind: Kind, number: usize) -> Option<Object<'_>> {
         self.objects(kind).nth(number)
     }
 
-    /// The objects of this kind with the operating system's number `os`: at most one PU or NUMA node, but often one
-    /// core in each package.
+    /// The objects of this kind with the operating system's number `os`: at most one PU or NUMA node, but
+    /// often one core in each package.
     pub fn with_os(&self, kind: Kind, os: u32) -> impl Iterator<Item = Object<'_>> {
         self.objects(kind)
             .filter(move |object| object.os() == Some(os))
     }
 
-    /// The PU of the processor that the operating system calls `cpu`.
+    /// The PU with the operating system's processor number `cpu`.
     ///
     /// # Cost
     ///
-    /// A walk down the tree: look it up once, not for every message.
+    /// A walk down the tree: do it once, not for every message.
     pub fn pu(&self, cpu: usize) -> Option<Object<'_>> {
         let mut object = self.root();
         while object.kind() != Kind::Pu {
@@ -222,7 +223,7 @@ impl Machine {
         Some(object)
     }
 
-    /// The smallest object that has all of `cpus`; `None` if the machine has not.
+    /// The smallest object that contains all of `cpus`; `None` if the machine does not.
     pub fn covering(&self, cpus: &CpuSet) -> Option<Object<'_>> {
         let mut object = Some(self.root()).filter(|root| cpus.is_subset(root.cpus()))?;
         while let Some(child) = object
@@ -244,7 +245,7 @@ impl PartialEq for Object<'_> {
 
 impl Eq for Object<'_> {}
 
-/// As lstopo names it: `Core L#3 P#5`.
+/// Written as lstopo does: `Core L#3 P#5`.
 impl fmt::Display for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind())?;

@@ -1,12 +1,13 @@
-//! Names of the classes of PCI functions.
+//! The names of PCI classes, as lstopo shows them.
 
 use crate::facts::devices::Pci;
 
 impl Pci {
-    /// The name that lstopo shows for its class, such as `Ethernet`, `3D` or `NVMExp`: that of the subclass if it has one,
-    /// else that of the whole class, else `Other`.
+    /// lstopo's name of the function's class, such as `Ethernet`, `3D` or `NVMExp`: the subclass's if it has
+    /// one, else the base class's, else `Other`.
     ///
-    /// Source: the list of device classes at pci-ids.ucw.cz; words as in hwloc 2.9, its slips of the pen included.
+    /// Source: the list of device classes at pci-ids.ucw.cz; words as in hwloc 2.9, including its
+    /// misspellings.
     pub fn class_name(&self) -> &'static str {
         match self.class {
             0x0001 | 0x0300 => "VGA",

@@ -1,8 +1,9 @@
-//! What is known of the machine that a program runs on, from the best source that answers.
+//! [`Probe`]: finds the topology of the running machine from the best source that works.
 //!
-//! The order is that of Intel's OpenMP runtime: cpuid asked on every processor, which tells all; cpuid asked on one,
-//! which assumes that all are alike and numbered without gaps; /proc/cpuinfo; and when none of these will do, a flat
-//! machine. [`Machine::source`] says which it was, [`Probed::refused`] why not those before it.
+//! The order is that of Intel's OpenMP runtime: cpuid on every processor; cpuid on one processor, which
+//! assumes that all are alike and numbered without gaps; /proc/cpuinfo; and as the last resort a flat
+//! machine. [`Machine::source`] is the source that was used, [`Probed::refused`] says why those before it
+//! were not.
 //!
 //! ```
 //! use oxmpi_topo::probe::{Probe, Refusal};
@@ -32,28 +33,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Asks one source for the machine.
+/// A function that reads the machine from one source.
 pub type Ask<'a> = &'a dyn Fn() -> Result<Machine, Refusal>;
 
-/// The sources that can be asked, each asked only when those before it refused.
+/// The sources in order; each is asked only if those before it are refused.
 #[derive(Clone, Copy)]
 pub struct Probe<'a> {
-    /// The processors that a machine must have to be believed: those that the program may use.
+    /// The processors that a machine must have to be accepted: those that the program may use.
     pub processors: &'a CpuSet,
-    /// The machine as cpuid tells it on every processor, see [`Machine::from_cpuid`].
+    /// The machine from cpuid on every processor, see [`Machine::from_cpuid`].
     pub global: Ask<'a>,
-    /// The machine as cpuid tells it on one processor, see [`Machine::from_local_cpuid`].
+    /// The machine from cpuid on one processor, see [`Machine::from_local_cpuid`].
     pub local: Ask<'a>,
     /// The text of /proc/cpuinfo.
     pub cpuinfo: &'a dyn Fn() -> Result<String, Refusal>,
 }
 
-/// A machine, and why better sources were not used.
+/// The machine, and why better sources were not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probed {
     /// The machine; its [`source`](Machine::source) is the one that was used.
     pub machine: Machine,
-    /// The sources that were asked before, in that order.
+    /// The sources that were refused before, in order.
     pub refused: Vec<(Source, Refusal)>,
 }
 
@@ -61,17 +62,17 @@ pub struct Probed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is not there, or may not be asked; the reason in words.
+    /// The source is missing or may not be used; the reason in words.
     Absent(String),
-    /// What it says does not read, or cannot be.
+    /// The source has a syntax error or a contradiction.
     Wrong(Error),
-    /// It says nothing of these processors.
+    /// The source has no information on these processors.
     Incomplete(CpuSet),
 }
 
 impl Probe<'_> {
-    /// Asks the sources in turn, up to the first that knows all processors. The flat machine, which is the last, has a
-    /// [note](Machine::notes) that warns of it.
+    /// Asks the sources in order, up to the first that has all processors. The flat machine, which is the
+    /// last, has a [note](Machine::notes) with a warning.
     pub fn run(&self) -> Probed {
         let cpuinfo = || Ok(Machine::from_cpuinfo(&(self.cpuinfo)()?)?);
         let sources: [(Source, Ask<'_>); 3] = [
@@ -129,7 +130,7 @@ impl core::error::Error for Refusal {}
 
 #[cfg(test)]
 mod tests {
-    //! The first source that answers is used, and no later one is asked.
+    //! The first source that works is used, and no later one is asked.
 
     use super::{Probe, Probed, Refusal};
     use crate::cpuset::CpuSet;
@@ -142,7 +143,7 @@ mod tests {
     const CPUINFO: &str =
         "processor: 0\nphysical id: 0\n\nprocessor: 1\nphysical id: 0\ncore id: 1\n";
 
-    /// As the sources answer: `true` with a machine of processors 0-1.
+    /// A probe whose cpuid sources work if `true`, with a machine of processors 0-1.
     fn probe(
         global: bool,
         local: bool,

@@ -1,4 +1,4 @@
-//! What to show of a machine in which form: as text, as data and drawn.
+//! Renders a machine as text, JSON and SVG.
 
 #[cfg(feature = "json")]
 mod json;
@@ -6,15 +6,15 @@ mod json;
 pub mod svg;
 pub mod text;
 
-/// Which numbers of objects to show.
+/// Which numbers of objects are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Numbers {
-    /// Logical numbers and the operating system's: in a text the latter for PUs and NUMA nodes only.
+    /// Logical numbers and the operating system's; in text the latter for PUs and NUMA nodes only.
     #[default]
     Both,
     /// Logical numbers only: lstopo's `--logical`.
     Logical,
-    /// The operating system's numbers only: lstopo's `--physical`. What it does not number has none in a text, and its
-    /// logical number in a picture.
+    /// The operating system's numbers only: lstopo's `--physical`. Objects without one have no number in
+    /// text, and their logical number in a picture.
     Physical,
 }

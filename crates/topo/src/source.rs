@@ -1,8 +1,8 @@
-//! Where the description of a machine came from.
+//! [`Source`]: where the description of a machine is from.
 
 use core::fmt;
 
-/// The source of a [`Machine`](crate::Machine). Displayed as users of OpenMP runtimes and hwloc know it.
+/// The source of a [`Machine`](crate::Machine). Displayed in the words of OpenMP runtimes and hwloc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -18,13 +18,14 @@ pub enum Source {
     CpuidLocal,
     /// The file /proc/cpuinfo.
     Cpuinfo,
-    /// Nothing but the numbers of the processors: each is taken for a package.
+    /// Only the numbers of the processors: each becomes a package.
     Flat,
     /// The system's hwloc.
     Hwloc,
 }
 
-/// `global cpuid info`, `/proc/cpuinfo`: what an OpenMP runtime prints after "using", except that it says `flat` alone.
+/// An OpenMP runtime prints the same after "using" (`global cpuid info`, `/proc/cpuinfo`), except `flat`
+/// without more words.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -1,4 +1,5 @@
-//! A machine while it is made: a nested tree, which sources build and views transform, and which [`Machine`] flattens.
+//! [`Tree`]: a machine under construction. Sources build it, views transform it, and [`Machine`] is made by
+//! flattening it.
 
 use crate::cpuset::CpuSet;
 use crate::facts::devices::{DeviceFacts, DeviceId};
@@ -13,19 +14,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// An object with all that is inside it. `children` nest; `memory` holds the NUMA nodes attached to it, which have nothing
-/// inside but devices.
+/// An object with all objects inside it. `children` nest; `memory` has the NUMA nodes attached to it, which
+/// contain only devices.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(crate) facts: Facts,
     pub(crate) children: Vec<Tree>,
     pub(crate) memory: Vec<Tree>,
     pub(crate) devices: Vec<DeviceTree>,
-    /// By which distances and others find the object again in the machine: see [`Marks`].
+    /// The mark that finds the object again in the machine, for distances and others: see [`Marks`].
     pub(crate) mark: Option<u64>,
 }
 
-/// A device with all that is behind it.
+/// A device with all devices behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceTree {
     pub(crate) facts: DeviceFacts,
@@ -33,7 +34,7 @@ pub(crate) struct DeviceTree {
     pub(crate) mark: Option<u64>,
 }
 
-/// Where marked objects and devices are in the machine made of a tree.
+/// The numbers of marked objects and devices in the machine made from a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     pub(crate) objects: BTreeMap<u64, ObjectId>,
@@ -89,7 +90,7 @@ impl Facts {
         }
     }
 
-    /// A processing unit.
+    /// The facts of a processing unit.
     pub(crate) fn pu(os: usize) -> Self {
         Self::new(Kind::Pu, Some(os as u32), CpuSet::one(os))
     }
@@ -106,8 +107,8 @@ impl Tree {
         }
     }
 
-    /// Puts children in the order of their first processors, those without any last and in the order of their first NUMA
-    /// nodes, and NUMA nodes in the order of their numbers, everywhere.
+    /// Sorts everywhere: children by their first processors, then those without processors by their first
+    /// NUMA nodes; NUMA nodes by their numbers.
     pub(crate) fn sort(&mut self) {
         self.children.sort_by(|a, b| {
             let processors = a.facts.cpus.cmp(&b.facts.cpus);
@@ -117,19 +118,20 @@ impl Tree {
         self.children.iter_mut().for_each(Self::sort);
     }
 
-    /// The smallest number of a NUMA node in it.
+    /// The smallest number of a NUMA node in the tree.
     fn first_node(&self) -> Option<u32> {
         let own = self.memory.iter().filter_map(|numa| numa.facts.os);
         let inside = self.children.iter().filter_map(Self::first_node);
         own.chain(inside).min()
     }
 
-    /// The tree of these objects, given in any order: each inside the smallest that holds all its processors, and
-    /// equals in the order of their kinds. What overlaps others without lying inside is left out, with a note.
+    /// The tree of these objects, given in any order: each inside the smallest object that contains its
+    /// processors, equal sets in the order of kinds. Objects that overlap others without nesting are left
+    /// out, with a note.
     ///
-    /// The machine is what the PUs make up; processors without a PU are taken out of all sets. NUMA nodes are
-    /// attached as hwloc does: to the outermost object with their processors, the machine last, with a group made
-    /// for those where there is none.
+    /// The machine has the processors of the PUs; processors without a PU are removed from all sets. NUMA
+    /// nodes are attached as in hwloc: to the outermost object with their processors other than the machine
+    /// if possible; a group is made where there is none.
     pub(crate) fn nest(mut facts: Vec<Facts>, notes: &mut Vec<String>) -> Self {
         let pus = facts.iter().filter(|object| object.kind == Kind::Pu);
         let all: CpuSet = pus.flat_map(|pu| &pu.cpus).collect();
@@ -149,7 +151,7 @@ impl Tree {
         objects.extend(groups);
         objects.sort_by_key(|object| (Reverse(object.cpus.len()), object.kind));
 
-        // Larger objects come first, so the owner of a processor is the smallest so far that has it.
+        // Larger objects come first, so the owner of a processor is the smallest object so far that has it.
         let mut owner = vec![0; all.last().map_or(0, |last| last + 1)];
         let mut nodes = vec![(0, Self::leaf(Facts::new(Kind::Machine, None, all)))];
         for object in objects {
@@ -187,8 +189,8 @@ impl Tree {
         self.place(&numa.cpus).memory.push(Self::leaf(numa));
     }
 
-    /// The outermost object inside this one with just these processors, or else the smallest one around them, this one
-    /// being the last choice.
+    /// The outermost object inside this one with exactly these processors, or else the smallest one that
+    /// contains them, at last this one.
     pub(crate) fn place(&mut self, cpus: &CpuSet) -> &mut Self {
         let mut place = self;
         loop {
@@ -205,12 +207,12 @@ impl Tree {
         }
     }
 
-    /// The machine of this tree; every processor is allowed.
+    /// The machine of this tree, with all processors allowed.
     pub(crate) fn flatten(self, source: Source) -> Machine {
         self.flatten_marked(source).0
     }
 
-    /// The machine of this tree, and where its marked objects are.
+    /// The machine of this tree, and the numbers of its marked objects.
     pub(crate) fn flatten_marked(self, source: Source) -> (Machine, Marks) {
         let (mut machine, mut marks) = (Machine::empty(source), Marks::default());
         self.append(None, &mut machine, &mut marks);
@@ -246,7 +248,7 @@ impl Tree {
         id
     }
 
-    /// The tree that a machine was flattened from, its objects and devices marked with their numbers.
+    /// The tree that a machine was flattened from, with its objects' and devices' numbers as marks.
     pub(crate) fn of(machine: &Machine) -> Self {
         Self::below(machine, ObjectId(0))
     }
@@ -265,8 +267,8 @@ impl Tree {
     }
 }
 
-/// Those groups whose sets no object but a PU has, the first of equals. A group never drives an object out: if they
-/// overlap, it is the group that is left out, with a note.
+/// The groups whose sets no object but a PU has, only the first of equal ones. A group that overlaps another
+/// object is left out, with a note.
 fn new_groups(
     wanted: impl Iterator<Item = Facts>,
     objects: &[Facts],

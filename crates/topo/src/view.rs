@@ -1,4 +1,4 @@
-//! Smaller machines made of one: without some processors, without levels that say nothing new, without devices.
+//! [`View`]: makes smaller machines of a machine, without some processors, redundant levels, or devices.
 
 mod devices;
 mod levels;
@@ -9,40 +9,41 @@ use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::tree::Tree;
 
-/// What of a machine to show. The default is what lstopo 2.9 shows, [`EVERYTHING`](Self::EVERYTHING) leaves nothing out.
+/// The parts of a machine to show. The default is that of lstopo 2.9; [`EVERYTHING`](Self::EVERYTHING) leaves
+/// nothing out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Also processors and NUMA nodes that are not [allowed](Machine::allowed): lstopo's `--disallowed`.
+    /// Also show processors and NUMA nodes that are not [allowed](Machine::allowed): lstopo's `--disallowed`.
     pub disallowed: bool,
-    /// Which levels.
+    /// The levels to show.
     pub levels: Levels,
-    /// Which devices.
+    /// The devices to show.
     pub devices: Devices,
 }
 
-/// Which levels of a machine to show.
+/// The levels of a machine to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Levels {
-    /// All kinds, but no redundant groups: a level of groups goes where each is alone in what is around it or has one object
-    /// of the next level in it and nothing else. Instruction caches stay, as do caches, dies and cores with the same
-    /// processors as what is around them.
+    /// All kinds, but no redundant groups: a level of groups goes if each is an only child, or has one object
+    /// of the next level in it and nothing else. Instruction caches stay, and caches, dies and cores with the
+    /// same processors as their parent.
     #[default]
     AllKinds,
-    /// Only levels that add structure: lstopo's `--merge`. Of two levels with as many objects, each alone in the one around
-    /// it, one goes: that which tells less, in the order group, instruction cache, other cache, die, package, core. The
-    /// machine, NUMA nodes and PUs stay.
+    /// Only levels that add structure: lstopo's `--merge`. Of two levels with the same number of objects,
+    /// each an only child, one goes: the first in the order group, instruction cache, other cache, die,
+    /// package, core. The machine, NUMA nodes and PUs stay.
     Structure,
-    /// All, redundant groups too.
+    /// All levels, including redundant groups.
     Every,
 }
 
-/// Which devices of a machine to show.
+/// The devices of a machine to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Devices {
-    /// lstopo's choice. Of PCI functions those for display, network, storage, processing (also accelerators) and fibre
-    /// channel, InfiniBand and CXL memory, and those without a class, virtual functions included; bridges and switches
-    /// with something behind them; all devices of the system but engines that copy memory. What is behind a device that
-    /// goes moves up into its place.
+    /// lstopo's choice. PCI functions for display, network, storage, processing (also accelerators), fibre
+    /// channel, InfiniBand and CXL memory, and those without a class, including virtual functions; bridges
+    /// and switches with devices behind them; all devices of the system but DMA engines. Devices behind one
+    /// that goes move up into its place.
     #[default]
     Important,
     /// All: lstopo's `--whole-io`.
@@ -52,7 +53,7 @@ pub enum Devices {
 }
 
 impl View {
-    /// The machine as the source gave it: every level, every device, what is not allowed too.
+    /// The machine as the source gave it: every level, every device, also what is not allowed.
     pub const EVERYTHING: Self = Self {
         disallowed: true,
         levels: Levels::Every,
@@ -61,17 +62,17 @@ impl View {
 }
 
 impl Machine {
-    /// The machine as lstopo shows it: only the processors and NUMA nodes that are [allowed](Self::allowed), without
-    /// redundant groups, and with those devices that matter. The same as [`view`](Self::view) with the default [`View`].
+    /// The machine as lstopo shows it: only [allowed](Self::allowed) processors and NUMA nodes, no redundant
+    /// groups, and only important devices. The same as [`view`](Self::view) with the default [`View`].
     ///
-    /// Everything else stays, as in hwloc 2.9's default: also caches, dies, cores that have the same
-    /// processors as what is around them, and instruction caches.
+    /// Everything else stays, as by default in hwloc 2.9: also caches, dies and cores with the same
+    /// processors as their parent, and instruction caches.
     #[must_use]
     pub fn default_view(&self) -> Self {
         self.view(&View::default())
     }
 
-    /// The machine with what `view` shows of it.
+    /// The parts of the machine that `view` shows.
     #[must_use]
     pub fn view(&self, view: &View) -> Self {
         let mut tree = Tree::of(self);
@@ -91,16 +92,16 @@ impl Machine {
         self.with_tree(tree)
     }
 
-    /// The machine with only those processors that are in `cpus`. What loses all its processors
-    /// goes, except where NUMA nodes are attached to it or inside it: memory stays. Devices stay too, attached to the
-    /// object around the one that went.
+    /// The machine with only the processors that are in `cpus`. An object without processors goes, unless
+    /// NUMA nodes are attached to it or inside it: memory stays. Devices stay too, attached to the parent of
+    /// an object that went.
     #[must_use]
     pub fn restrict(&self, cpus: &CpuSet) -> Self {
         let nodes = self.objects(Kind::Numa).filter_map(|numa| numa.os());
         let nodes = nodes.map(|os| os as usize).collect();
         let mut tree = Tree::of(self);
         tree.restrict(cpus, &nodes);
-        // What lost its first processors may have come behind its siblings.
+        // An object that lost its first processors may now belong behind its siblings.
         tree.sort();
         self.with_tree(tree)
     }
@@ -151,7 +152,7 @@ impl Tree {
         }
     }
 
-    /// Whether nothing is left of it: no processor and no memory.
+    /// Whether the tree has neither processors nor memory.
     fn is_bare(&self) -> bool {
         self.facts.cpus.is_empty() && self.memory.is_empty() && self.children.is_empty()
     }

@@ -1,15 +1,16 @@
-//! Packages, cores and PUs of recorded machines, read from their /proc/cpuinfo, are those that hwloc 2.9 sees in /sys.
+//! Packages, cores and PUs of recorded machines, read from /proc/cpuinfo, are the same as hwloc 2.9 finds in
+//! /sys.
 //!
-//! `machines/NAME.cpuinfo` is the recorded file, `machines/NAME.json` what hwloc makes of the machine.
-//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test cpuinfo` also compares every `DIR/NAME/proc/cpuinfo` that says
-//! where processors are with `DIR/NAME.json`, except for [`OTHERWISE`].
+//! `machines/NAME.cpuinfo` is the recorded file, `machines/NAME.json` hwloc's machine. `OXMPI_RECORDED=DIR
+//! cargo test -p oxmpi-topo --test cpuinfo` also compares every `DIR/NAME/proc/cpuinfo` with positions of
+//! processors with `DIR/NAME.json`, except for [`OTHERWISE`].
 
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 use serde_json::Value;
 use std::path::Path;
 use std::{env, fs};
 
-/// Recordings whose /proc/cpuinfo tells otherwise than their /sys, and why.
+/// Recordings whose /proc/cpuinfo and /sys differ, and why.
 const OTHERWISE: [(&str, &str); 8] = [
     (
         "128arm-2pa2n8cluster4co",
@@ -54,7 +55,7 @@ fn ours(machine: &Machine, shown: &CpuSet) -> Vec<String> {
     lines
 }
 
-/// The same of what hwloc sees, and the processors it shows: those that were online and allowed.
+/// The same lines for hwloc's machine, and the processors it shows: those that were online and allowed.
 fn hwlocs(json: &str) -> (Vec<String>, CpuSet) {
     let json: Value = serde_json::from_str(json).unwrap();
     let objects = json["objects"].as_array().unwrap();
@@ -75,7 +76,7 @@ fn hwlocs(json: &str) -> (Vec<String>, CpuSet) {
     (lines, text(&objects[0], "cpus").parse().unwrap())
 }
 
-/// The lines in which the two differ.
+/// The lines in which both differ.
 fn difference(cpuinfo: &str, json: &str) -> Vec<String> {
     let machine = match Machine::from_cpuinfo(cpuinfo) {
         Ok(machine) => machine,

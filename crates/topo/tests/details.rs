@@ -1,7 +1,8 @@
-//! What a recorded machine says beyond its levels is what hwloc 2.9 reads: groups with names, sorts of memory and their
-//! side caches, distances, kinds of cores, and devices with their places.
+//! Details of recorded machines are the same as in hwloc 2.9: groups with names, kinds of memory and their
+//! side caches, distances, kinds of cores, and devices with their positions.
 //!
-//! `machines/NAME.details` is taken from the XML that hwloc writes of `NAME` (`lstopo --whole-io`), a line each.
+//! `machines/NAME.details` is from the XML that hwloc writes of `NAME` (`lstopo --whole-io`), a line for each
+//! fact.
 #![cfg(feature = "std")]
 
 mod recording;
@@ -14,7 +15,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
-/// Lines in which ours differ from hwloc's, and why.
+/// Lines that differ from hwloc's, and why.
 const EXCEPTIONS: [(&str, &str); 3] = [
     (
         "2pa-pcidomain32bits",
@@ -41,7 +42,7 @@ fn known(value: Option<impl Display>) -> String {
     value.map_or(String::from("None"), |value| value.to_string())
 }
 
-/// A device and, two blanks deeper, what is behind it, in the order of their lines.
+/// A device and, two blanks deeper, the devices behind it, in the order of their lines.
 fn device(device: Device<'_>, depth: usize) -> Vec<String> {
     // hwloc 2 has no kind for memory.
     let kind = match device.kind() {
@@ -169,7 +170,7 @@ fn details_are_as_hwloc_sees_them() {
     assert_eq!(exceptions, EXCEPTIONS.map(|(name, _)| name));
 }
 
-/// Of the exceptions only what they say is different.
+/// Exceptions differ only in what they list.
 #[test]
 fn exceptions_differ_in_nothing_else() {
     let read = |name: &str| {
@@ -189,7 +190,7 @@ fn exceptions_differ_in_nothing_else() {
             line.starts_with("kind") || line.contains("10000:") || device.starts_with("Block vda")
         };
         let rest: Vec<_> = new.filter(|line| !explained(line)).collect();
-        // The place of the host bridge of the large domain.
+        // The position of the host bridge of the large domain.
         assert!(
             rest.iter().all(|line| *line == "near Package {1}"),
             "{rest:?}"

@@ -1,12 +1,12 @@
-//! The machine that runs the tests is the same in the system's hwloc and in /sys; or the recorded one in the directory
-//! that `HWLOC_FSROOT` names, which hwloc heeds with `HWLOC_COMPONENTS=linux,stop HWLOC_THISSYSTEM=0`.
+//! The machine that runs the tests is the same from the system's hwloc and from /sys; or the recorded machine
+//! in the directory `HWLOC_FSROOT`, which hwloc uses with `HWLOC_COMPONENTS=linux,stop HWLOC_THISSYSTEM=0`.
 #![cfg(feature = "hwloc")]
 
 use oxmpi_topo::linux::Root;
 use oxmpi_topo::{Kind, Machine, Object, Source};
 use std::env;
 
-/// What hwloc tells through its package: no instruction caches, no groups of its own, no memory.
+/// The parts that hwloc's package reports: no instruction caches, no groups of its own, no memory.
 fn lines(machine: &Machine) -> Vec<String> {
     let left_out = [Kind::Group, Kind::L1i, Kind::L2i, Kind::L3i];
     let line = |object: Object<'_>| {

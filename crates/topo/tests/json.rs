@@ -1,4 +1,4 @@
-//! JSON in the schema that recorded machines have, and what it says beyond that.
+//! JSON output follows the schema of recorded machines, and has further facts.
 //!
 //! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test json` also compares every machine `DIR/NAME` with `DIR/NAME.json`.
 #![cfg(all(feature = "std", feature = "json", feature = "xml"))]
@@ -22,7 +22,7 @@ fn parsed(machine: &Machine) -> Value {
     serde_json::from_str(&machine.to_json("a machine")).unwrap()
 }
 
-/// Objects but for kinds that the recorded machines leave out.
+/// Objects except kinds that the recorded machines leave out.
 fn objects(json: &Value) -> Vec<&Value> {
     let objects = json["objects"].as_array().unwrap().iter();
     let kept =
@@ -30,8 +30,8 @@ fn objects(json: &Value) -> Vec<&Value> {
     objects.filter(kept).collect()
 }
 
-/// The machines `NAME.json` in a directory that have other objects, groups included, than ours made by `machine`, and how
-/// many were compared.
+/// The machines `NAME.json` in a directory whose objects, groups included, differ from those made by
+/// `machine`, and the number of machines compared.
 fn different(directory: &Path, machine: impl Fn(&Path) -> Option<Machine>) -> (Vec<String>, usize) {
     let (mut different, mut count) = (Vec::new(), 0);
     for entry in fs::read_dir(directory).unwrap() {
@@ -57,7 +57,8 @@ fn recorded_machines_have_the_same_objects() {
         Some(Machine::from_linux(&recording(&files)).unwrap())
     };
     let (different, count) = different(&tests().join("machines"), machine);
-    // hwloc makes groups there of NUMA nodes that have small distances; ours are of what the system names.
+    // hwloc makes groups of NUMA nodes with small distances there; groups here are those that the system
+    // names.
     assert_eq!(different, ["16ia64-8n2s"]);
     assert_eq!(count, 28, "the recordings are gone");
 }

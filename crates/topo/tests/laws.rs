@@ -1,4 +1,4 @@
-//! Laws that hold on every machine, tried on random synthetic ones and on some with devices.
+//! Properties of every machine, tested on random synthetic machines and on some with devices.
 #![cfg(all(feature = "std", feature = "xml"))]
 
 use oxmpi_topo::view::{Devices, Levels, View};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// The text of a level of one kind, and how many objects it has in each of the level before.
+/// The text of a level of one kind, and its number of objects in each of the level before.
 fn level(word: &'static str) -> impl Strategy<Value = Option<(String, usize)>> {
     let attached = prop_oneof![
         3 => Just(""),
@@ -42,12 +42,13 @@ fn machines() -> impl Strategy<Value = Machine> {
         })
 }
 
-/// Some numbers of processors; more than most machines have.
+/// Some numbers of processors, more than most machines have.
 fn sets() -> impl Strategy<Value = CpuSet> {
     prop::collection::btree_set(0..64usize, 0..48).prop_map(|set| set.into_iter().collect())
 }
 
-/// What a restriction to `cpus` has to leave: what keeps a processor, and what NUMA nodes are attached to or inside of.
+/// The objects that a restriction to `cpus` keeps: those with a processor, and those with NUMA nodes attached
+/// or inside.
 fn left(machine: &Machine, cpus: &CpuSet) -> Vec<(Kind, Option<u32>, CpuSet)> {
     let has_memory = |object: Object<'_>| {
         object.kind() == Kind::Numa || {
@@ -77,7 +78,7 @@ fn all(machine: &Machine) -> Vec<(Kind, Option<u32>, CpuSet)> {
     all
 }
 
-/// The processors of all objects that have a number of their own.
+/// The processors of all objects that have an operating system's number.
 fn numbered(machine: &Machine) -> BTreeMap<(Kind, u32), CpuSet> {
     let number = |object: Object<'_>| Some(((object.kind(), object.os()?), object.cpus().clone()));
     machine.iter().filter_map(number).collect()
@@ -116,7 +117,8 @@ fn assert_is_a_tree(machine: &Machine) {
     }
 }
 
-/// Each NUMA node is at the outermost object with its processors, but inside the machine if one there has them.
+/// Each NUMA node is attached to the outermost object with its processors, but not to the machine if another
+/// has them.
 fn assert_memory_is_attached_as_in_hwloc(machine: &Machine) {
     for numa in machine.objects(Kind::Numa) {
         let place = numa.parent().unwrap();

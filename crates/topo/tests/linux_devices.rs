@@ -1,4 +1,4 @@
-//! Devices of Linux on made-up buses: what is behind what, near to what, and what damaged numbers do.
+//! Devices of Linux on made-up buses: their parents, their nearest objects, and damaged numbers.
 
 mod recording;
 
@@ -81,7 +81,7 @@ fn buses_make_the_tree() {
     );
 }
 
-/// Bridges that were not set up, that lead to themselves or back, and two to the same buses.
+/// Bridges that are not configured, that lead to themselves or back, and two to the same buses.
 #[test]
 fn buses_in_circles_end() {
     let text = [
@@ -218,7 +218,7 @@ fn a_virtual_function_says_what_the_kernel_knows() {
     );
 }
 
-/// Kernels before 4.10 leave revision, buses and link to whoever reads the configuration space.
+/// Kernels before 4.10 have revision, buses and link only in the configuration space.
 #[test]
 fn old_kernels_have_the_configuration_space() {
     let mut bytes = [0_u8; 256];
@@ -238,7 +238,7 @@ fn old_kernels_have_the_configuration_space() {
     };
     let expected = (DeviceKind::PciBridge, 0x22, Some(3..=5), 7_876_923_076);
     assert_eq!(link(&bytes), expected);
-    // Others than the administrator do not see the capability.
+    // Without administrator rights, the capability cannot be read.
     assert_eq!(link(&bytes[..64]).3, 0);
     bytes[0x61] = 0x40;
     bytes[0x60] = 0x05;

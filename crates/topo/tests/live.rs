@@ -1,10 +1,10 @@
-//! This machine is as the installed lstopo sees it.
+//! This machine is the same as in the installed lstopo.
 #![cfg(all(feature = "xml", target_os = "linux"))]
 
 use oxmpi_topo::{Device, DeviceKind, Machine, Object};
 use std::process::Command;
 
-/// What lstopo says of this machine, as XML; `None` where there is no lstopo, or one that says nothing.
+/// lstopo's XML of this machine; `None` without lstopo or its output.
 fn lstopo() -> Option<String> {
     let ours = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HWLOC_"));
     let mut command = Command::new("lstopo-no-graphics");
@@ -71,7 +71,7 @@ fn ours() -> Vec<String> {
     lines(&machine.default_view())
 }
 
-/// Looked at while ours stays the same: a virtual machine may be given memory, or lose some, meanwhile.
+/// Compared while this crate's view is unchanged: the memory of a virtual machine may change meanwhile.
 #[test]
 fn this_machine_is_as_lstopo_sees_it() {
     if lstopo().is_none() {

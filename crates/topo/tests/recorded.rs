@@ -1,8 +1,8 @@
-//! Recorded machines read as hwloc 2.9 reads them.
+//! Recorded machines give the same objects as in hwloc 2.9.
 //!
-//! `machines/NAME.files` holds the files of a machine that topology comes from, `machines/NAME.json` what
-//! hwloc makes of them. `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test recorded` also
-//! compares every `DIR/NAME/{proc,sys}` with `DIR/NAME.json`.
+//! `machines/NAME.files` has a machine's files with its topology, `machines/NAME.json` hwloc's machine.
+//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test recorded` also compares every `DIR/NAME/{proc,sys}`
+//! with `DIR/NAME.json`.
 #![cfg(feature = "std")]
 
 mod hwlocs;
@@ -15,10 +15,10 @@ use recording::recording;
 use std::path::Path;
 use std::{env, fs};
 
-/// The expected files leave these out.
+/// The expected files do not have these.
 const LEFT_OUT: [Kind; 3] = [Kind::Group, Kind::L2i, Kind::L3i];
 
-/// The lines in which the two differ, or why the machine does not read.
+/// The lines in which both differ, or why the machine cannot be read.
 fn difference(files: &impl Files, json: &str) -> Vec<String> {
     let machine = match Machine::from_linux(files) {
         Ok(machine) => machine,

@@ -1,4 +1,4 @@
-//! Directories that are no proper recording: what is not a file in place of a file, links in circles, pipes.
+//! Damaged recordings in directories: other things in place of files, circular links, FIFOs.
 #![cfg(all(feature = "std", target_os = "linux"))]
 
 use oxmpi_topo::linux::Root;
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A directory that goes with its value.
+/// A directory that is removed when its value is dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -70,7 +70,7 @@ fn directories_and_pipes_are_missing_files() {
         println!("skipped the pipes: there is no mkfifo");
     }
     let machine = root.machine();
-    // Nothing of the topology reads, so each processor is a core.
+    // No topology can be read, so each processor is a core.
     assert_eq!(machine.objects(Kind::Core).len(), 2);
 }
 
@@ -91,7 +91,7 @@ fn long_files_are_cut() {
 #[test]
 fn what_is_written_to_a_file_is_read_whole() {
     let root = Directory::new("whole");
-    // More than a page, as the sets of large machines are.
+    // More than a page, as for the sets of large machines.
     let list = (0..2_000)
         .map(|cpu| (2 * cpu).to_string())
         .collect::<Vec<_>>();

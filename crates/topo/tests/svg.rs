@@ -1,6 +1,7 @@
-//! Pictures of recorded machines; and those under `docs/pictures` are what the crate draws today.
+//! Pictures of recorded machines; `docs/pictures` has the current output.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-topo --test svg` writes those that differ: look at them before they are committed.
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-topo --test svg` writes those that differ: look at them before a
+//! commit.
 #![cfg(all(feature = "svg", feature = "xml"))]
 
 use oxmpi_topo::render::svg::{Overlay, Palette, Style, SvgOptions};
@@ -50,7 +51,7 @@ fn ranks(machine: &Machine) -> SvgOptions {
 fn committed_pictures_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
     if !folder.exists() {
-        // The crate stands alone: the pictures are the repository's.
+        // In a copy of the crate alone, the repository's pictures are missing.
         return;
     }
     let (small, four_nodes) = (machine(SMALL), machine(FOUR_NODES));
@@ -89,7 +90,7 @@ fn committed_pictures_are_up_to_date() {
     );
 }
 
-/// Every processor is there once, whether it runs, is allowed, or neither.
+/// Every processor is drawn once, whether it is online, allowed, or neither.
 #[test]
 fn recorded_machines_are_drawn_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");

@@ -1,9 +1,9 @@
-//! Texts equal to those of lstopo 2.9, to the byte.
+//! Text output is equal to that of lstopo 2.9, to the byte.
 //!
-//! `lstopo/NAME.txt` holds what `lstopo-no-graphics` 2.9.0 printed of one machine. Its first line says which: a synthetic
-//! string, or a recording under `machines/`. Then, for each call, come a line `$` with the options, and the output.
-//! `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test text` also compares every `DIR/*.txt`; machines are named there by what
-//! `Machine::from_input` takes.
+//! `lstopo/NAME.txt` has the output of `lstopo-no-graphics` 2.9.0 for one machine. Its first line names the
+//! machine: a synthetic string, or a recording under `machines/`. Then follow, for each call, a line `$` with
+//! the options, and the output. `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test text` also compares every
+//! `DIR/*.txt`; machines are named there as for `Machine::from_input`.
 #![cfg(all(feature = "std", feature = "xml"))]
 
 mod recording;
@@ -17,7 +17,7 @@ use recording::recording;
 use std::path::Path;
 use std::{env, fs};
 
-/// What ours prints for options of lstopo.
+/// The output of this crate for options of lstopo.
 fn ours(machine: &Machine, options: &str) -> String {
     let (mut view, mut numbers) = (View::default(), Numbers::default());
     let (mut only, mut collapse) = (None, true);
@@ -63,7 +63,7 @@ fn machine(input: &str) -> Result<Machine, String> {
     machine.map_err(|error| error.to_string())
 }
 
-/// The calls whose outputs differ, each with the first line that does, and how many calls there were.
+/// The calls whose outputs differ, each with the first line that does, and the number of calls.
 fn differences(path: &Path) -> (Vec<String>, usize) {
     let expected = fs::read_to_string(path).unwrap();
     let (input, calls) = expected.split_once('\n').unwrap();

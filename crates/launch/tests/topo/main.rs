@@ -138,11 +138,11 @@ fn bad_input_is_one_message_that_says_where() {
         (xml.clone(), format!("{xml}:3: ")),
         (cut.clone(), format!("{cut}:")),
         (string.clone(), format!("{string}: expected ")),
-        (strange.clone(), format!("{strange}: neither ")),
-        (empty.clone(), format!("{empty}: neither ")),
+        (strange.clone(), format!("{strange}: expected hwloc XML, ")),
+        (empty.clone(), format!("{empty}: expected hwloc XML, ")),
         (
             folder.at("nothing"),
-            "a directory that holds a machine has ".into(),
+            "expected a directory with `proc` and `sys` in it".into(),
         ),
         (
             folder.at("missing"),
@@ -151,7 +151,7 @@ fn bad_input_is_one_message_that_says_where() {
         ("package:2 croe:2".into(), "did you mean `core`?\n".into()),
         ("pu:1099511627776".into(), "expected ".into()),
         ("/dev/zero".into(), "longer than 64 MiB".into()),
-        ("-".into(), "standard input: neither ".into()),
+        ("-".into(), "standard input: expected hwloc XML, ".into()),
     ] {
         let (code, said) = refused(&["-i", &input]);
         assert!(code == 1 && said.contains(&part), "{input}: {said}");

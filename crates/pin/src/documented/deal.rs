@@ -1,4 +1,4 @@
-//! From domains to ranks: the orders.
+//! Deals domains to ranks in the order that `I_MPI_PIN_ORDER` asks for.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -9,28 +9,29 @@ use crate::intel::{Layout, Order};
 use crate::intel2021::{aligned, chunks};
 use crate::processors::{Lead, Processors};
 
-/// How domains were dealt to ranks.
+/// By which method the domains were dealt to ranks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// Over the whole node, as asked.
+    /// Over the whole node, in the order asked.
     Everywhere,
-    /// In proportion to the sockets: so many ranks on each.
+    /// In proportion to the sockets: the number of ranks on each.
     Shared(Vec<usize>),
-    /// In proportion to the sockets, with domains of `auto` made smaller to fit into them.
+    /// In proportion to the sockets (the number of ranks on each), with domains of size `auto` reduced to
+    /// this size to fit.
     Shrunk(Vec<usize>, usize),
-    /// In the order of the machine, since the sockets have not enough whole domains.
+    /// Over the whole node in the machine's order, because the sockets have too few whole domains.
     NoRoom,
 }
 
-/// Domains for a job: of a shape, or sizes still to be cut.
+/// The domains of a job before they are dealt: those of a shape, or a size to cut.
 pub(super) enum Candidates {
-    /// The domains themselves, in the order of the machine.
+    /// Ready domains, in the order of the machine.
     Shapes(Vec<CpuSet>),
-    /// So many processors each, at most as many as there are.
+    /// Domains of `size` processors each; `size` is at most the number of processors.
     Sizes {
         size: usize,
         layout: Layout,
-        /// Whether smaller domains are better than none in some socket.
+        /// Whether domains may shrink so that each socket's share of ranks fits into it.
         shrinks: bool,
     },
 }
@@ -39,11 +40,11 @@ pub(super) enum Candidates {
 pub(super) struct Dealt {
     /// At least one domain, none empty.
     pub(super) domains: Vec<CpuSet>,
-    /// How they were found.
+    /// The method that made them.
     pub(super) how: How,
 }
 
-/// Deals domains to `ranks` ranks. Sockets that `near` meets come first.
+/// Deals domains to `ranks` ranks. Sockets that overlap `near` come first.
 pub(super) fn deal(
     processors: &Processors,
     candidates: &Candidates,
@@ -65,7 +66,7 @@ pub(super) fn deal(
     })
 }
 
-/// The domains of the whole node, in an order that does not look at ranks.
+/// The domains of the whole node, in an order that is independent of the number of ranks.
 fn everywhere(processors: &Processors, candidates: &Candidates, order: Order) -> Vec<CpuSet> {
     let mut domains = match candidates {
         Candidates::Shapes(domains) => domains.clone(),
@@ -113,7 +114,7 @@ fn inside(
             ..
         } => chunks(socket, *size, false),
         _ => {
-            // The last of a list may have less than was asked: such a one is no offer.
+            // The last domain of a list may be smaller than asked: it is not used here.
             let least = match candidates {
                 Candidates::Shapes(_) => 0,
                 Candidates::Sizes { size, .. } => *size,
@@ -130,7 +131,8 @@ fn inside(
     domains
 }
 
-/// Ranks in proportion to the sockets; `None` when these do not offer enough domains.
+/// Shares out ranks to the sockets in proportion to their domains; `None` when the sockets have too few
+/// domains.
 fn share(
     processors: &Processors,
     candidates: &Candidates,
@@ -156,7 +158,7 @@ fn share(
             }
             domains.append(&mut offer);
         }
-        // Other layouts have an order of their own, which figures 6 and 7 show.
+        // Other layouts have their own order: figures 6 and 7 of the reference.
         if let Candidates::Sizes { size, layout, .. } = candidates
             && *layout != Layout::Compact
         {
@@ -168,7 +170,7 @@ fn share(
             how: How::Shared(shares),
         });
     }
-    // Domains larger than any socket have to span sockets: only the order of the machine makes sense.
+    // Domains larger than any socket must span sockets: then only the machine's order makes sense.
     let Candidates::Sizes {
         size,
         shrinks: true,
@@ -197,8 +199,8 @@ fn share(
     })
 }
 
-/// `ranks` shared out in proportion to `weights` by largest remainders, the first of equals first.
-/// No share exceeds its weight as long as `ranks` does not exceed their sum. Some weight is not 0.
+/// Shares out `ranks` in proportion to `weights` by largest remainders; of equal remainders the first wins.
+/// No share exceeds its weight while `ranks` is at most the sum. At least one weight is not 0.
 fn proportional(ranks: usize, weights: &[usize]) -> Vec<usize> {
     let total: u128 = weights.iter().map(|&weight| weight as u128).sum();
     let exact = |weight: usize| weight as u128 * ranks as u128;

@@ -1,4 +1,4 @@
-//! Why ranks were placed so, in words.
+//! The sentences that explain a placement by the documented rules.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use crate::intel::{Domain, Order, Size};
 use crate::placement::count;
 use crate::processors::Processors;
 
-/// How a domain led to candidates, and these to what was dealt, for `ranks` ranks.
+/// Explains how `domain` led to `candidates`, and how these were dealt to `ranks` ranks.
 pub(super) fn explain(
     domain: &Domain,
     order: Order,
@@ -59,9 +59,9 @@ pub(super) fn explain(
             "{}, so that domains shrink to {size} to fit into them",
             shares(each)
         ),
-        How::NoRoom => format!(
-            "; order {order} becomes compact: the sockets have no room for so many whole domains"
-        ),
+        How::NoRoom => {
+            format!("; order {order} becomes compact: the sockets have too few whole domains")
+        }
     };
     why.push('.');
     if let (Candidates::Sizes { size, .. }, How::Everywhere | How::NoRoom) =

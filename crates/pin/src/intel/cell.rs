@@ -1,17 +1,17 @@
-//! `I_MPI_PIN_CELL`: the smallest part that ranks are pinned to.
+//! `I_MPI_PIN_CELL`: whether ranks are pinned to hardware threads or to cores.
 
 use core::fmt;
 use core::str::FromStr;
 
 use oxmpi_text::{Error, Words};
 
-/// What counts as one processor.
+/// The unit that counts as one processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cell {
     /// `unit`: each hardware thread. The default.
     #[default]
     Unit,
-    /// `core`: only the first hardware thread of each core, as if there were no others.
+    /// `core`: only the first hardware thread of each core; the others are not used.
     Core,
 }
 

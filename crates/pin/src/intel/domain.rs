@@ -1,4 +1,4 @@
-//! `I_MPI_PIN_DOMAIN`: what one rank gets.
+//! `I_MPI_PIN_DOMAIN`: the processors that one rank gets.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -16,11 +16,11 @@ pub enum Shape {
     Socket,
     /// `numa`: the processors of one NUMA node.
     Numa,
-    /// `node`: all processors, which is the same as no pinning.
+    /// `node`: all processors of the node, which is the same as no pinning.
     Node,
     /// `cache1`, `cache2`, `cache3`: the processors that share one cache of this level.
     Cache(u32),
-    /// `cache`: the largest of the three.
+    /// `cache`: the processors that share the largest cache.
     LargestCache,
 }
 
@@ -37,13 +37,13 @@ impl Shape {
         ("cache", Self::LargestCache),
     ];
 
-    /// The word in settings.
+    /// The word that settings use.
     pub fn word(self) -> &'static str {
         let found = Self::ALL.iter().find(|(_, shape)| *shape == self);
         found.map_or("cache", |(word, _)| word)
     }
 
-    /// The shape of a word, in its exact spelling.
+    /// The shape that a word names, in its exact spelling.
     pub(crate) fn of(word: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(other, _)| *other == word);
         found.map(|(_, shape)| *shape)
@@ -53,29 +53,28 @@ impl Shape {
 /// How many processors one domain has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// `auto`: as many as there are for each rank, the processors of the node divided by its ranks, rounded down, at
-    /// least one. The default.
+    /// `auto`: the processors of the node divided by its ranks, rounded down, at least one. The default.
     #[default]
     Auto,
-    /// `omp`: as many as `OMP_NUM_THREADS` says.
+    /// `omp`: the value of `OMP_NUM_THREADS`.
     Omp,
-    /// `<n>`: so many, at least one.
+    /// `<n>`: this number, at least one.
     Number(u32),
 }
 
-/// Which processors make up a domain of some size.
+/// Which processors make up a domain of a given size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// `platform`: those that follow each other in the operating system's numbers.
+    /// `platform`: processors with consecutive numbers of the operating system.
     Platform,
-    /// `compact`: those close to each other. The default.
+    /// `compact`: processors close to each other. The default.
     #[default]
     Compact,
-    /// `scatter`: those far from each other.
+    /// `scatter`: processors far from each other.
     Scatter,
 }
 
-/// How the processors of a node are cut into domains, one rank in each. Written as in
+/// How the processors of a node are cut into domains, one rank in each. Written as
 /// `I_MPI_PIN_DOMAIN=<mc-shape>`, `<size>[:<layout>]` or `[<mask>,...]`.
 ///
 /// ```
@@ -91,11 +90,12 @@ pub enum Layout {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// A part of the machine.
+    /// One domain for each part of this shape.
     Shape(Shape),
-    /// So many processors.
+    /// Domains of this number of processors.
     Size(Size, Layout),
-    /// These processors, by the operating system's numbers, for one rank after the other.
+    /// One domain for each mask, in the order of the ranks; bits are the operating system's numbers of
+    /// processors.
     Masks(Vec<CpuSet>),
 }
 
@@ -121,7 +121,8 @@ const WORDS: Words = Words(&[
     "[masks in hexadecimal]",
 ]);
 impl Domain {
-    /// Whether it is made of caches, or of processors far apart, which caches tell.
+    /// Whether the domains depend on caches: caches themselves, or processors far apart, whose distance
+    /// caches define.
     pub(crate) fn needs_caches(&self) -> bool {
         matches!(
             self,
@@ -174,7 +175,7 @@ impl FromStr for Domain {
     }
 }
 
-/// What may stand behind a size: nothing, or a layout.
+/// The layout behind a size; compact if there is none.
 fn layout(mut scanner: Scanner<'_>) -> Result<Layout, Error> {
     let mut layout = Layout::default();
     if scanner.eat(':') {
@@ -191,7 +192,7 @@ fn layout(mut scanner: Scanner<'_>) -> Result<Layout, Error> {
     Ok(layout)
 }
 
-/// `[m1,...,mn]`, the whole text.
+/// Reads masks from the whole text `[m1,...,mn]`.
 fn masks(text: &str) -> Result<Domain, Error> {
     let end = Span {
         start: text.len(),
@@ -217,7 +218,7 @@ fn masks(text: &str) -> Result<Domain, Error> {
     Ok(Domain::Masks(masks))
 }
 
-/// The bits of a hexadecimal number, with or without `0x` and blanks around it; no bit is 0.
+/// The bits of a hexadecimal number, with or without `0x` and blanks around it. `None` if no bit is set.
 pub(crate) fn mask(text: &str) -> Option<CpuSet> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -1,4 +1,4 @@
-//! `I_MPI_PIN_ORDER`: which rank gets which domain.
+//! `I_MPI_PIN_ORDER`: the order in which ranks take domains.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,16 +8,15 @@ use oxmpi_text::{Error, Words};
 /// How ranks are mapped to domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// `range`: by the operating system's numbers of processors.
+    /// `range`: domains in the order of the operating system's numbers.
     Range,
-    /// `scatter`: neighbours in rank share as little of the machine as can be.
+    /// `scatter`: consecutive ranks share as few resources as possible.
     Scatter,
-    /// `compact`: neighbours in rank are neighbours on the machine, from its first processor on.
+    /// `compact`: consecutive ranks are neighbours on the machine, from its first processor on.
     Compact,
-    /// `spread`: ranks are shared out to the sockets, and sit far from each other on each.
+    /// `spread`: ranks are divided among the sockets, and far from each other on each.
     Spread,
-    /// `bunch`: ranks are shared out to the sockets in proportion, and sit close together on each.
-    /// The default.
+    /// `bunch`: ranks are divided among the sockets in proportion, and close together on each. The default.
     #[default]
     Bunch,
 }

@@ -5,9 +5,9 @@ use core::str::FromStr;
 
 use oxmpi_text::{Error, Expected, Scanner, Span, Token, Words};
 
-/// Which processors ranks take, one each, and in which order. Written as `0,2-3`, or as
-/// `<set>[:<option>,...]`, where the set is `all`, `allcores` or `allsocks` (`allcores` if left out) and options are
-/// `map=`, `grain=`, `shift=`, `preoffset=` and `postoffset=` (`offset=`).
+/// The processors that ranks take, one each, in order. Written as `0,2-3`, or as `<set>[:<option>,...]`,
+/// where the set is `all`, `allcores` or `allsocks` (`allcores` if left out) and options are `map=`,
+/// `grain=`, `shift=`, `preoffset=` and `postoffset=` (`offset=`).
 ///
 /// ```
 /// use oxmpi_pin::intel::{Cells, Map, Members, ProcessorList};
@@ -20,33 +20,33 @@ use oxmpi_text::{Error, Expected, Scanner, Span, Token, Words};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessorList {
-    /// These, by the operating system's numbers; `None` (written `-1`) leaves a rank unpinned.
+    /// Processors by the operating system's numbers; `None` (written `-1`) leaves a rank unpinned.
     These(Vec<Option<usize>>),
-    /// All of some kind, in some order.
+    /// All processors of one kind, in an order that options choose.
     Of(Members),
 }
 
-/// Processors of some kind, in some order. All of it in cells: what one rank gets.
+/// All processors of one kind (cells, one for each rank), in an order that options choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Members {
-    /// Which processors.
+    /// The kind of processors.
     pub cells: Cells,
-    /// How ranks are mapped to them; instead of what follows.
+    /// The order of ranks on them; if set, the fields below do not count.
     pub map: Option<Map>,
-    /// How many cells follow each other before the next shift; one if left out.
+    /// The number of consecutive cells in a grain; one if left out.
     pub grain: Option<Amount>,
-    /// The distance of grains that follow each other; one if left out.
+    /// The distance between consecutive grains; one if left out.
     pub shift: Option<Amount>,
-    /// Where to begin, before shifting.
+    /// The number of cells or grains to rotate by before shifting.
     pub preoffset: Option<Amount>,
-    /// Where to begin, after shifting.
+    /// The number of cells or grains to rotate by after shifting.
     pub postoffset: Option<Amount>,
 }
 
-/// What one rank gets.
+/// The kind of cell, the processor that one rank gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
-    /// `all`: any processor.
+    /// `all`: every processor.
     Units,
     /// `allcores`: the first processor of each core.
     Cores,
@@ -54,27 +54,27 @@ pub enum Cells {
     Sockets,
 }
 
-/// How ranks are mapped to cells.
+/// The order in which ranks take cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Map {
-    /// `bunch`: in proportion to the sockets, close together on each.
+    /// `bunch`: divided among the sockets in proportion, close together on each.
     Bunch,
-    /// `scatter`: neighbours in rank share as little as can be.
+    /// `scatter`: consecutive ranks share as few resources as possible.
     Scatter,
-    /// `spread`: in proportion to the sockets, far from each other on each.
+    /// `spread`: divided among the sockets in proportion, far from each other on each.
     Spread,
 }
 
 /// A number of cells or grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// A plain number: cells in a grain, grains elsewhere.
+    /// A number: of cells for a grain, of grains elsewhere.
     Number(u32),
-    /// As many cells as this part of the machine has.
+    /// The number of cells in this part of the machine.
     Part(Part),
 }
 
-/// A part of the machine, by which an [`Amount`] is given.
+/// A part of the machine that an [`Amount`] refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// `fine`: one cell.
@@ -127,11 +127,11 @@ const AMOUNTS: Words = Words(&[
 ]);
 const MEMBER: &str = "a processor, a range such as 2-5, or -1 for a rank that is not pinned";
 
-/// The largest number of a processor that a list may name: those of Linux.
+/// The largest number of a processor that a list may name, as on Linux.
 const LARGEST: u64 = 8191;
 
 impl Members {
-    /// All of a kind, in the order that is usual for it.
+    /// All cells of a kind, in their default order.
     pub fn all(cells: Cells) -> Self {
         Self {
             cells,
@@ -143,14 +143,15 @@ impl Members {
         }
     }
 
-    /// Whether no option was given.
+    /// Whether no option is set.
     pub(crate) fn is_plain(&self) -> bool {
         *self == Self::all(self.cells)
     }
 }
 
 impl ProcessorList {
-    /// Whether its amounts are caches, or it wants processors far apart, which caches tell.
+    /// Whether the list depends on caches: as amounts, or by processors far apart, whose distance caches
+    /// define.
     pub(crate) fn needs_caches(&self) -> bool {
         let Self::Of(members) = self else {
             return false;
@@ -206,7 +207,7 @@ impl FromStr for ProcessorList {
     }
 }
 
-/// The option `name`, whose value comes next.
+/// Reads the value of the option `name` into `members`.
 fn option(members: &mut Members, name: Token<'_>, scanner: &mut Scanner<'_>) -> Result<(), Error> {
     let found = OPTIONS.find(name.text);
     let found = found.map_err(|error| error.moved(name.span.start))?;
@@ -243,7 +244,7 @@ fn option(members: &mut Members, name: Token<'_>, scanner: &mut Scanner<'_>) -> 
     Ok(())
 }
 
-/// Processors and ranges with commas between them.
+/// Reads processors and ranges with commas between them.
 fn these(mut scanner: Scanner<'_>) -> Result<Vec<Option<usize>>, Error> {
     let mut list = Vec::new();
     loop {

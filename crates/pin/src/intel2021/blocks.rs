@@ -1,4 +1,4 @@
-//! Lists of processors cut into domains.
+//! Cuts lists of processors into domains.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use oxmpi_topo::CpuSet;
 
 use crate::processors::Processors;
 
-/// Consecutive processors, `size` to a domain; the last, incomplete one only if it is `kept`.
+/// Domains of `size` consecutive processors; an incomplete last domain is kept only if `kept`.
 pub(crate) fn chunks(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
     let chunks = list
         .chunks(size)
@@ -17,7 +17,8 @@ pub(crate) fn chunks(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
         .collect()
 }
 
-/// Domains that begin where parts of the machine begin, as far as sizes allow: what is left between them is unused.
+/// Domains that begin where parts of the machine begin, as far as sizes allow; processors between them stay
+/// unused.
 pub(crate) fn aligned(list: &[usize], size: usize, processors: &Processors) -> Vec<CpuSet> {
     let all = processors.compact.len();
     if size >= all {
@@ -39,7 +40,7 @@ pub(crate) fn aligned(list: &[usize], size: usize, processors: &Processors) -> V
         .filter(|part| *part >= stride)
         .min()
         .unwrap_or(all);
-    // Of a part of a machine, less may be left than a whole stride.
+    // A restricted machine may have fewer processors left than one stride.
     stride = stride.min(period);
     if period / stride <= 1 && 2 * size <= period {
         stride = size;

@@ -1,4 +1,4 @@
-//! Why ranks were placed so, in words.
+//! The sentences that explain a placement by the rules of Intel MPI 2021.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,8 +8,8 @@ use oxmpi_topo::CpuSet;
 use crate::intel::{Domain, Order, Size};
 use crate::placement::count;
 
-/// How `domains` for `ranks` ranks were made from `all` processors. `domain` is what was asked, `None` for a list of
-/// processors; `order` is `None` where it does not count.
+/// Explains how `domains` for `ranks` ranks were made from `all` processors. `domain` is the setting, `None`
+/// for a list of processors; `order` is `None` where the order has no effect.
 pub(super) fn explain(
     domain: Option<&Domain>,
     order: Option<Order>,

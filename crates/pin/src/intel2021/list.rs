@@ -1,4 +1,5 @@
-//! `I_MPI_PIN_PROCESSOR_LIST`: one processor for each rank.
+//! Orders processors for `I_MPI_PIN_PROCESSOR_LIST` by the rules of Intel MPI 2021, one processor for each
+//! rank.
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,7 @@ use super::share::{share, spread};
 use crate::intel::{Amount, Cells, Map, Members, Order, Part, Shape};
 use crate::processors::Processors;
 
-/// One processor for each rank, in the order of ranks. `cores` are what is called the cores of `processors`.
+/// One processor for each rank, in the order of ranks. `cores` are the processors that `allcores` means.
 pub(crate) fn domains(
     members: &Members,
     processors: &Processors,
@@ -16,7 +17,7 @@ pub(crate) fn domains(
     order: Order,
     ranks: usize,
 ) -> Vec<CpuSet> {
-    let one = |cpus: &[usize]| cpus.iter().map(|cpu| CpuSet::one(*cpu)).collect::<Vec<_>>();
+    let single_cpus = |cpus: &[usize]| cpus.iter().map(|cpu| CpuSet::one(*cpu)).collect::<Vec<_>>();
     let cells = match members.cells {
         Cells::Units => processors.clone(),
         Cells::Cores => cores.clone(),
@@ -24,22 +25,25 @@ pub(crate) fn domains(
     };
     let crowded = ranks > cells.compact.len();
     match members.map {
-        Some(Map::Scatter) => one(&cells.scatter),
-        Some(_) if crowded => one(&cells.compact),
-        Some(Map::Spread) => spread(&cells, 1, ranks).unwrap_or_else(|| one(&cells.compact)),
-        Some(Map::Bunch) => one(&bunch(&cells, ranks)),
-        // Cores alone are taken by their numbers, so that the order of ranks can be chosen.
-        None if members.is_plain() && members.cells == Cells::Cores => one(match order {
+        Some(Map::Scatter) => single_cpus(&cells.scatter),
+        Some(_) if crowded => single_cpus(&cells.compact),
+        Some(Map::Spread) => {
+            spread(&cells, 1, ranks).unwrap_or_else(|| single_cpus(&cells.compact))
+        }
+        Some(Map::Bunch) => single_cpus(&bunch(&cells, ranks)),
+        // A list of cores without options follows the operating system's numbers, unless `I_MPI_PIN_ORDER`
+        // says otherwise.
+        None if members.is_plain() && members.cells == Cells::Cores => single_cpus(match order {
             _ if crowded => &cells.compact,
             Order::Scatter => &cells.scatter,
             Order::Compact => &cells.compact,
             _ => &cells.platform,
         }),
-        None => one(&rearranged(&cells, members)),
+        None => single_cpus(&rearranged(&cells, members)),
     }
 }
 
-/// Ranks shared out to the parts of NUMA nodes in each socket, and what comes to a socket side by side on it.
+/// Divides ranks among the NUMA nodes of each socket, and takes the processors of a socket side by side.
 fn bunch(cells: &Processors, ranks: usize) -> Vec<usize> {
     let sockets = cells.groups(Kind::Package);
     let nodes = cells.groups(Kind::Numa);
@@ -57,7 +61,7 @@ fn bunch(cells: &Processors, ranks: usize) -> Vec<usize> {
     chosen.collect()
 }
 
-/// Rotated, cut into grains, the grains shifted, and rotated again.
+/// The cells after `preoffset` (rotation), `grain` and `shift` (reordering), and `postoffset` (rotation).
 fn rearranged(cells: &Processors, members: &Members) -> Vec<usize> {
     let count = |amount: Option<Amount>| amount.and_then(|amount| Count::new(cells, amount));
     let grain = count(members.grain).map_or(1, Count::plain);
@@ -74,12 +78,12 @@ fn rearranged(cells: &Processors, members: &Members) -> Vec<usize> {
     list
 }
 
-/// How far, or how many; never 0.
+/// A distance or a number, never 0.
 #[derive(Clone, Copy)]
 enum Count {
-    /// Grains, where there are any.
+    /// A number of grains.
     Grains(usize),
-    /// Cells.
+    /// A number of cells.
     Cells(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Ranks shared out to NUMA nodes and sockets.
+//! Divides ranks among NUMA nodes and sockets by the rules of Intel MPI 2021.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,14 +8,14 @@ use oxmpi_topo::{CpuSet, Kind};
 use super::blocks::{aligned, chunks};
 use crate::processors::{Lead, Processors};
 
-/// `ranks` in as equal shares as can be, the first ones larger.
+/// Divides `ranks` into `groups` shares that differ by at most one, the larger first.
 pub(super) fn share(ranks: usize, groups: usize) -> Vec<usize> {
     let groups = groups.max(1);
     let share = |group| ranks / groups + usize::from(group < ranks % groups);
     (0..groups).map(share).collect()
 }
 
-/// The shares of the NUMA nodes, if domains of `size` fit into them.
+/// The processors of each NUMA node with its number of ranks; `None` if domains of `size` do not fit.
 fn fitting(processors: &Processors, size: usize, ranks: usize) -> Option<Vec<(Vec<usize>, usize)>> {
     let groups = processors.groups(Kind::Numa);
     let shares = share(ranks, groups.len());
@@ -29,7 +29,7 @@ fn fitting(processors: &Processors, size: usize, ranks: usize) -> Option<Vec<(Ve
     (size <= socket && pairs.iter().all(fits)).then_some(pairs)
 }
 
-/// Each NUMA node's share of domains side by side. `None` if they do not fit.
+/// Domains of each NUMA node's ranks side by side. `None` if they do not fit.
 pub(super) fn bunch(processors: &Processors, size: usize, ranks: usize) -> Option<Vec<CpuSet>> {
     let shares = fitting(processors, size, ranks)?;
     let domains = shares.iter().flat_map(|(group, share)| {
@@ -39,7 +39,7 @@ pub(super) fn bunch(processors: &Processors, size: usize, ranks: usize) -> Optio
     Some(domains.collect())
 }
 
-/// Each NUMA node's share of domains far from each other. `None` if they do not fit.
+/// Domains of each NUMA node's ranks far from each other. `None` if they do not fit.
 pub(super) fn spread(processors: &Processors, size: usize, ranks: usize) -> Option<Vec<CpuSet>> {
     let shares = fitting(processors, size, ranks)?;
     let mut all = Vec::new();
@@ -56,8 +56,8 @@ pub(super) fn spread(processors: &Processors, size: usize, ranks: usize) -> Opti
     Some(all)
 }
 
-/// As many slots in each socket, with domains made smaller to fit. `None` where whole domains in the order of the machine
-/// are taken instead: a power of two of ranks, or more ranks than processors.
+/// The same number of domains in each socket, made smaller to fit. `None` if `ranks` is a power of two or
+/// exceeds the processors: the caller then takes whole domains in the machine's order.
 pub(super) fn uniform(processors: &Processors, size: usize, ranks: usize) -> Option<Vec<CpuSet>> {
     if ranks.is_power_of_two() {
         return None;

@@ -1,4 +1,4 @@
-//! `KMP_AFFINITY=[<modifier>,...]<type>[,<permute>][,<offset>]`.
+//! The value of `KMP_AFFINITY`: `[<modifier>,...]<type>[,<permute>][,<offset>]`.
 
 mod combine;
 mod parser;
@@ -14,10 +14,10 @@ use crate::openmp::proclist::Item;
 
 pub(crate) use parser::parse;
 
-/// How threads are bound.
+/// The type of affinity: how threads are bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// Nothing was said.
+    /// No type is given.
     #[default]
     Default,
     None,
@@ -30,7 +30,7 @@ pub(crate) enum Type {
     Disabled,
 }
 
-/// What a thread may wander over, as asked.
+/// The part of the machine in which a thread may migrate, as the setting asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Granularity {
     /// `fine` or `thread`.
@@ -38,20 +38,20 @@ pub(crate) enum Granularity {
     Core,
     /// `socket` or `package`.
     Package,
-    /// Something else that processors share.
+    /// A layer that processors share besides the levels of the map.
     Layer(Layer),
-    /// So many of the innermost levels.
+    /// This number of innermost levels.
     Levels(u64),
 }
 
-/// The setting, read.
+/// The parsed setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Affinity {
     pub(crate) kind: Type,
     pub(crate) verbose: bool,
     pub(crate) warnings: bool,
     pub(crate) respect: bool,
-    /// Whether each processor makes a place, also those that share one.
+    /// Whether each processor makes a place, even if several share a part.
     pub(crate) duplicates: bool,
     pub(crate) granularity: Option<Granularity>,
     pub(crate) proclist: Vec<Item>,
@@ -75,9 +75,9 @@ impl Default for Affinity {
     }
 }
 
-/// A setting, read.
+/// The result of parsing.
 pub(crate) struct Read {
     pub(crate) affinity: Affinity,
-    /// What is wrong in it, in the words of a runtime, and where, and what would have been right.
+    /// The mistakes: the runtime's message, and the error that points into the text.
     pub(crate) wrong: Vec<(Message, Error)>,
 }

@@ -1,6 +1,6 @@
-//! `balanced`: threads spread over the cores, neighbours on one core.
+//! `balanced` of `KMP_AFFINITY`: spreads threads over the cores, consecutive threads on one core.
 //!
-//! Made for each team anew, since it depends on how many threads there are. Rules: those of the recorded runtimes.
+//! The places depend on the number of threads. The rules are those of recorded runtimes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,8 +9,8 @@ use oxmpi_topo::CpuSet;
 
 use crate::openmp::map::{Level, Map};
 
-/// The processors of each of `threads` threads. `fine`: one processor for each thread, else its whole core. `None` if the
-/// machine is such that balance has no meaning.
+/// The processors of each of `threads` threads. With `fine`, each thread gets one processor, otherwise its
+/// whole core. `None` if the machine has no cores to balance over.
 pub(crate) fn bind(map: &Map, threads: usize, fine: bool) -> Option<Vec<CpuSet>> {
     if threads == 1 {
         return Some(vec![map.cpus()]);
@@ -21,12 +21,12 @@ pub(crate) fn bind(map: &Map, threads: usize, fine: bool) -> Option<Vec<CpuSet>>
     }
 }
 
-/// Where all cores have as many hardware threads.
+/// For machines whose cores all have the same number of hardware threads.
 fn uniform(map: &Map, threads: usize, fine: bool) -> Vec<CpuSet> {
     let (all, packages) = (map.rows.len(), map.ratio(Level::Package));
     let (mut cores, mut width) = (map.cores(), all / map.cores());
     if packages > 1 && width <= 1 {
-        // Without hyper-threading packages are what is shared.
+        // Without hyper-threading, threads are balanced over packages.
         (cores, width) = (packages, all / packages);
     }
     let (chunk, big) = (threads / cores, threads % cores);
@@ -45,7 +45,8 @@ fn uniform(map: &Map, threads: usize, fine: bool) -> Vec<CpuSet> {
     (0..threads).map(place).collect()
 }
 
-/// Where cores differ: a table with a row for each unit, and a column for each processor that one may have.
+/// For machines whose cores differ: a table with a row for each core, and a column for each processor of the
+/// largest core.
 fn uneven(map: &Map, threads: usize, fine: bool) -> Option<Vec<CpuSet>> {
     let level = deepest_numbered(map);
     let width: usize = map.ratios[level + 1..].iter().product();
@@ -89,7 +90,7 @@ fn uneven(map: &Map, threads: usize, fine: bool) -> Option<Vec<CpuSet>> {
     )
 }
 
-/// The level of cores as a runtime finds it: above the deepest on which the hardware gave a number other than 0.
+/// The level of cores as a runtime finds it: above the deepest level with a hardware number other than 0.
 fn deepest_numbered(map: &Map) -> usize {
     let in_map = |level: usize| {
         let all = &map.all;
@@ -102,7 +103,8 @@ fn deepest_numbered(map: &Map) -> usize {
     deepest.map_or(0, |level| level - 1)
 }
 
-/// More threads than units: rounds over all units, each giving a processor that has the fewest threads.
+/// More threads than cores: rounds over all cores, in each of which a core gives its processor with the
+/// fewest threads.
 fn deal(units: &[Vec<usize>], width: usize, threads: usize) -> Vec<(usize, usize)> {
     let mut tokens: Vec<Vec<usize>> = units.iter().map(|cpus| vec![0; cpus.len()]).collect();
     let mut left = threads;

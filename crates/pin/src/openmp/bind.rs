@@ -1,4 +1,4 @@
-//! From settings to the processors of each thread of a team.
+//! Turns the settings of threads into the processors of each thread of a team.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,9 +16,9 @@ use crate::openmp::team::{Request, Team};
 use crate::openmp::variables::{KMP_AFFINITY, KMP_HW_SUBSET, KMP_PLACE_THREADS, OMP_NUM_THREADS};
 use crate::openmp::{Dialect, Levels, subset};
 
-/// Places the threads of a team on `machine`. Nothing makes it fail: what is wrong in a setting is warned of and left out,
-/// as runtimes do. `KMP_AFFINITY` with a type goes before `GOMP_CPU_AFFINITY`, and that before `OMP_PLACES` and
-/// `OMP_PROC_BIND`.
+/// Places the threads of a team on `machine`. It never fails: like runtimes, it warns of a mistake in a
+/// setting and ignores the mistake. `KMP_AFFINITY` with a type has precedence over `GOMP_CPU_AFFINITY`, and
+/// that over `OMP_PLACES` and `OMP_PROC_BIND`.
 ///
 /// # Cost
 /// A sort of the processors, and a set for each thread; allocates. For set-up only.
@@ -94,7 +94,7 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     }
 }
 
-/// `KMP_AFFINITY`, which has the modifiers for all.
+/// Parses `KMP_AFFINITY`, whose modifiers apply to all settings.
 fn read(request: &Request<'_>, dialect: Dialect, diagnostics: &mut Diagnostics) -> Affinity {
     let text = request.kmp_affinity.unwrap_or_default();
     let read = affinity::parse(text, dialect);
@@ -104,7 +104,7 @@ fn read(request: &Request<'_>, dialect: Dialect, diagnostics: &mut Diagnostics) 
     read.affinity
 }
 
-/// The part of the machine that is asked for, if that reads.
+/// The part of the machine that `KMP_HW_SUBSET` asks for; `None` if it is not set or has a syntax error.
 fn cuts(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<Vec<subset::Cut>> {
     let new = request.kmp_hw_subset.map(|text| (KMP_HW_SUBSET, text));
     let old = request
@@ -116,7 +116,7 @@ fn cuts(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<Vec<subs
     read.map_err(bad).ok()
 }
 
-/// The threads asked, as many as are placed; 0 for the default team.
+/// The number of threads to place, at most [`Team::LARGEST`]; 0 for the default team.
 fn team_size(request: &Request<'_>, diagnostics: &mut Diagnostics) -> usize {
     let placed = request.threads.min(Team::LARGEST);
     if placed < request.threads {
@@ -126,7 +126,7 @@ fn team_size(request: &Request<'_>, diagnostics: &mut Diagnostics) -> usize {
     placed as usize
 }
 
-/// By what the threads are bound in the end.
+/// What binds the threads in the end, for the report.
 fn manner(method: &Method, is_bound: bool, request: &Request<'_>) -> Manner {
     match method {
         Method::Untouched => Manner::Disabled,

@@ -1,4 +1,4 @@
-//! What a thread may wander over: how many of the innermost levels of the map are one place.
+//! `granularity` of `KMP_AFFINITY`: the part of the machine in which a thread may migrate.
 
 use oxmpi_topo::Machine;
 
@@ -7,8 +7,8 @@ use crate::openmp::layers::{self, Layer};
 use crate::openmp::map::{Level, Map};
 use crate::openmp::message::Message;
 
-/// How many of the innermost levels one place takes in, and what is to be told of it. More than the map has are possible:
-/// then one place is the whole map.
+/// How many of the innermost levels of the map form one place, and a message if the granularity is unknown.
+/// More levels than the map has mean one place for the whole map.
 pub(crate) fn folded(
     machine: &Machine,
     map: &Map,
@@ -37,7 +37,7 @@ fn of_layer(machine: &Machine, map: &Map, layer: Layer) -> Option<usize> {
     })
 }
 
-/// Whether `balanced` gives each thread one processor.
+/// Whether `balanced` gives each thread one processor, not a core.
 pub(crate) fn is_fine(map: &Map, affinity: &Affinity) -> bool {
     match affinity.granularity {
         Some(Granularity::Thread) => true,

@@ -1,6 +1,7 @@
-//! Layers that are no level of the map since each of their parts is a part of a level: caches, memory, dies.
+//! Layers: caches, NUMA domains, dies and other parts of a machine that coincide with a level of the topology
+//! map.
 //!
-//! All that the machine's source tells of are found. LLVM's runtimes, unless built with hwloc, know of fewer.
+//! All layers that the machine's source reports count. LLVM's runtimes, unless built with hwloc, know fewer.
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,7 @@ use oxmpi_topo::{Kind, Machine, Object, Source};
 
 use crate::openmp::map::{Level, Map};
 
-/// Something that processors share besides what the map shows.
+/// A part of the machine that processors share besides the levels of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
     Numa,
@@ -21,7 +22,7 @@ pub(crate) enum Layer {
     L1,
 }
 
-/// In the order in which runtimes speak of them, with the kind of their objects.
+/// The layers in the order in which runtimes print them, with the kind of their objects.
 const LAYERS: [(Layer, Option<Kind>); 8] = [
     (Layer::Numa, Some(Kind::Numa)),
     (Layer::Die, Some(Kind::Die)),
@@ -34,7 +35,7 @@ const LAYERS: [(Layer, Option<Kind>); 8] = [
 ];
 
 impl Layer {
-    /// As runtimes print it.
+    /// The name that runtimes print.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Numa => "NUMA domain",
@@ -49,7 +50,8 @@ impl Layer {
     }
 }
 
-/// Whether the source of a machine tells of its memory. Processors themselves know none: their one NUMA node says nothing.
+/// Whether the machine's source knows NUMA nodes. CPUID and `/proc/cpuinfo` do not: their one NUMA node means
+/// nothing.
 pub(crate) fn knows_memory(machine: &Machine) -> bool {
     !matches!(
         machine.source(),
@@ -57,8 +59,8 @@ pub(crate) fn knows_memory(machine: &Machine) -> bool {
     )
 }
 
-/// The layers that are equivalent to a level of the map, in the order in which runtimes speak of them. The last cache
-/// always is: to packages where there is no other.
+/// The layers that coincide with a level of the map, in the order in which runtimes print them. The
+/// last-level cache always does: without caches it is the package.
 ///
 /// # Cost
 /// A walk up from each processor for each layer.
@@ -77,7 +79,8 @@ pub(crate) fn equivalent(machine: &Machine, map: &Map) -> Vec<(Layer, Level)> {
     LAYERS.into_iter().filter_map(found).collect()
 }
 
-/// The level whose parts are the objects of a kind: of several, cores before hardware threads, else the innermost.
+/// The level whose parts are the objects of a kind; of several levels, cores before threads, dies and
+/// packages.
 fn level_of(machine: &Machine, map: &Map, kind: Kind) -> Option<Level> {
     if machine.objects(kind).len() == 0 {
         return None;
@@ -89,7 +92,7 @@ fn level_of(machine: &Machine, map: &Map, kind: Kind) -> Option<Level> {
         starts.push(before != Some(object));
         before = Some(object);
     }
-    // A die is not its own equivalent.
+    // A die layer does not coincide with the die level.
     let others = [Level::Core, Level::Thread, Level::Die, Level::Package];
     others.into_iter().find(|level| {
         let below = map.below(*level);
@@ -98,7 +101,7 @@ fn level_of(machine: &Machine, map: &Map, kind: Kind) -> Option<Level> {
     })
 }
 
-/// What a processor is in. NUMA nodes stand beside the tree.
+/// The object of a kind that contains a processor. NUMA nodes are not ancestors in the tree.
 fn around(machine: &Machine, cpu: usize, kind: Kind) -> Option<Object<'_>> {
     let pu = machine.pu(cpu)?;
     match kind {

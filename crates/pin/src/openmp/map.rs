@@ -1,4 +1,5 @@
-//! The topology map: the hardware threads that a team may use, as OpenMP runtimes see them.
+//! The topology map: the hardware threads that a team may use, by package, die, core and thread, as OpenMP
+//! runtimes see them.
 
 use alloc::vec::Vec;
 
@@ -15,56 +16,58 @@ pub(crate) enum Level {
     Thread,
 }
 
-/// The most levels that a map can have.
+/// The most levels of a map.
 const MOST: usize = 4;
 
-/// One hardware thread. All lists are by level, outermost first, and end in zeros where there are fewer levels.
+/// One hardware thread. The arrays are by level, outermost first, and end in zeros where there are fewer
+/// levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// The operating system's number.
+    /// The operating system's number of the processor.
     pub(crate) cpu: usize,
-    /// The numbers that the hardware gives to what it is in, on all levels of the machine.
+    /// The hardware's numbers of the objects that contain it, on all levels of the machine.
     pub(crate) ids: [u32; MOST],
-    /// Its place among the children of what is around it, on all levels of the machine.
+    /// On each level of the machine, the index of the object that contains it among its siblings.
     pub(crate) everywhere: [usize; MOST],
-    /// The same on the levels of the map.
+    /// The same indices on the levels of the map only.
     pub(crate) ordinals: [usize; MOST],
 }
 
-/// The hardware threads of a machine, in the order of their numbers.
+/// The hardware threads of a machine, sorted by the hardware's numbers, outermost level first.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     /// The levels of the machine.
     pub(crate) all: Vec<Level>,
-    /// Those of them that are in the map.
+    /// The levels of the machine that are in the map.
     pub(crate) levels: Vec<Level>,
-    /// On each level of the map, the most children of one parent; of the first, how many there are.
+    /// On each level of the map, the most children of one parent; on the first, the number of objects.
     pub(crate) ratios: Vec<usize>,
-    /// Never empty.
+    /// One row for each hardware thread, never empty.
     pub(crate) rows: Vec<Row>,
-    /// The rows of processors, by the processors' numbers: number, row.
+    /// Pairs of a processor's number and the index of its row, sorted.
     by_cpu: Vec<(usize, usize)>,
 }
 
-/// The parts of a map that a thread may wander over.
+/// A partition of a map into parts in which a thread may migrate.
 pub(crate) struct Parts {
     /// Each part once, in the order of the map.
     pub(crate) sets: Vec<CpuSet>,
-    /// The part of each row.
+    /// The index of each row's part.
     pub(crate) of_row: Vec<usize>,
 }
 
-/// What a hardware thread is in on one level: the hardware's number, and one that tells equals apart.
+/// The identity of an object on one level: the hardware's number, and the logical number where that is not
+/// unique.
 type Id = (u32, u32);
 
-/// A processor and what it is in on each level of the machine.
+/// A processor, and the identities of the objects that contain it, on each level of the machine.
 struct Member {
     ids: [Id; MOST],
     cpu: usize,
 }
 
 impl Map {
-    /// The map of those processors of `machine` that are in `processors`; all if it has none of them.
+    /// The map of the processors of `machine` that are in `processors`; of all if there are none.
     ///
     /// # Cost
     /// A sort of the processors.
@@ -135,29 +138,29 @@ impl Map {
         self.levels.len()
     }
 
-    /// The most children of one parent on a level; 1 if it is not in the map.
+    /// The most children of one parent on a level; 1 if the level is not in the map.
     pub(crate) fn ratio(&self, level: Level) -> usize {
         let place = self.levels.iter().position(|other| *other == level);
         place.map_or(1, |place| self.ratios[place])
     }
 
-    /// Whether no leaf is missing.
+    /// Whether all parents on a level have the same number of children.
     pub(crate) fn is_uniform(&self) -> bool {
         self.ratios.iter().product::<usize>() == self.rows.len()
     }
 
-    /// How many of the innermost levels lie below one; `None` if it is not in the map.
+    /// How many levels of the map are below `level`; `None` if it is not in the map.
     pub(crate) fn below(&self, level: Level) -> Option<usize> {
         let place = self.levels.iter().position(|other| *other == level);
         place.map(|place| self.depth() - 1 - place)
     }
 
-    /// How many of the innermost levels are hardware threads inside a core: 1 or, where these are not in the map, 0.
+    /// How many of the innermost levels are inside a core: 1, or 0 if the map has no level of threads.
     pub(crate) fn inside_cores(&self) -> usize {
         usize::from(self.levels.last() == Some(&Level::Thread))
     }
 
-    /// How many cores it has.
+    /// The number of cores.
     pub(crate) fn cores(&self) -> usize {
         self.starts(self.inside_cores()).filter(|new| *new).count()
     }
@@ -167,13 +170,13 @@ impl Map {
         self.rows.iter().map(|row| row.cpu).collect()
     }
 
-    /// The number of the row of a processor.
+    /// The index of a processor's row.
     pub(crate) fn row_of(&self, cpu: usize) -> Option<usize> {
         let found = self.by_cpu.binary_search_by_key(&cpu, |(cpu, _)| *cpu);
         found.ok().map(|at| self.by_cpu[at].1)
     }
 
-    /// For each row, whether a new part begins with it when the `folded` innermost levels are one.
+    /// For each row, whether it begins a new part when the `folded` innermost levels form one part.
     pub(crate) fn starts(&self, folded: usize) -> impl Iterator<Item = bool> {
         let kept = self.depth().saturating_sub(folded);
         let part = move |row: &Row| {
@@ -188,7 +191,7 @@ impl Map {
         })
     }
 
-    /// The parts of the map when the `folded` innermost levels are one.
+    /// The parts of the map when the `folded` innermost levels form one part.
     pub(crate) fn parts(&self, folded: usize) -> Parts {
         let mut sets: Vec<CpuSet> = Vec::new();
         let mut of_row = Vec::with_capacity(self.rows.len());
@@ -203,7 +206,7 @@ impl Map {
     }
 }
 
-/// The number of what `pu` is in on a level.
+/// The identity of the object on `level` that contains `pu`.
 fn id(pu: Object<'_>, level: Level) -> Id {
     let around = |kind| {
         let object = pu.ancestor(kind)?;
@@ -219,7 +222,7 @@ fn id(pu: Object<'_>, level: Level) -> Id {
     }
 }
 
-/// The ordinals of the row that follows `before`.
+/// The indices of the row with `ids`, which follows the row `before`.
 fn follow(before: Option<(&[Id; MOST], [usize; MOST])>, ids: &[Id; MOST]) -> [usize; MOST] {
     let Some((last, mut ordinals)) = before else {
         return [0; MOST];

@@ -1,4 +1,4 @@
-//! What an OpenMP runtime would warn of, in its words.
+//! The warnings of OpenMP runtimes about settings of threads, in the runtimes' own words.
 
 use core::fmt;
 
@@ -7,17 +7,17 @@ use alloc::vec::Vec;
 
 use crate::placement::{Warning, WarningCode};
 
-/// One message about a setting of threads. The texts are those of Intel's and LLVM's runtimes, without the prefix `OMP:
-/// Warning #N: `, whose number differs from release to release.
+/// One warning about a setting of threads. The texts are those of Intel's and LLVM's runtimes, without the
+/// prefix `OMP: Warning #N: `, whose number differs between releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     /// A word that is no parameter.
     Invalid(String),
-    /// A parameter that was there before.
+    /// A parameter that is given twice.
     Repeated(String),
-    /// Something behind a complete parameter.
+    /// Characters behind a complete parameter.
     Trailing(String),
-    /// A third integer, and all behind it.
+    /// A third integer, and the text behind it.
     ManyIntegers(String),
     /// A second integer for `logical` or `physical`.
     ManyForLogical(u64),
@@ -29,45 +29,45 @@ pub(crate) enum Message {
     ProclistAlone,
     /// A list with a type that is not `explicit`.
     ProclistIdle,
-    /// A list that does not read.
+    /// A list with a syntax error.
     ListSyntax,
     /// A range with stride 0.
     ZeroStride,
-    /// A range that goes down with a positive stride.
+    /// A range that goes down with a positive stride: from, to.
     Downwards(u64, u64),
-    /// A range that goes up with a negative stride.
+    /// A range that goes up with a negative stride: from, to.
     Upwards(u64, u64),
-    /// A range of too many.
+    /// A range of too many processors: from, to, stride.
     RangeTooLong(u64, u64, i64),
-    /// A list of more processors than we take.
+    /// A list of more processors than this limit.
     ListTooLong(usize),
-    /// A processor that is not there or not allowed; places that run down may name one below 0.
+    /// A processor that is missing or not allowed; negative if places count down below 0.
     NoSuchProcessor(i64),
-    /// None of a list is there.
+    /// A list none of whose processors exists.
     NoProcessorLeft,
-    /// `balanced` without a granularity.
+    /// `balanced` without a granularity: `core` is used.
     GranularityChosen,
-    /// Places that do not read.
+    /// `OMP_PLACES` with a syntax error.
     PlacesSyntax,
-    /// Places of more processors than we take.
+    /// `OMP_PLACES` with more processors than this limit.
     PlacesTooLong(u64),
-    /// A value that is none of those of a setting.
+    /// A value that the setting does not know.
     BadValue(String),
-    /// A part of the machine that does not read.
+    /// `KMP_HW_SUBSET` with a syntax error.
     SubsetSyntax(String),
-    /// A part of the machine that names a level that it has not.
+    /// `KMP_HW_SUBSET` with a level that the machine does not have.
     SubsetLevel(&'static str),
-    /// A part of the machine that has no processor.
+    /// `KMP_HW_SUBSET` that leaves no processor.
     SubsetEmpty,
-    /// A team of more threads than we place: asked, placed.
+    /// A team of more threads than can be placed: asked, placed.
     TeamTooLarge(u32, u32),
-    /// A granularity whose level the machine has not.
+    /// A granularity with a level that the machine does not have.
     NoSuchLevel(&'static str),
-    /// A granularity that makes one place of the whole machine.
+    /// A granularity that makes the whole machine one place.
     TooCoarse,
-    /// `balanced` on a machine where it has no meaning.
+    /// `balanced` on a machine that has no cores to balance over.
     NoBalanced,
-    /// A setting that another one overrides: the ignored, the reason.
+    /// A setting that another one overrides: the ignored setting, the other setting.
     Overridden(&'static str, &'static str),
 }
 
@@ -129,7 +129,7 @@ impl Message {
         }
     }
 
-    /// The warning, for the setting that goes by `name`.
+    /// The warning about the setting `name`.
     pub(crate) fn about(&self, name: &str) -> Warning {
         let text = match self {
             Self::NoSuchProcessor(_)

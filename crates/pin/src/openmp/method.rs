@@ -1,5 +1,5 @@
-//! Which of the settings counts. `KMP_AFFINITY` with a type goes before `GOMP_CPU_AFFINITY`, and that before `OMP_PLACES`
-//! and `OMP_PROC_BIND`.
+//! Chooses the setting that binds threads: `KMP_AFFINITY` with a type, then `GOMP_CPU_AFFINITY`, then
+//! `OMP_PLACES` and `OMP_PROC_BIND`.
 
 use alloc::vec::Vec;
 
@@ -12,19 +12,19 @@ use crate::openmp::proclist::{self, Item};
 use crate::openmp::team::Request;
 use crate::openmp::variables::{GOMP_CPU_AFFINITY, KMP_AFFINITY, OMP_PLACES, OMP_PROC_BIND};
 
-/// How threads are bound.
+/// How the threads of a team are bound.
 pub(crate) enum Method {
-    /// To all processors of the map.
+    /// Threads may use all processors of the map.
     Nothing,
-    /// To what they have.
+    /// The runtime leaves the mask of the process as it is.
     Untouched,
-    /// By a setting whose name this is.
+    /// By `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`: the setting's name, and its value.
     Affinity(&'static str, Affinity),
     Places(Places, Policy),
 }
 
 impl Method {
-    /// Chooses; tells what it leaves out and what does not read.
+    /// Chooses the method. Warns of settings that it ignores and of syntax errors.
     pub(crate) fn choose(
         request: &Request<'_>,
         affinity: &Affinity,
@@ -53,7 +53,7 @@ impl Method {
         }
     }
 
-    /// A list as libgomp takes it, with modifiers of the other setting.
+    /// Reads a list of `GOMP_CPU_AFFINITY`, with the modifiers of `KMP_AFFINITY`.
     fn of_list(text: &str, affinity: &Affinity, diagnostics: &mut Diagnostics) -> Self {
         match whole_list(text) {
             Ok(proclist) => Self::Affinity(
@@ -95,7 +95,7 @@ impl Method {
     }
 }
 
-/// A list that is the whole text; none of it is a list without processors.
+/// Reads a list that is the whole text; an empty text is an empty list.
 fn whole_list(text: &str) -> Result<Vec<Item>, (Message, oxmpi_text::Error)> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

@@ -1,6 +1,6 @@
-//! `OMP_PLACES`: places by name or by list.
+//! Parses `OMP_PLACES`: the name of a part of the machine, or a list of places.
 //!
-//! Source: OpenMP 5.2, section 21.1.6. A list is read into intervals; [`by_list`] makes places of them.
+//! Source: OpenMP 5.2, section 21.1.6. [`by_list`] and [`by_name`] turn the result into sets of processors.
 
 pub(crate) mod by_list;
 pub(crate) mod by_name;
@@ -14,12 +14,12 @@ use crate::openmp::message::Message;
 pub(crate) use by_list::{Interval, Range};
 pub(crate) use by_name::Part;
 
-/// Where threads may be put, as asked.
+/// The value of `OMP_PLACES`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// One for each part of the machine, at most so many.
+    /// One place for each part of the machine, at most this number.
     Parts(Part, usize),
-    /// These, by the operating system's numbers.
+    /// Places by the operating system's numbers of processors.
     List(Vec<Interval>),
 }
 
@@ -39,10 +39,10 @@ const NAMES: Words = Words(&[
     "a list of places, such as {0,1},{2,3} or {0:2}:4:2",
 ]);
 
-/// The most processors that a list may name, so that a hostile one stays small.
+/// The most processors that a list may name: limits the memory that a hostile value takes.
 const MOST: u64 = 1 << 16;
 
-/// Why places do not read: what a runtime would say, and where.
+/// Why parsing failed: the runtime's message, and where in the text.
 pub(crate) struct Wrong(pub(crate) Message, pub(crate) Error);
 
 impl From<Error> for Wrong {
@@ -52,10 +52,10 @@ impl From<Error> for Wrong {
 }
 
 impl Places {
-    /// Reads the setting.
+    /// Parses the setting.
     ///
     /// # Errors
-    /// Where the text is neither a name nor a list of places.
+    /// If the text is neither a name nor a list of places.
     pub(crate) fn parse(text: &str) -> Result<Self, Wrong> {
         let mut scanner = Scanner::new(text);
         scanner.skip_blanks();
@@ -73,7 +73,7 @@ impl Places {
         if scanner.eat('(') {
             scanner.skip_blanks();
             let number = scanner.number("a number of places")?;
-            // None at all stands for all.
+            // 0 places mean all.
             count = usize::try_from(number).unwrap_or(count);
             count = if count == 0 { usize::MAX } else { count };
             scanner.skip_blanks();
@@ -85,7 +85,7 @@ impl Places {
     }
 }
 
-/// Places with commas between them, each perhaps repeated or excluded: `{0,1}:4:2,!{2,3}`.
+/// Reads places with commas between them, each perhaps repeated or excluded: `{0,1}:4:2,!{2,3}`.
 fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Wrong> {
     let mut places = Vec::new();
     let mut total = 0;
@@ -115,7 +115,7 @@ fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Wrong> {
     Ok(places)
 }
 
-/// `{0,1}`, `{0:4}`, `{0:4:2,!2}`.
+/// Reads one place: `{0,1}`, `{0:4}`, `{0:4:2,!2}`.
 fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, Wrong> {
     expect(scanner, '{', "`{` and the processors of a place")?;
     let mut place = Vec::new();
@@ -139,13 +139,13 @@ fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, Wrong> {
     Ok(place)
 }
 
-/// A number of a processor, or a stride between such; the largest that a runtime knows if it is larger.
+/// Reads a processor's number or a stride, at most the largest number that runtimes hold.
 fn processor(scanner: &mut Scanner<'_>) -> Result<i64, Error> {
     let number = scanner.number("a number of a processor")?;
     Ok(i32::try_from(number).unwrap_or(i32::MAX).into())
 }
 
-/// `:count[:stride]` behind something: how many times it is there, and how far apart; both 1 if nothing is said.
+/// Reads `:count[:stride]`: how many repetitions, and their distance; each 1 if left out.
 fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Wrong> {
     let (mut count, mut stride) = (1, 1);
     scanner.skip_blanks();
@@ -166,7 +166,7 @@ fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Wrong> {
     Ok((count, stride))
 }
 
-/// What begins at `start` and ends here names too many processors.
+/// The error for the text from `start` to here, which names too many processors.
 fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> Wrong {
     let span = Span {
         start,
@@ -175,9 +175,9 @@ fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> Wron
     Wrong(Message::PlacesTooLong(MOST), Error::new(span, expected))
 }
 
-fn expect(scanner: &mut Scanner<'_>, wanted: char, what: &'static str) -> Result<(), Error> {
+fn expect(scanner: &mut Scanner<'_>, wanted: char, expected: &'static str) -> Result<(), Error> {
     match scanner.eat(wanted) {
         true => Ok(()),
-        false => Err(scanner.wrong(Expected::Text(what))),
+        false => Err(scanner.wrong(Expected::Text(expected))),
     }
 }

@@ -1,4 +1,4 @@
-//! The places of the threads of a team, by each of the methods.
+//! Assigns a place to each thread of a team by the method that the settings chose.
 
 use alloc::vec::Vec;
 
@@ -15,22 +15,22 @@ use crate::openmp::proclist::Item;
 use crate::openmp::variables::{KMP_AFFINITY, OMP_PLACES};
 use crate::openmp::{Dialect, Levels, Rules, balanced, sorted};
 
-/// What placing threads goes by, and what is to be told of it, with the settings that it is about.
+/// The inputs of placing threads, and its messages with the setting that each is about.
 pub(crate) struct Placing<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) map: &'a Map,
     pub(crate) dialect: Dialect,
-    /// The threads asked; 0 stands for the default team.
+    /// The number of threads asked; 0 for the default team.
     pub(crate) asked: usize,
-    /// How many of the innermost levels of the map one place takes in.
+    /// How many of the innermost levels of the map form one place.
     pub(crate) folded: usize,
-    /// The processors of the places, where not all that could be are taken.
+    /// The processors of the places that are used, if `OMP_PLACES` limits their number.
     pub(crate) taken: Option<CpuSet>,
     pub(crate) messages: Vec<(&'static str, Message)>,
 }
 
 impl Placing<'_> {
-    /// How many threads the team has, whose places have so many processors.
+    /// The number of threads of the team, whose places have `processors` processors.
     pub(crate) fn threads(&self, processors: usize) -> usize {
         match (self.asked, self.dialect.rules) {
             (0, Rules::Documented) => self.machine.online().len(),
@@ -39,7 +39,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The places of threads by a method; `None` where they are not bound, or not after all.
+    /// The place of each thread by a method; `None` if threads are not bound.
     pub(crate) fn by(&mut self, method: &Method, affinity: &Affinity) -> Option<Vec<CpuSet>> {
         let (_, unknown) = folded(self.machine, self.map, affinity.granularity);
         let unknown = unknown.map(|message| (KMP_AFFINITY, message));
@@ -51,7 +51,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The places of threads by `KMP_AFFINITY` or a list; `None` where they are not bound after all.
+    /// The place of each thread by `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`; `None` if that fails.
     fn by_affinity(&mut self, name: &'static str, affinity: &Affinity) -> Option<Vec<CpuSet>> {
         let (map, depth) = (self.map, self.map.depth());
         let old = self.dialect.levels == Levels::Documented;
@@ -84,7 +84,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The places of threads by `OMP_PLACES` and `OMP_PROC_BIND`.
+    /// The place of each thread by `OMP_PLACES` and `OMP_PROC_BIND`; `None` if that fails.
     fn by_places(
         &mut self,
         places: &Places,
@@ -136,7 +136,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The threads at places, unless there is none.
+    /// Assigns threads to `places` with `share`; `None` and a message if there are none.
     fn or_nothing(
         &mut self,
         name: &'static str,
@@ -150,7 +150,7 @@ impl Placing<'_> {
         Some(share(&places))
     }
 
-    /// One place for each item of a list: the places of its processors together.
+    /// One place for each item of a list: the union of its processors' parts.
     fn listed(&mut self, name: &'static str, list: &[Item], parts: &Parts) -> Vec<CpuSet> {
         let mut places = Vec::new();
         for item in list {

@@ -1,4 +1,4 @@
-//! `OMP_PROC_BIND`: how threads are shared out to places.
+//! `OMP_PROC_BIND`: the policy by which threads are assigned to places.
 //!
 //! Source: OpenMP 5.2, sections 21.1.6 (the variable) and 10.1.3 (the policies).
 
@@ -9,18 +9,18 @@ use oxmpi_text::{Error, Scanner, Words};
 
 use crate::openmp::Levels;
 
-/// How threads are shared out to places.
+/// The policy by which threads are assigned to places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// Threads are not bound.
     False,
-    /// Bound, as the runtime likes: as far from each other as can be.
+    /// Bound as the runtime prefers: as far from each other as possible.
     True,
-    /// All at the place of the first.
+    /// All threads at the place of the first.
     Primary,
-    /// Neighbours next to each other.
+    /// Consecutive threads at neighbouring places.
     Close,
-    /// As far from each other as can be.
+    /// As far from each other as possible.
     Spread,
 }
 
@@ -35,10 +35,10 @@ const POLICIES: [Policy; 6] = [
 const NAMES: Words = Words(&["false", "true", "primary", "master", "close", "spread"]);
 
 impl Policy {
-    /// Reads the setting, of whose list only the first counts here: the others are for regions inside.
+    /// Parses the setting. Only the first policy of a list counts here: the others are for nested regions.
     ///
     /// # Errors
-    /// Where it is no policy.
+    /// If the text is no policy.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let mut scanner = Scanner::new(text);
         let first = policy(&mut scanner)?;
@@ -49,14 +49,14 @@ impl Policy {
         Ok(first)
     }
 
-    /// The place of each of `threads` threads, of `places` places, the first thread at the first.
+    /// The place of each of `threads` threads, as an index below `places`; thread 0 is at place 0.
     pub(crate) fn deal(self, threads: usize, places: usize, levels: Levels) -> Vec<usize> {
         match self {
             Self::False | Self::Primary => vec![0; threads],
             _ if threads > places => crowded(threads, places),
             Self::Close => (0..threads).collect(),
             Self::True | Self::Spread => match levels {
-                // What runtimes do since 2021, observed.
+                // Observed in runtimes since 2021.
                 Levels::Current => (0..threads)
                     .map(|thread| thread * (places + 1) / threads)
                     .collect(),
@@ -66,7 +66,7 @@ impl Policy {
     }
 }
 
-/// A policy and the blanks around it.
+/// Reads a policy and the blanks around it.
 fn policy(scanner: &mut Scanner<'_>) -> Result<Policy, Error> {
     scanner.skip_blanks();
     let word = scanner.word();
@@ -79,15 +79,16 @@ fn policy(scanner: &mut Scanner<'_>) -> Result<Policy, Error> {
     Ok(POLICIES[found])
 }
 
-/// More threads than places: some places get one thread more than others, at equal distances. The standard leaves open
-/// which; these are those of LLVM's runtimes. libgomp 12 starts at the first place again with the threads that are left.
+/// For more threads than places: some places get one more thread, at equal distances. The standard leaves
+/// open which places; LLVM's runtimes take these. libgomp 12 gives the remaining threads to the first places.
 fn crowded(threads: usize, places: usize) -> Vec<usize> {
     let counts = shares(threads, places);
     let repeated = |(place, count)| core::iter::repeat_n(place, count);
     (0..places).zip(counts).flat_map(repeated).collect()
 }
 
-/// As many partitions as threads, some one place longer, at equal distances: each thread at the first of its own.
+/// For no more threads than places: one partition of places for each thread, some one place longer, at equal
+/// distances. Each thread takes the first place of its partition.
 fn partitions(threads: usize, places: usize) -> Vec<usize> {
     let mut next = 0;
     let first = |share| {
@@ -98,7 +99,7 @@ fn partitions(threads: usize, places: usize) -> Vec<usize> {
     shares(places, threads).map(first).collect()
 }
 
-/// How `all` are shared out to `takers`: who gets one more stand at equal distances.
+/// Divides `all` into `takers` shares; those that are larger by one stand at equal distances.
 fn shares(all: usize, takers: usize) -> impl Iterator<Item = usize> {
     let (share, more) = (all / takers, all % takers);
     let gap = takers.checked_div(more).unwrap_or(takers);

@@ -1,4 +1,4 @@
-//! Explicit lists of processors: `[0,{1,5},2-6:2]`.
+//! Parses explicit lists of processors, of `proclist=` and `GOMP_CPU_AFFINITY`: `[0,{1,5},2-6:2]`.
 
 use alloc::vec::Vec;
 
@@ -6,25 +6,25 @@ use oxmpi_text::{Error, Span};
 
 use crate::openmp::message::Message;
 
-/// The most processors in one range, as runtimes have it.
+/// The most processors in one range, as in runtimes.
 const LONGEST: u64 = 65_536;
 
-/// The most processors in a list, so that a hostile one stays small.
+/// The most processors in a list: limits the memory that a hostile value takes.
 const MOST: usize = 1 << 17;
 
-/// One place of an explicit list: the numbers of its processors, as the operating system gives them.
+/// One place of an explicit list: the operating system's numbers of its processors.
 pub(crate) type Item = Vec<u64>;
 
-/// What stands between the brackets of a list, read from its start.
+/// Parses the text between the brackets of a list, from its start.
 ///
 /// Items are `n`, `a-b`, `a-b:stride` (one place for each number), or `{n,n}` (one place of several processors), with
 /// commas or blanks between them.
 ///
 /// # Returns
-/// The items, and how many bytes of the text they took: the caller says what may follow.
+/// The items, and the number of bytes consumed: the caller checks the rest of the text.
 ///
 /// # Errors
-/// What is wrong with a list that begins as none, in the words of a runtime, and where.
+/// The runtime's message for the first mistake, and where it is.
 pub(crate) fn parse(text: &str) -> Result<(Vec<Item>, usize), (Message, Error)> {
     let mut reader = Reader { text, at: 0 };
     let mut items = Vec::new();
@@ -60,7 +60,7 @@ impl Reader<'_> {
         &self.text[self.at..]
     }
 
-    /// A message with its place: what does not read, or the whole item that began at `start`.
+    /// A message with its place: the syntax error here, or the whole item that began at `start`.
     fn wrong(&self, message: Message, start: usize) -> (Message, Error) {
         let (start, end, expected) = match message {
             Message::ListSyntax => {
@@ -85,7 +85,7 @@ impl Reader<'_> {
         found
     }
 
-    /// A number behind blanks; too large ones are the largest that a runtime knows.
+    /// Reads a number behind blanks, at most the largest that runtimes hold.
     fn number(&mut self) -> Option<u64> {
         self.blanks();
         let rest = self.rest();
@@ -95,7 +95,7 @@ impl Reader<'_> {
         number
     }
 
-    /// The numbers of `{..}`, behind the first.
+    /// Reads the rest of a set `{..}` behind its first number.
     fn set(&mut self, first: Option<u64>) -> Result<Item, Message> {
         let mut set = Item::from([first.ok_or(Message::ListSyntax)?]);
         loop {
@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows the first number of a range, or of nothing more.
+    /// Reads the rest of a range behind its first number `from`, if there is one, and adds its items.
     fn range(&mut self, from: u64, items: &mut Vec<Item>) -> Result<(), Message> {
         let before = self.at;
         self.blanks();
@@ -145,7 +145,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number that these digits write; at most 2,147,483,647, as runtimes hold it.
+/// The value of decimal digits, at most 2,147,483,647, as runtimes hold it.
 pub(crate) fn saturated(digits: &str) -> u64 {
     let largest = i32::MAX as u64;
     digits.parse().unwrap_or(largest).min(largest)

@@ -1,4 +1,5 @@
-//! What a runtime prints under `verbose`, in the wording of the document and in today's.
+//! The lines that a runtime prints under `verbose`, in Intel's documented wording and in that of current
+//! runtimes.
 
 mod current;
 mod documented;
@@ -11,38 +12,38 @@ use oxmpi_topo::{CpuSet, Machine};
 use crate::openmp::Levels;
 use crate::openmp::map::Map;
 
-/// By what threads are bound.
+/// What binds the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// By nothing.
+    /// Nothing.
     None,
-    /// By nothing, and the runtime keeps away.
+    /// Nothing: affinity is disabled.
     Disabled,
-    /// By `KMP_AFFINITY` or a list.
+    /// `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`.
     Affinity,
-    /// By `balanced`.
+    /// `balanced` of `KMP_AFFINITY`.
     Balanced,
-    /// By `OMP_PLACES`.
+    /// `OMP_PLACES`.
     Places,
-    /// By `OMP_PROC_BIND` alone.
+    /// `OMP_PROC_BIND` alone.
     Policy,
 }
 
-/// What there is to report of one team.
+/// The data to report of one team.
 pub(crate) struct Facts<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) map: &'a Map,
-    /// The map before a part of it was asked for.
+    /// The map of the whole mask, if `KMP_HW_SUBSET` chose a part of it.
     pub(crate) whole: Option<&'a Map>,
-    /// The map of the places, where not all that could be are taken.
+    /// The map of the places that are used, if `OMP_PLACES` limits their number.
     pub(crate) taken: Option<&'a Map>,
-    /// The mask that the process came with.
+    /// The mask that the process inherited.
     pub(crate) mask: &'a CpuSet,
     pub(crate) respected: bool,
     pub(crate) manner: Manner,
-    /// How many of the innermost levels one place takes in.
+    /// How many of the innermost levels form one place.
     pub(crate) folded: usize,
-    /// The threads' processors; none where that is not told.
+    /// The processors of each thread; empty if the report does not list them.
     pub(crate) bound: &'a [CpuSet],
 }
 

@@ -1,4 +1,5 @@
-//! `compact`, `scatter`, `logical` and `physical`: the hardware threads sorted, one place for each.
+//! `compact`, `scatter`, `logical` and `physical` of `KMP_AFFINITY`: sorts the hardware threads and makes one
+//! place of each.
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,7 @@ use crate::openmp::Rules;
 use crate::openmp::affinity::{Affinity, Type};
 use crate::openmp::map::{Level, Map, Row};
 
-/// The processors of each of `threads` threads, when the `folded` innermost levels of the map are one place.
+/// The processors of each of `threads` threads, when the `folded` innermost levels of the map form one place.
 ///
 /// # Cost
 /// A sort of the processors, and the places of the threads.
@@ -41,7 +42,7 @@ pub(crate) fn bind(
     if !affinity.duplicates {
         rows.retain(|(_, starts, _)| *starts);
     }
-    // The innermost levels first, the innermost of them the most significant.
+    // Compares the innermost levels first.
     rows.sort_by_cached_key(|(row, ..)| {
         let mut key = row.ordinals;
         key[..depth].rotate_right(inner);

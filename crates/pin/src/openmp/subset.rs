@@ -1,4 +1,5 @@
-//! `KMP_HW_SUBSET`, once `KMP_PLACE_THREADS`: a part of the machine, counted level by level: `1s,4c@2,1t`.
+//! `KMP_HW_SUBSET` (formerly `KMP_PLACE_THREADS`): restricts the machine to a number of parts on each level:
+//! `1s,4c@2,1t`.
 
 use alloc::vec::Vec;
 
@@ -9,14 +10,14 @@ use crate::openmp::layers::{self, Layer};
 use crate::openmp::map::{Level, Map};
 use crate::openmp::message::Message;
 
-/// What a cut counts: a level of every map, or a layer that may be equivalent to one.
+/// What a cut counts: a level of the map, or a layer that may coincide with a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Level(Level),
     Layer(Layer),
 }
 
-/// So many of the parts of a level in each part around them, from one on.
+/// Keeps `count` parts of a level in each parent, from the part `offset` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     part: Part,
@@ -50,11 +51,11 @@ const NAMES: Words = Words(&[
     "a level behind its count, such as 2c",
 ]);
 
-/// Reads the setting: items `<count><level>[@<offset>]`, with commas or `x` between them. A count of `*` or none
-/// is all.
+/// Parses the setting: items `<count><level>[@<offset>]`, with commas or `x` between them. `*` or no count
+/// means all.
 ///
 /// # Errors
-/// Where an item does not read, or a level comes twice.
+/// A syntax error, a count of 0, or a level that is given twice.
 pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
     let mut scanner = Scanner::new(text);
     let mut cuts: Vec<Cut> = Vec::new();
@@ -77,7 +78,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
     }
 }
 
-/// `4c@2`.
+/// Reads one item such as `4c@2`.
 fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
     let is_digit = |c: char| c.is_ascii_digit();
     let count = match scanner.peek().is_some_and(is_digit) {
@@ -99,7 +100,7 @@ fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
     })
 }
 
-/// The longest name of a part that comes next.
+/// Reads the name of a part: the longest that the text continues with.
 fn part(scanner: &mut Scanner<'_>) -> Result<Part, Error> {
     let rest = scanner.rest();
     let begins = |name: &&&str| {
@@ -130,10 +131,10 @@ fn number(scanner: &mut Scanner<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// The processors that are left of `map`: on each level that is named those counted; on others all.
+/// The processors of `map` that the cuts keep; levels without a cut keep all.
 ///
 /// # Errors
-/// A level that the machine has not; cuts that leave nothing.
+/// A level that the machine does not have; cuts that leave no processor.
 pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[Cut]) -> Result<CpuSet, Message> {
     let mut left: Vec<(usize, &Cut)> = Vec::with_capacity(cuts.len());
     for cut in cuts {
@@ -153,7 +154,7 @@ pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[Cut]) -> Result<CpuSet,
     }
 }
 
-/// Which of the machine's levels a part is.
+/// The index of a part among the levels of the machine.
 fn place(machine: &Machine, map: &Map, part: Part) -> Result<usize, Message> {
     let of_level = |level| map.all.iter().position(|other| *other == level);
     match part {

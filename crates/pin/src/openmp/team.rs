@@ -1,4 +1,4 @@
-//! What is asked of a team of threads, and where it runs.
+//! The input of placing one team of OpenMP threads ([`Request`]), and the result ([`Team`]).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use crate::openmp::variables::{
 };
 use crate::placement::Warning;
 
-/// What is asked of the placement of one team: the variables as a user wrote them, `None` where one is not set.
+/// The variables that place one team, as the user wrote them; `None` for a variable that is not set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// `KMP_AFFINITY`.
@@ -24,11 +24,11 @@ pub struct Request<'a> {
     pub omp_proc_bind: Option<&'a str>,
     /// `KMP_HW_SUBSET`.
     pub kmp_hw_subset: Option<&'a str>,
-    /// `KMP_PLACE_THREADS`, the old name of `KMP_HW_SUBSET`, which goes before it.
+    /// `KMP_PLACE_THREADS`, the old name of `KMP_HW_SUBSET`, which has precedence.
     pub kmp_place_threads: Option<&'a str>,
-    /// The processors of the process; `None` stands for all.
+    /// The processors of the process; `None` means all.
     pub mask: Option<&'a CpuSet>,
-    /// The threads of the team; 0 stands for as many as the runtime starts by itself.
+    /// The number of threads; 0 means the runtime's default.
     pub threads: u32,
 }
 
@@ -43,7 +43,8 @@ impl<'a> Request<'a> {
         KMP_PLACE_THREADS,
     ];
 
-    /// What an environment asks: `variable` gives the text of a variable, if it is set. No mask, and the default team.
+    /// The request of an environment: `variable` returns a variable's text. No mask, and the default number
+    /// of threads.
     pub fn of(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         Self {
             kmp_affinity: variable(KMP_AFFINITY),
@@ -61,24 +62,26 @@ impl<'a> Request<'a> {
 /// Where the threads of one team run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Team {
-    /// The processors of each thread, in the order of OpenMP's thread numbers; never empty where a team was placed.
+    /// The processors of each thread, in the order of OpenMP's thread numbers; never empty after
+    /// [`bind`](crate::openmp::bind).
     pub threads: Vec<CpuSet>,
     /// What a runtime would warn of, in its words.
     pub warnings: Vec<Warning>,
-    /// Where a setting does not read, and what would have been right: its name and three lines, the last with a caret. In
-    /// the order of the warnings that say so.
+    /// Syntax errors: the setting's name and three lines, the last with a caret and what is expected. In the
+    /// order of the warnings about them.
     pub hints: Vec<String>,
-    /// The lines that a runtime would print under `verbose`, without the prefix `OMP: Info #N: `; empty if nothing is
-    /// asked. The document puts the process's set of processors on a line of its own.
+    /// The lines that a runtime would print under `verbose`, without the prefix `OMP: Info #N: `; empty
+    /// without `verbose`. In Intel's documented wording, the set of processors of the process is on a line of
+    /// its own.
     pub report: Vec<String>,
 }
 
 impl Team {
-    /// The most threads that are placed; of a larger team the first, with a warning.
+    /// The most threads that are placed; a larger team is cut to this number, with a warning.
     pub const LARGEST: u32 = 1 << 16;
 
-    /// The processors of the threads in turn, as `OMP_PLACES` lists them: with `OMP_PROC_BIND=close` any runtime puts the
-    /// threads of a team of this size there, also one that does not know the settings that placed it.
+    /// A value of `OMP_PLACES` with one place for each thread: with `OMP_PROC_BIND=close`, any runtime then
+    /// places a team of this size in the same way, even one that ignores the settings of this placement.
     ///
     /// ```
     /// use oxmpi_pin::openmp::{Dialect, Request, bind};
@@ -96,7 +99,7 @@ impl Team {
     }
 }
 
-/// One place of `OMP_PLACES`: its processors in intervals.
+/// One place of `OMP_PLACES`: its processors as intervals.
 fn listed(cpus: &CpuSet) -> String {
     let cpus: Vec<usize> = cpus.iter().collect();
     let run = |run: &[usize]| match run {

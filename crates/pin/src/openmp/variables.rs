@@ -1,4 +1,4 @@
-//! The names of the variables that say where threads run.
+//! The names of the environment variables that place threads.
 
 pub(crate) const KMP_AFFINITY: &str = "KMP_AFFINITY";
 pub(crate) const GOMP_CPU_AFFINITY: &str = "GOMP_CPU_AFFINITY";

@@ -1,4 +1,4 @@
-//! `mpirun --bind-to`.
+//! `--bind-to` of `mpirun`: the part of the machine that each rank is bound to.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,7 +7,7 @@ use oxmpi_text::{Error, Words};
 
 use super::Level;
 
-/// To what each rank is bound.
+/// The part of the machine that each rank is bound to.
 ///
 /// ```
 /// use oxmpi_pin::openmpi::{BindTo, Level};
@@ -17,9 +17,9 @@ use super::Level;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindTo {
-    /// `none`: to nothing.
+    /// `none`: ranks are not bound.
     None,
-    /// To one part of the machine.
+    /// Each rank is bound to one part of this level.
     Level(Level),
 }
 

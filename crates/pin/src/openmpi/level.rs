@@ -1,4 +1,4 @@
-//! The parts of a machine that Open MPI's options name.
+//! The levels of a machine that Open MPI's options name, from hardware threads to NUMA nodes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,14 +8,14 @@ use oxmpi_topo::{CpuSet, Kind, Machine};
 use crate::intel::Shape;
 use crate::processors::Processors;
 
-/// A kind of part of one machine, from small to large.
+/// A level of a machine, from small to large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// `hwthread`: one processor.
     HwThread,
     /// `core`.
     Core,
-    /// `l1cache`: what shares a first-level cache.
+    /// `l1cache`: the processors that share a first-level cache.
     L1Cache,
     /// `l2cache`.
     L2Cache,
@@ -28,7 +28,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The words of options and what they mean; the first word of a level is the one that is shown.
+    /// The words of options and their levels; the first word of a level is the one that is printed.
     pub(super) const WORDS: [(&'static str, Self); 8] = [
         ("hwthread", Self::HwThread),
         ("core", Self::Core),
@@ -40,18 +40,18 @@ impl Level {
         ("numa", Self::Numa),
     ];
 
-    /// The level of a word, in its exact spelling.
+    /// The level that a word names, in its exact spelling.
     pub(super) fn of(word: &str) -> Option<Self> {
         let found = Self::WORDS.iter().find(|(other, _)| *other == word);
         found.map(|(_, level)| *level)
     }
 
-    /// Whether it is a cache.
+    /// Whether the level is a cache.
     pub(super) fn is_cache(self) -> bool {
         matches!(self, Self::L1Cache | Self::L2Cache | Self::L3Cache)
     }
 
-    /// This level, or `core` on a machine that does not tell of such caches.
+    /// This level, or `core` on a machine without information on such caches.
     pub(super) fn on(self, machine: &Machine) -> Self {
         let kind = match self {
             Self::L1Cache => Kind::L1,

@@ -1,4 +1,4 @@
-//! `mpirun --map-by`.
+//! `--map-by` of `mpirun`: the order in which ranks are mapped to the machine.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,14 +7,14 @@ use oxmpi_text::{Error, Scanner, Words};
 
 use super::Level;
 
-/// How ranks are mapped, and how much each gets. Written as `<by>[:<modifier>...]`, with colons or commas between
-/// modifiers, these in any case:
+/// How ranks are mapped, and how many parts each gets. Written as `<by>[:<modifier>...]`, with colons or
+/// commas between modifiers, in upper or lower case:
 ///
 /// - `PE=n`: each rank is bound to `n` parts (cores, or hardware threads with `--bind-to hwthread`).
 /// - `OVERSUBSCRIBE`, `NOOVERSUBSCRIBE`: whether ranks may share processors without a warning.
 ///
-/// Other modifiers (`SPAN`, `INHERIT` and the like) and other ways to map (`ppr`, `dist`, `seq`, `rankfile`) speak of several nodes
-/// or of files, and are refused.
+/// Other modifiers (`SPAN`, `INHERIT`, ...) and other mappings (`ppr`, `dist`, `seq`, `rankfile`) are about
+/// several nodes or files, and are refused.
 ///
 /// ```
 /// use oxmpi_pin::openmpi::{By, Level, MapBy};
@@ -25,22 +25,22 @@ use super::Level;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapBy {
-    /// What ranks take in turn.
+    /// The parts of the machine that ranks take in turn.
     pub by: By,
     /// `PE=n`: how many parts each rank is bound to, at least 1.
     pub parts: Option<u32>,
-    /// Whether two ranks on one processor are meant.
+    /// Whether ranks may share a processor without a warning.
     pub oversubscribe: bool,
 }
 
-/// What ranks take in turn.
+/// The parts of the machine that ranks take in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// `slot`: one after the other through the machine.
     Slot,
-    /// `node`: the nodes of the job in turn. There is one here, so that it is the same as `slot`.
+    /// `node`: the nodes of the job in turn. Within one node this is the same as `slot`.
     Node,
-    /// Parts of the machine in turn: rank 0 on the first, rank 1 on the second, and again from the first.
+    /// Parts of this level in turn: rank 0 on the first, rank 1 on the second, then again from the first.
     Level(Level),
 }
 

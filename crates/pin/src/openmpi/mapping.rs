@@ -1,4 +1,4 @@
-//! From `--cpu-set`, `--map-by` and `--bind-to` to the processors of each rank.
+//! Places ranks by Open MPI's `--cpu-set`, `--map-by` and `--bind-to`.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use super::{BindTo, By, Level, MapBy};
 use crate::placement::{Warning, WarningCode, count};
 use crate::processors::Processors;
 
-/// The options of one job. What is not given follows from the others:
+/// The options of one job. Defaults of options that are not given:
 ///
 /// - Ranks are mapped by `slot`: they take the parts they are bound to in the order of the machine.
 /// - Ranks are bound to what they are mapped by; with `slot`, `node` or `PE=n` to cores, and with nothing but `--cpu-set` to
@@ -21,8 +21,8 @@ use crate::processors::Processors;
 /// Open MPI's own defaults depend on its release and on the number of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
-    /// `--cpu-set`: the processors of the job by their logical numbers (their place in the order of the machine, as `lstopo`
-    /// counts them), as a set: the order in which they were typed does not matter.
+    /// `--cpu-set`: the processors of the job by their logical numbers (their index in the order of the
+    /// machine, as `lstopo` counts them), as a set: the order in the option does not matter.
     pub cpu_set: Option<CpuSet>,
     /// `--map-by`.
     pub map_by: Option<MapBy>,
@@ -33,7 +33,7 @@ pub struct Mapping {
 /// Reads `--cpu-set`: numbers and ranges such as `0-3,8`.
 ///
 /// # Errors
-/// What does not read, and a list of nothing.
+/// A syntax error, or an empty list.
 pub fn cpu_set(text: &str) -> Result<CpuSet, Error> {
     let set = CpuSet::parse_list(text).map_err(|error| error.cause())?;
     match set.is_empty() {
@@ -47,9 +47,9 @@ const CPU_SET: &str = "logical numbers of processors such as 0-3,8";
 /// Numbers of `--cpu-set` that the machine does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownProcessors {
-    /// These.
+    /// The numbers that are missing.
     pub numbers: CpuSet,
-    /// How many processors it has.
+    /// The number of processors of the machine.
     pub count: usize,
 }
 
@@ -68,10 +68,11 @@ impl fmt::Display for UnknownProcessors {
 impl core::error::Error for UnknownProcessors {}
 
 impl Mapping {
-    /// Whether the machine has all the processors of `--cpu-set`. Placing leaves out those that it has not, with a warning.
+    /// Checks that the machine has all processors of `--cpu-set`. Placing leaves out missing ones, with a
+    /// warning.
     ///
     /// # Errors
-    /// Those that it has not.
+    /// The missing processors.
     pub fn check(&self, machine: &Machine) -> Result<(), UnknownProcessors> {
         let count = machine.objects(Kind::Pu).count();
         let wanted = self.cpu_set.iter().flatten();
@@ -82,7 +83,7 @@ impl Mapping {
         }
     }
 
-    /// The name of an option that is given, for warnings about what it overrides; empty if none is.
+    /// The name of an option that is given, for warnings about what it overrides; empty if none is given.
     pub fn option(&self) -> &'static str {
         let given = [
             (self.bind_to.is_some(), "--bind-to"),
@@ -93,7 +94,7 @@ impl Mapping {
         option.map_or("", |(_, option)| option)
     }
 
-    /// Whether the caches of the machine matter.
+    /// Whether the placement depends on the caches of the machine.
     pub(crate) fn needs_caches(&self) -> bool {
         let by = self.map_by.and_then(|map_by| match map_by.by {
             By::Level(level) => Some(level),
@@ -103,7 +104,7 @@ impl Mapping {
         levels.into_iter().flatten().any(Level::is_cache)
     }
 
-    /// What each rank is bound to; `None`: to nothing.
+    /// The level that each rank is bound to; `None` if ranks are not bound.
     fn level(&self) -> Option<Level> {
         let parts = self.map_by.and_then(|map_by| map_by.parts);
         match (self.bind_to, self.map_by.map(|map_by| map_by.by)) {
@@ -116,8 +117,8 @@ impl Mapping {
     }
 }
 
-/// The processors of the ranks, in turn from the first again behind the last, and why; never empty. `allowed` is what the
-/// job may use, not empty.
+/// The domains that ranks take in turn (rank `i` takes domain `i` modulo their number), and the reason in
+/// words. At least one domain. `allowed` are the processors of the job, not empty.
 pub(crate) fn place(
     machine: &Machine,
     allowed: &CpuSet,
@@ -130,13 +131,13 @@ pub(crate) fn place(
         Some(numbers) => format!(" (logical numbers {numbers})"),
         None => String::new(),
     };
-    let who = format!(
+    let ranks_on = format!(
         "{} on {}{of_set}",
         count(ranks, "rank"),
         count(usable.len(), "processor")
     );
     let Some(level) = mapping.level() else {
-        let why = format!("{who}: not bound, as asked; every rank may use all of {usable}.");
+        let why = format!("{ranks_on}: not bound, as asked; every rank may use all of {usable}.");
         return (Vec::from([usable]), why);
     };
     let processors = Processors::new(machine, &usable);
@@ -159,7 +160,7 @@ pub(crate) fn place(
         groups.map(union).collect::<Vec<CpuSet>>()
     };
     let mut offers: Vec<Vec<CpuSet>> = objects.iter().map(parts_of).collect();
-    // Parts larger than what ranks are mapped by are taken one after the other.
+    // If parts are larger than the level that ranks are mapped by, ranks take them one after the other.
     if offers.iter().all(Vec::is_empty) {
         offers = Vec::from([parts_of(&usable)]);
     }
@@ -169,7 +170,7 @@ pub(crate) fn place(
         each => format!(" ({each} each)"),
     };
     let mut why = format!(
-        "{who}: mapped by {by}, bound to {level}{several}, which makes {}.",
+        "{ranks_on}: mapped by {by}, bound to {level}{several}, which makes {}.",
         count(domains.len(), "place")
     );
     if ranks > domains.len() {
@@ -178,7 +179,7 @@ pub(crate) fn place(
     (domains, why)
 }
 
-/// The processors of `--cpu-set` that the job may use, or all that it may use.
+/// The processors of `--cpu-set` that the job may use; without the option, all that it may use.
 fn usable(
     machine: &Machine,
     allowed: &CpuSet,
@@ -192,7 +193,7 @@ fn usable(
         warnings.push(Warning::new(
             WarningCode::NoSuchProcessor,
             [&unknown.numbers],
-            format!("--cpu-set: {unknown}; they are left out"),
+            format!("--cpu-set: {unknown}; they are ignored"),
         ));
     }
     let pus = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first());
@@ -203,8 +204,8 @@ fn usable(
     let outside = &chosen - allowed;
     if !outside.is_empty() {
         warnings.push(Warning::new(WarningCode::NotAllowed, [&outside, &allowed], format!(
-                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are left \
-                 out; allow them (mask of the job) to insist"
+                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are \
+                 ignored; widen the job's affinity mask or change the option"
             )));
     }
     let usable = &chosen & allowed;
@@ -214,14 +215,14 @@ fn usable(
     }
 }
 
-/// The level itself, or what stands for it on this machine.
+/// The level, or `core` with a warning if the machine has no such level.
 fn there(level: Level, machine: &Machine, warnings: &mut Vec<Warning>) -> Level {
     let there = level.on(machine);
     if there != level {
         warnings.push(Warning::new(
             WarningCode::NoSuchLevel,
             [&level],
-            format!("this machine does not tell of any {level}; {there} is taken instead"),
+            format!("this machine has no information on any {level}; {there} is used instead"),
         ));
     }
     there
@@ -232,8 +233,8 @@ fn too_many_parts(asked: usize, level: Level, count: usize) -> Warning {
         WarningCode::SizeClipped,
         [&asked, &count],
         format!(
-            "PE={asked} asks for more than there is ({level}: {count}): each rank gets all of them; allow more \
-             processors (mask of the job, --cpu-set) to insist"
+            "PE={asked} exceeds the number of allowed parts ({level}: {count}): each rank gets all of them; reduce it, or \
+             widen --cpu-set or the job's affinity mask"
         ),
     )
 }
@@ -242,7 +243,7 @@ fn union(parts: &[&CpuSet]) -> CpuSet {
     parts.iter().fold(CpuSet::new(), |all, part| &all | *part)
 }
 
-/// The first of each, then the second of each, and so on.
+/// The first domain of each list, then the second of each list, and so on.
 fn in_turn(offers: &[Vec<CpuSet>]) -> Vec<CpuSet> {
     let turns = offers.iter().map(Vec::len).max().unwrap_or(0);
     (0..turns)

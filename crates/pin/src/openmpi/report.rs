@@ -1,4 +1,4 @@
-//! The line of `mpirun --report-bindings` for one rank.
+//! Prints the line of `mpirun --report-bindings` for one rank.
 
 use alloc::vec::Vec;
 use core::fmt;

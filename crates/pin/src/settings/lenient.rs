@@ -1,4 +1,4 @@
-//! Reads the variables of pinning as the launcher of Intel MPI 2021 does: leniently, and in its own way.
+//! Reads the variables of pinning as the launcher of Intel MPI 2021 does: it accepts every value.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::intel::{
     Size, mask,
 };
 
-/// What the launcher makes of its variables.
+/// The settings that the launcher makes of its variables.
 pub(super) fn read<'a>(value: &impl Fn(&str) -> Option<&'a str>) -> Settings {
     let is_off = |name| matches!(value(name), Some("0" | "no" | "off" | "disable"));
     let cell = match value("I_MPI_PIN_CELL") {
@@ -34,12 +34,12 @@ pub(super) fn read<'a>(value: &impl Fn(&str) -> Option<&'a str>) -> Settings {
     let list = value("I_MPI_PIN_PROCS").or_else(|| value("I_MPI_PIN_PROCESSOR_LIST"));
     match (value("I_MPI_PIN_DOMAIN").map(domain), list.map(processors)) {
         (Some(Some(domain)), _) => settings.domain = Some(domain),
-        // Not understood: one processor for each rank.
+        // The launcher pins each rank to one processor if it does not know the domain.
         (Some(None), _) => {
             settings.processors = Some(ProcessorList::Of(Members::all(Cells::Units)));
         }
         (None, Some(Some(list))) => settings.processors = Some(list),
-        // Not understood: nobody is pinned.
+        // The launcher pins no rank if it cannot read the list.
         (None, Some(None)) => settings.pin = false,
         (None, None) => {}
     }
@@ -47,7 +47,7 @@ pub(super) fn read<'a>(value: &impl Fn(&str) -> Option<&'a str>) -> Settings {
 }
 
 fn order(text: &str) -> Order {
-    // Whatever is not understood is `range`, not the default.
+    // The launcher takes unknown orders as `range`, not as the default.
     text.parse().unwrap_or(Order::Range)
 }
 
@@ -83,13 +83,13 @@ fn domain(text: &str) -> Option<Domain> {
     }
 }
 
-/// The number that a text begins with.
+/// The number at the start of a text.
 fn leading(text: &str) -> Option<u32> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     (digits > 0).then(|| text[..digits].parse().unwrap_or(u32::MAX))
 }
 
-/// `None` if it begins as a list of numbers and is none.
+/// Reads a processor list; `None` for a syntax error in a list of numbers.
 fn processors(text: &str) -> Option<ProcessorList> {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return these(text).map(ProcessorList::These);
@@ -133,14 +133,14 @@ fn map(text: &str) -> Option<Map> {
 fn amount(text: &str) -> Option<Amount> {
     let part = PARTS.iter().find(|(word, _)| *word == text);
     match part {
-        // Its reference has this one, the launcher does not know it.
+        // The reference has `quarter`, the launcher does not know it.
         Some((_, Part::Fraction(4))) => None,
         Some((_, part)) => Some(Amount::Part(*part)),
         None => text.parse().ok().filter(|n| *n > 0).map(Amount::Number),
     }
 }
 
-/// `0,2-3,7-5`, up to a colon or a blank; empty members do not count.
+/// Reads numbers and ranges such as `0,2-3,7-5`, up to a colon or a blank; empty members are skipped.
 fn these(text: &str) -> Option<Vec<Option<usize>>> {
     let list = text.split([':', ' ']).next().unwrap_or(text);
     let mut processors = Vec::new();

@@ -1,4 +1,4 @@
-//! What the tests of placement share.
+//! Helpers that the tests of placement share.
 
 use oxmpi_pin::{Placement, Settings};
 

@@ -1,13 +1,13 @@
-//! The made-up machines on which runtimes were recorded, and the columns of the records.
+//! The made-up machines of recordings of runtimes, and the columns of the recordings.
 
 use std::collections::BTreeMap;
 
 use oxmpi_topo::Machine;
 
-/// Its first lines say what the columns are.
+/// The recordings; the first lines describe the columns.
 pub(crate) const ROWS: &str = include_str!("../openmp.txt");
 
-/// The columns of each line that is no comment.
+/// The columns of each line that is not a comment.
 pub(crate) fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split('\t').collect())
@@ -26,7 +26,7 @@ fn machine(processors: &str) -> Machine {
     Machine::from_cpuinfo(&text).unwrap()
 }
 
-/// All of them by name.
+/// All machines by name.
 pub(crate) fn machines() -> BTreeMap<&'static str, Machine> {
     let named = |row: Vec<&'static str>| (row[0] == "machine").then(|| (row[1], machine(row[2])));
     rows(ROWS).filter_map(named).collect()

@@ -1,16 +1,17 @@
-//! What AMD said before it listed levels: the size of the core id (leaf 80000008h), the threads of
-//! a core and the cores of a compute unit (8000001Eh), and how APIC ids are packed.
+//! APIC id fields of AMD processors without a leaf that lists levels: the size of the core id (leaf
+//! 80000008h), the threads of a core and the cores of a compute unit (8000001Eh), and how APIC ids are
+//! packed.
 
 use super::Cpuid;
 use super::fields::{Count, Layout, Level, Part, width};
 use super::processor::{Manual, Processor};
 use alloc::vec::Vec;
 
-/// The first family whose cores have threads, and whose APIC ids have gaps where a complex has
-/// cores that are off.
+/// The first family whose cores have threads, and whose APIC ids have gaps for the disabled cores of a
+/// complex.
 const ZEN: u32 = 0x17;
 
-/// From leaf 80000008h, if the processor has it.
+/// The layout from leaf 80000008h, if the processor has it.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Option<Layout> {
     let sizes = processor.leaf(0x8000_0008)?.ecx;
     let processors = (sizes & 0xff) + 1;
@@ -35,7 +36,7 @@ pub(super) fn apic_id(processor: &Processor<'_, impl Cpuid>) -> Option<u32> {
     Some(extension(processor)?.0)
 }
 
-/// Two cores of families 15h and 16h that share their floating-point unit.
+/// The compute unit: two cores of families 15h and 16h that share a floating-point unit.
 pub(super) fn compute_unit(processor: &Processor<'_, impl Cpuid>) -> Option<Level> {
     let (_, members) = extension(processor).filter(|_| processor.identity.family < ZEN)?;
     Some(Level {
@@ -49,7 +50,7 @@ pub(super) fn is_packed(processor: &Processor<'_, impl Cpuid>) -> bool {
     processor.manual == Manual::Amd && processor.identity.family < ZEN
 }
 
-/// The nodes of a package, before leaf 8000001Eh told them: model 9 of family 10h has two.
+/// The number of nodes of a package without leaf 8000001Eh: model 9 of family 10h has two.
 pub(super) fn nodes(processor: &Processor<'_, impl Cpuid>) -> u32 {
     match (processor.identity.family, processor.identity.model) {
         (0x10, 9) => 2,
@@ -62,7 +63,7 @@ fn threads(processor: &Processor<'_, impl Cpuid>) -> u32 {
     zen.map_or(1, |(_, threads)| threads)
 }
 
-/// The APIC id and the members of a core or unit, of leaf 8000001Eh.
+/// The APIC id, and the members of a core or unit, from leaf 8000001Eh.
 fn extension(processor: &Processor<'_, impl Cpuid>) -> Option<(u32, u32)> {
     let has = processor.has_topology_extensions();
     let leaf = processor.leaf(0x8000_001e).filter(|_| has)?;

@@ -1,19 +1,18 @@
-//! The fields of an APIC id of eight bits, from leaves 1 and 4: how many processors and how many
-//! cores a package has room for.
+//! The fields of an 8-bit APIC id, from leaves 1 and 4: the most processors and cores of a package.
 
 use super::Cpuid;
 use super::fields::{Count, Layout, Level, Part, width};
 use super::processor::{Manual, Processor};
 use alloc::vec::Vec;
 
-/// Bit of leaf 1, edx: a package has room for several processors (HTT).
+/// Bit of leaf 1, edx: a package can have several processors (HTT).
 const SEVERAL: u32 = 28;
 
-/// Every processor has these fields.
+/// The layout of an 8-bit APIC id; every processor has these fields.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
-    let one = processor.leaf(1).unwrap_or_default();
-    let several = one.edx >> SEVERAL & 1 == 1;
-    let processors = if several { one.ebx >> 16 & 0xff } else { 1 };
+    let leaf1 = processor.leaf(1).unwrap_or_default();
+    let several = leaf1.edx >> SEVERAL & 1 == 1;
+    let processors = if several { leaf1.ebx >> 16 & 0xff } else { 1 };
     let cores = cores(processor);
     let package = width(processors);
     let core = package.saturating_sub(width(cores));
@@ -21,7 +20,7 @@ pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
         part: Part::CORE,
         shift,
     };
-    // How many threads of a core are on, nobody says.
+    // No leaf says how many threads of a core are enabled.
     let counts = [(0, 1), (core, cores.min(processors.max(1)))];
     Layout {
         package,
@@ -36,13 +35,15 @@ pub(super) fn id(processor: &Processor<'_, impl Cpuid>) -> u32 {
     processor.leaf(1).unwrap_or_default().ebx >> 24
 }
 
-/// The cores that a package has room for: leaf 4 says it of Intel's, and those before leaf 4 have
-/// one; each of AMD's processors was a core.
+/// The most cores of a package: Intel's leaf 4 says it, and Intel's processors without it have one; on AMD,
+/// every processor was a core.
 fn cores(processor: &Processor<'_, impl Cpuid>) -> u32 {
     match processor.manual {
         Manual::Intel => {
-            let first_cache = processor.leaf(4).filter(|it| it.eax & 0x1f != 0);
-            first_cache.map_or(1, |it| (it.eax >> 26) + 1)
+            let first_cache = processor
+                .leaf(4)
+                .filter(|registers| registers.eax & 0x1f != 0);
+            first_cache.map_or(1, |registers| (registers.eax >> 26) + 1)
         }
         Manual::Amd => u32::MAX,
     }

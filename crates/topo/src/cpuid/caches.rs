@@ -1,5 +1,5 @@
-//! Caches: the leaf that lists them (4 of Intel, 8000001Dh of AMD), or AMD's leaves 80000005h and
-//! 80000006h for the first two levels and the third.
+//! Caches from cpuid: Intel's leaf 4 or AMD's leaf 8000001Dh, which list them; or AMD's leaves 80000005h
+//! (level 1) and 80000006h (levels 2 and 3).
 
 use super::fields::{Layout, Shared, Sharing, width};
 use super::processor::{Manual, Processor};
@@ -8,7 +8,7 @@ use crate::facts::Cache;
 use crate::kind::Kind;
 use alloc::vec::Vec;
 
-/// More subleaves than there are kinds of caches.
+/// A limit above the number of kinds of caches.
 const MOST: u32 = 32;
 
 /// The caches of this processor, at most one of each kind.
@@ -25,33 +25,34 @@ pub(super) fn read(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Ve
 
 fn listed(processor: &Processor<'_, impl Cpuid>, leaf: u32) -> Vec<Shared> {
     let subleaves = (0..MOST).map_while(|subleaf| processor.subleaf(leaf, subleaf));
-    let caches = subleaves.take_while(|it| it.eax & 0x1f != 0);
-    let caches = caches.filter_map(|it| deterministic(&it, amd::is_packed(processor)));
+    let caches = subleaves.take_while(|registers| registers.eax & 0x1f != 0);
+    let caches =
+        caches.filter_map(|registers| deterministic(&registers, amd::is_packed(processor)));
     caches
         .filter(|cache| !is_imaginary(processor, cache))
         .collect()
 }
 
-/// Xeon Phi x200 and 72x5 describe a third level that they do not have.
+/// Whether the cache does not exist: Xeon Phi x200 and 72x5 report a third level that they do not have.
 fn is_imaginary(processor: &Processor<'_, impl Cpuid>, cache: &Shared) -> bool {
     let phi = processor.identity.family == 6 && matches!(processor.identity.model, 0x57 | 0x85);
     phi && processor.manual == Manual::Intel && cache.kind.cache_level() == Some(3)
 }
 
-/// A cache as both makers list it.
-fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
-    let (instructions, unified) = match it.eax & 0x1f {
+/// Decodes one cache from a subleaf, whose format is the same for Intel and AMD.
+fn deterministic(registers: &Registers, packed: bool) -> Option<Shared> {
+    let (instructions, unified) = match registers.eax & 0x1f {
         1 => (false, false),
         2 => (true, false),
         _ => (false, true),
     };
-    let line = (it.ebx & 0xfff) + 1;
-    let partitions = (it.ebx >> 12 & 0x3ff) + 1;
-    let ways = (it.ebx >> 22) + 1;
-    let sets = u64::from(it.ecx) + 1;
-    let sharing = (it.eax >> 14 & 0xfff) + 1;
+    let line = (registers.ebx & 0xfff) + 1;
+    let partitions = (registers.ebx >> 12 & 0x3ff) + 1;
+    let ways = (registers.ebx >> 22) + 1;
+    let sets = u64::from(registers.ecx) + 1;
+    let sharing = (registers.eax >> 14 & 0xfff) + 1;
     Some(Shared {
-        kind: Kind::cache(it.eax >> 5 & 7, instructions)?,
+        kind: Kind::cache(registers.eax >> 5 & 7, instructions)?,
         cache: Cache {
             size: u64::from(line * partitions)
                 .saturating_mul(ways.into())
@@ -59,7 +60,7 @@ fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
             line: Some(line),
             ways: Some(ways),
             unified,
-            inclusive: Some(it.edx >> 1 & 1 == 1),
+            inclusive: Some(registers.edx >> 1 & 1 == 1),
         },
         sharing: match packed {
             true => Sharing::Packed(sharing),
@@ -68,7 +69,7 @@ fn deterministic(it: &Registers, packed: bool) -> Option<Shared> {
     })
 }
 
-/// The caches of AMD's processors before family 15h: two levels in each core, a third in each node.
+/// The caches of AMD processors before family 15h: two levels in each core, a third in each node.
 fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> {
     let first = processor.leaf(0x8000_0005).unwrap_or_default();
     let further = processor.leaf(0x8000_0006).unwrap_or_default();
@@ -76,10 +77,10 @@ fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> 
     let cores = layout.counts.last().map_or(1, |count| count.processors);
     let own = Sharing::Aligned(0);
     let node = Sharing::Packed((cores / nodes).max(1));
-    let [data, instructions] = [first.ecx, first.edx].map(|it| Cache {
-        size: u64::from(it >> 24) << 10,
-        line: Some(it & 0xff),
-        ways: ways_in_full(it >> 16 & 0xff),
+    let [data, instructions] = [first.ecx, first.edx].map(|register| Cache {
+        size: u64::from(register >> 24) << 10,
+        line: Some(register & 0xff),
+        ways: ways_in_full(register >> 16 & 0xff),
         inclusive: Some(false),
         ..Cache::default()
     });
@@ -102,11 +103,11 @@ fn fixed(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> 
     caches
         .map(shared)
         .into_iter()
-        .filter(|it| it.cache.size > 0)
+        .filter(|shared| shared.cache.size > 0)
         .collect()
 }
 
-/// A cache of leaf 80000006h; of size 0 where it is switched off.
+/// Decodes a cache of leaf 80000006h; size 0 means disabled.
 fn unified(register: u32, size: u64) -> Cache {
     let code = register >> 12 & 0xf;
     Cache {
@@ -118,12 +119,12 @@ fn unified(register: u32, size: u64) -> Cache {
     }
 }
 
-/// Ways as a number; `None` for a fully associative cache.
+/// Decodes ways given as a number; `None` for a fully associative cache.
 fn ways_in_full(ways: u32) -> Option<u32> {
     (ways != 0xff).then_some(ways)
 }
 
-/// Ways as a code of four bits; `None` for a fully associative cache and for codes without meaning.
+/// Decodes ways given as a 4-bit code; `None` for a fully associative cache and for invalid codes.
 fn ways_in_code(code: u32) -> Option<u32> {
     match code {
         1 | 2 => Some(code),

@@ -1,8 +1,8 @@
-//! What processors answered, kept: read from and written to the files of `hwloc-gather-cpuid`.
+//! [`Dump`]: recorded cpuid answers of processors, in the file format of `hwloc-gather-cpuid`.
 //!
-//! Each processor N has a file `puN` with a line for each question: which registers the question is
-//! in (1 for eax; 5 for eax and ecx, where the leaf has subleaves), the four registers before,
-//! `=>`, and the four after, all hexadecimal. Lines that begin with `#` are comments.
+//! Each processor N has a file `puN` with a line for each query: a mask of the input registers (1: eax; 5:
+//! eax and ecx, for leaves with subleaves), the four registers before, `=>`, and the four after, all
+//! hexadecimal. Lines that begin with `#` are comments.
 //!
 //! ```text
 //! 5 b 0 1 0 => 4 4 201 0
@@ -19,30 +19,30 @@ use alloc::string::String;
 use core::fmt::Write as _;
 use oxmpi_text::{Expected, Scanner};
 
-/// What the file `hwloc-cpuid-info` says.
+/// The name and the content of the file `hwloc-cpuid-info`.
 const INFO: (&str, &str) = ("hwloc-cpuid-info", "Architecture: x86\n");
 
 /// A leaf, and its subleaf where it has them.
 type Question = (u32, Option<u32>);
 
-/// The answers of processors.
+/// Recorded answers of processors to cpuid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
     processors: BTreeMap<usize, BTreeMap<Question, Registers>>,
 }
 
 impl Dump {
-    /// No processor yet.
+    /// A dump without processors.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The processors whose files `puN` are in `directory`. Other files are left alone.
+    /// Reads the processors whose files `puN` are in `directory`. Other files are ignored.
     ///
     /// # Errors
     ///
-    /// Names the file and the line that does not read; the directory if it has no such file; the
-    /// file of a processor above [`LARGEST_CPU`](Machine::LARGEST_CPU).
+    /// Names the file and the line with the error; the directory if it has no such file; the file of a
+    /// processor above [`LARGEST_CPU`](Machine::LARGEST_CPU).
     pub fn read(files: &impl Files, directory: &str) -> Result<Self, Error> {
         let directory = directory.trim_end_matches('/');
         let mut dump = Self::new();
@@ -64,11 +64,11 @@ impl Dump {
         Ok(dump)
     }
 
-    /// Adds a processor, or puts another in its place: the content of its file.
+    /// Adds or replaces a processor; `text` is the content of its file.
     ///
     /// # Errors
     ///
-    /// Points at the first line that does not read.
+    /// Points at the first line with an error.
     pub fn insert(&mut self, cpu: usize, text: &str) -> Result<(), Error> {
         let mut answers = BTreeMap::new();
         let mut start = 0;
@@ -85,18 +85,17 @@ impl Dump {
         Ok(())
     }
 
-    /// Adds a processor, which `ask` asks for a leaf (eax) and a subleaf (ecx): all that is needed
-    /// to know the machine, here and in hwloc, and to tell what processor it is.
+    /// Adds a processor by calling `ask` with leaves (eax) and subleaves (ecx): all that this crate and hwloc
+    /// need for the topology, and the processor's model.
     ///
     /// # Cost
     ///
-    /// About 35 questions, at most 200 whatever the answers.
+    /// About 35 calls, at most 200 whatever the answers.
     pub fn record(&mut self, cpu: usize, ask: impl FnMut(u32, u32) -> Registers) {
         self.processors.insert(cpu, record::answers(ask));
     }
 
-    /// The files, by name, that [`read`](Self::read) and hwloc (variable `HWLOC_CPUID_PATH`) make
-    /// the same of.
+    /// The files, by name, that [`read`](Self::read) and hwloc (variable `HWLOC_CPUID_PATH`) read back.
     pub fn files(&self) -> impl Iterator<Item = (String, String)> {
         let info = (INFO.0.into(), INFO.1.into());
         let file = |(cpu, answers): (&usize, &BTreeMap<_, _>)| (format!("pu{cpu}"), text(answers));
@@ -116,7 +115,7 @@ impl Cpuid for Dump {
     }
 }
 
-/// The number of a file `puN`: `None` for other names, `Some(None)` for a number too large to be one.
+/// The number in a file name `puN`: `None` for other names, `Some(None)` for a number that is too large.
 fn number(name: &str) -> Option<Option<usize>> {
     let digits = name.strip_prefix("pu")?;
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -124,7 +123,7 @@ fn number(name: &str) -> Option<Option<usize>> {
     (is_number && is_plain).then(|| digits.parse().ok())
 }
 
-/// Reads a line.
+/// Parses a line.
 fn answer(line: &str) -> Result<(Question, Registers), oxmpi_text::Error> {
     let mut scanner = Scanner::new(line);
     let before = scanner.clone();

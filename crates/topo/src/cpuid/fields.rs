@@ -1,14 +1,14 @@
-//! The fields of a processor's APIC id, and which of them its caches go by.
+//! The fields of a processor's APIC id, and which of them decide the sharing of its caches.
 
 use crate::facts::Cache;
 use crate::kind::Kind;
 use alloc::vec::Vec;
 
-/// What a part of a package may be.
+/// A kind of part of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    /// What a group is.
+    /// The subtype of a group.
     pub(super) subtype: Option<&'static str>,
 }
 
@@ -30,14 +30,14 @@ impl Part {
     }
 }
 
-/// A field boundary: the bits of an APIC id from `shift` up say which of these objects it is.
+/// A field boundary: the bits of an APIC id from `shift` up number objects of this part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) part: Part,
     pub(super) shift: u32,
 }
 
-/// How processors that share a cache are found.
+/// The rule by which processors share a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// Their APIC ids have the same bits from this one up.
@@ -46,7 +46,7 @@ pub(super) enum Sharing {
     Packed(u32),
 }
 
-/// A cache as one of its processors describes it.
+/// A cache as one of its processors reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shared {
     pub(super) kind: Kind,
@@ -54,8 +54,7 @@ pub(super) struct Shared {
     pub(super) sharing: Sharing,
 }
 
-/// What is inside a package, and how many of it are on: `count` processors inside one whose number
-/// begins at bit `shift`.
+/// The number of enabled processors inside an object whose number begins at bit `shift` of the APIC id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) shift: u32,
@@ -65,7 +64,7 @@ pub(super) struct Count {
 /// The fields of an APIC id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The bits from here up name the package.
+    /// The first bit of the package's number.
     pub(super) package: u32,
     pub(super) levels: Vec<Level>,
     /// From the innermost to the package.
@@ -74,17 +73,17 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The part of an APIC id that tells the package.
+    /// The bits of an APIC id that number the package.
     pub(super) fn package_of(&self, apic: u32) -> u32 {
         upper(apic, self.package)
     }
 
-    /// The part that tells processors of one package apart.
+    /// The bits that number the processors of one package.
     pub(super) fn inside(&self, apic: u32) -> u32 {
         lower(apic, self.package)
     }
 
-    /// The part that tells threads of one core apart.
+    /// The bits that number the threads of one core.
     pub(super) fn thread_of(&self, apic: u32) -> Option<u32> {
         let core = self.levels.iter().find(|level| level.part == Part::CORE)?;
         Some(lower(self.inside(apic), core.shift))
@@ -101,7 +100,7 @@ pub(super) fn upper(id: u32, shift: u32) -> u32 {
     id.checked_shr(shift).unwrap_or(0)
 }
 
-/// How many bits numbers below `count` take.
+/// The number of bits of numbers below `count`.
 pub(super) fn width(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }

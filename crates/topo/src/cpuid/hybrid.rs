@@ -3,7 +3,7 @@
 use super::Cpuid;
 use super::processor::{Manual, Processor};
 
-/// What a core is. On one machine the later is the faster one.
+/// The type of a core. On one machine, the later variant is the faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CoreType {
     /// Intel's small core, for many threads at little power.
@@ -17,7 +17,7 @@ pub(super) enum CoreType {
 }
 
 impl CoreType {
-    /// The name that hwloc (Intel's) or Linux (AMD's) has for it.
+    /// The name in hwloc (Intel's types) or Linux (AMD's types).
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Atom => "IntelAtom",
@@ -28,7 +28,7 @@ impl CoreType {
     }
 }
 
-/// The type of this core, if the processor says that it has several.
+/// The type of this core, if the processor reports that it is hybrid.
 pub(super) fn core_type(processor: &Processor<'_, impl Cpuid>) -> Option<CoreType> {
     match processor.manual {
         Manual::Intel => {

@@ -1,10 +1,10 @@
-//! Reads the fields of APIC ids and the caches from the newest leaves that a processor has.
+//! Chooses the newest cpuid leaves that describe a processor's APIC id and caches.
 
 use super::fields::Layout;
 use super::processor::{Manual, Processor};
 use super::{Cpuid, amd, apic, caches, levels};
 
-/// Where this processor says the fields are: the newest leaf that it has and fills in.
+/// The fields of the APIC id and the caches, from the newest leaf that the processor has and fills in.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
     let fields = levels::read(processor).or_else(|| match processor.manual {
         Manual::Amd => amd::read(processor),
@@ -18,10 +18,10 @@ pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
     layout
 }
 
-/// The APIC id of this processor: the extended one where it has one, else the one of eight bits.
+/// The APIC id of this processor: the extended one if it has one, else the 8-bit one.
 ///
-/// Where the lower bits of both differ, firmware has moved the ids up to leave room for others, and
-/// only the one of eight bits, which is from the time of reset, numbers packages from 0.
+/// If the lower bits of both differ, firmware has moved the extended ids; then only the 8-bit id, which is
+/// from the time of reset, numbers packages from 0.
 pub(super) fn apic_id(processor: &Processor<'_, impl Cpuid>) -> u32 {
     let initial = apic::id(processor);
     let extended = amd::apic_id(processor).filter(|id| id & 0xff == initial);

@@ -1,4 +1,5 @@
-//! What all processors make up: packages and their parts, caches, kinds of cores.
+//! Makes the objects of a machine from the cpuid answers of its processors: packages, their parts, caches,
+//! kinds of cores.
 
 use super::fields::{Layout, Part, Sharing, upper};
 use super::hybrid::CoreType;
@@ -16,7 +17,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A processor and all that it says of itself.
+/// A processor with its decoded cpuid answers.
 pub(super) struct Member {
     pub(super) cpu: usize,
     pub(super) apic: u32,
@@ -25,7 +26,7 @@ pub(super) struct Member {
     pub(super) core_type: Option<CoreType>,
 }
 
-/// Refuses two processors with one APIC id.
+/// Checks that no two processors have the same APIC id.
 pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
     let mut known = BTreeMap::new();
     for member in members {
@@ -40,10 +41,10 @@ pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The machine of these processors. Each is in at most 15 objects, so there are never too many.
+/// The machine of these processors. Each is in at most 15 objects, so the limit of objects is never exceeded.
 pub(super) fn machine(members: &[Member], source: Source) -> Machine {
     let mut facts: Vec<Facts> = members.iter().map(pu).collect();
-    let all: CpuSet = members.iter().map(|it| it.cpu).collect();
+    let all: CpuSet = members.iter().map(|member| member.cpu).collect();
     let mut memory = Facts::new(Kind::Numa, Some(0), all);
     memory.local_memory = Some(0);
     facts.push(memory);
@@ -79,8 +80,7 @@ fn packages(members: &[Member]) -> Vec<Facts> {
     packages.into_values().collect()
 }
 
-/// Everything between packages and processors. A die that is all of its package says nothing new
-/// and is left out, as from /sys.
+/// The objects between packages and processors. A die that is its whole package is left out, as from /sys.
 fn parts(members: &[Member], packages: &[Facts]) -> Vec<Facts> {
     let mut parts: BTreeMap<(Part, u32, u32), Facts> = BTreeMap::new();
     for Member {
@@ -111,7 +111,7 @@ fn caches(members: &[Member]) -> Vec<Facts> {
     } in members
     {
         for shared in &layout.caches {
-            // The first id that may share it, since cores of another type may share in other numbers.
+            // The first id that may share the cache, since cores of another type may have other counts.
             let id = match shared.sharing {
                 Sharing::Aligned(shift) => upper(*apic, shift) << shift,
                 Sharing::Packed(processors) => layout.inside(*apic) / processors,
@@ -131,7 +131,7 @@ fn caches(members: &[Member]) -> Vec<Facts> {
     caches.into_iter().map(facts).collect()
 }
 
-/// The kinds of cores, slower ones first; none on machines where the processors do not tell.
+/// The kinds of cores, slower ones first; none if processors report no types.
 fn core_kinds(members: &[Member]) -> Vec<CoreKind> {
     let mut kinds: BTreeMap<CoreType, CpuSet> = BTreeMap::new();
     for member in members {

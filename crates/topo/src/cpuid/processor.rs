@@ -1,4 +1,4 @@
-//! One processor: the leaves that it has, its maker and its model.
+//! [`Processor`]: one processor with its leaves, vendor and model, for the decoders of cpuid.
 
 use super::{Cpuid, Registers, wrong};
 use crate::error::Error;
@@ -7,32 +7,32 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The first of the extended leaves, which names the highest.
+/// The first extended leaf, which names the highest one.
 const EXTENDED: u32 = 0x8000_0000;
 
-/// Whose manual a processor follows.
+/// The vendor whose manual a processor follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manual {
-    /// Intel; Centaur and Zhaoxin; and whoever is not known.
+    /// Intel; also Centaur, Zhaoxin and unknown vendors.
     Intel,
-    /// AMD; Hygon, whose processors are AMD's of family 17h.
+    /// AMD; also Hygon, whose processors are AMD's of family 17h.
     Amd,
 }
 
-/// What a processor is called.
+/// Vendor, name and model of a processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
-    /// The twelve letters of its maker.
+    /// The twelve letters of the vendor.
     vendor: [u32; 3],
-    /// The 48 letters of its name; zero if it has none.
+    /// The 48 letters of the name; zero if it has none.
     name: [Registers; 3],
     pub(super) family: u32,
     pub(super) model: u32,
     stepping: u32,
 }
 
-/// The highest leaves of the two ranges. One processor of a machine names them for all, as cores of
-/// all types have the same.
+/// The highest leaf of each of the two ranges, read from one processor for all: cores of all types have the
+/// same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Highest {
     basic: u32,
@@ -40,7 +40,7 @@ pub(super) struct Highest {
 }
 
 impl Highest {
-    /// As processor `cpu` names them.
+    /// Reads them from processor `cpu`.
     pub(super) fn read(cpuid: &impl Cpuid, cpu: usize) -> Self {
         let named = |leaf| cpuid.leaf(cpu, leaf, 0).unwrap_or_default().eax;
         Self {
@@ -59,7 +59,7 @@ impl Highest {
     }
 }
 
-/// A processor that is asked.
+/// A processor, and access to its leaves.
 pub(super) struct Processor<'a, C> {
     cpuid: &'a C,
     cpu: usize,
@@ -69,7 +69,7 @@ pub(super) struct Processor<'a, C> {
 }
 
 impl<'a, C: Cpuid> Processor<'a, C> {
-    /// Processor `cpu`, which must know leaves 0 and 1.
+    /// Reads the identity of processor `cpu`, which must know leaves 0 and 1.
     pub(super) fn read(cpuid: &'a C, cpu: usize, highest: Highest) -> Result<Self, Error> {
         let must = |leaf| {
             let expected = "a processor with cpuid leaves 0 and 1";
@@ -90,12 +90,12 @@ impl<'a, C: Cpuid> Processor<'a, C> {
         Ok(processor)
     }
 
-    /// A leaf, if the processor has it.
+    /// The answer to a leaf, if the processor has it.
     pub(super) fn leaf(&self, leaf: u32) -> Option<Registers> {
         self.subleaf(leaf, 0)
     }
 
-    /// A subleaf of a leaf, if the processor has that leaf.
+    /// The answer to a subleaf, if the processor has the leaf.
     pub(super) fn subleaf(&self, leaf: u32, subleaf: u32) -> Option<Registers> {
         let known = self.highest.has(leaf);
         known
@@ -103,15 +103,15 @@ impl<'a, C: Cpuid> Processor<'a, C> {
             .flatten()
     }
 
-    /// Whether it has AMD's topology extensions: leaves 8000001Dh and 8000001Eh.
+    /// Whether the processor has AMD's topology extensions: leaves 8000001Dh and 8000001Eh.
     pub(super) fn has_topology_extensions(&self) -> bool {
         let features = self.leaf(0x8000_0001);
-        self.manual == Manual::Amd && features.is_some_and(|it| it.ecx >> 22 & 1 == 1)
+        self.manual == Manual::Amd && features.is_some_and(|registers| registers.ecx >> 22 & 1 == 1)
     }
 }
 
 impl Identity {
-    /// The family counts on in its extension where four bits are full; the model has eight bits.
+    /// Decodes family and model: a full family field continues in its extension; the model has eight bits.
     fn new(vendor: [u32; 3], signature: u32) -> Self {
         let family = signature >> 8 & 0xf;
         let further = signature >> 20 & 0xff;
@@ -131,10 +131,13 @@ impl Identity {
         }
     }
 
-    /// The pairs that hwloc gives a package: maker, family, model, name and stepping.
+    /// The info pairs that hwloc gives a package: vendor, family, model, name and stepping.
     pub(super) fn infos(&self) -> Vec<Info> {
         let name = self.name.iter();
-        let name = text(name.flat_map(|it| [it.eax, it.ebx, it.ecx, it.edx]));
+        let name =
+            text(name.flat_map(|registers| {
+                [registers.eax, registers.ebx, registers.ecx, registers.edx]
+            }));
         let mut infos = Vec::from([
             Info::new("CPUVendor", text(self.vendor)),
             Info::new("CPUFamilyNumber", self.family.to_string()),
@@ -148,7 +151,7 @@ impl Identity {
     }
 }
 
-/// The text in these registers, up to the first zero byte; what is not printable ASCII becomes `?`.
+/// The text in these registers up to the first zero byte; characters that are not printable ASCII become `?`.
 fn text(registers: impl IntoIterator<Item = u32>) -> String {
     let bytes = registers.into_iter().flat_map(u32::to_le_bytes);
     let printable = |byte: u8| match byte {

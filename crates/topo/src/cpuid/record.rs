@@ -1,21 +1,21 @@
-//! Which leaves a record of a processor has.
+//! The list of cpuid leaves that a recording of a processor contains.
 
 use super::Registers;
 use alloc::collections::BTreeMap;
 
-/// The most subleaves that are asked of a leaf.
+/// The most subleaves that are recorded of a leaf.
 const MOST: u32 = 32;
 
-/// How far the subleaves of a leaf go.
+/// Whether an answer is the last subleaf of a leaf.
 type End = fn(&Registers) -> bool;
 
-/// Two ranges of leaves, each beginning with the one that names the highest. A leaf with an end has
-/// subleaves, up to the first that the end is true of.
+/// Two ranges of leaves, each beginning with the leaf that names the highest. A leaf with an `End` has
+/// subleaves, recorded up to the first for which it is true.
 const RANGES: [&[(u32, Option<End>)]; 2] = [
     &[
         (0x0, None),
         (0x1, None),
-        // What caches are called, before leaf 4.
+        // Caches in the older format, before leaf 4.
         (0x2, None),
         (0x4, Some(no_cache)),
         (0x6, None),
@@ -29,7 +29,7 @@ const RANGES: [&[(u32, Option<End>)]; 2] = [
     &[
         (0x8000_0000, None),
         (0x8000_0001, None),
-        // The name.
+        // The processor's name.
         (0x8000_0002, None),
         (0x8000_0003, None),
         (0x8000_0004, None),
@@ -43,7 +43,7 @@ const RANGES: [&[(u32, Option<End>)]; 2] = [
     ],
 ];
 
-/// Asks a processor.
+/// Asks for all leaves of the list and returns the answers.
 pub(super) fn answers(
     mut ask: impl FnMut(u32, u32) -> Registers,
 ) -> BTreeMap<(u32, Option<u32>), Registers> {

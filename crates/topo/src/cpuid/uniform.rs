@@ -1,12 +1,12 @@
-//! APIC ids of processors that are all alike.
+//! Computes the APIC ids of a machine whose processors are all alike.
 
 use super::fields::Layout;
 use alloc::vec::Vec;
 
-/// The APIC ids of `count` processors that fill threads, cores and the other levels one after the
-/// other, as many of each as one processor says are on.
+/// The APIC ids of `count` processors that fill threads, cores and the other levels in order, with the
+/// enabled number of each that one processor reports.
 pub(super) fn apic_ids(layout: &Layout, count: usize) -> Vec<u32> {
-    // Each level with the members of one: threads in a core, cores in a module, and so on.
+    // Each level with its number of members: threads in a core, cores in a module, and so on.
     let mut inside = 1_u32;
     let mut digits = Vec::new();
     for level in &layout.counts {

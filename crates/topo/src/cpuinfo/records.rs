@@ -1,4 +1,4 @@
-//! The records of the text: one for each processor, with the numbers as they are given.
+//! Parses the records of /proc/cpuinfo: one for each processor, with the numbers of the file.
 
 use crate::machine::Machine;
 use alloc::collections::BTreeMap;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 use oxmpi_text::{Error, Span, Token, whole};
 
-/// What the text says of one processor.
+/// The numbers of one processor.
 pub(super) struct Record {
     pub(super) cpu: usize,
     pub(super) package: u32,
@@ -15,10 +15,10 @@ pub(super) struct Record {
     pub(super) thread: Option<Number>,
 }
 
-/// A number and its place in the text.
+/// A number and its position in the text.
 pub(super) type Number = (u32, Span);
 
-/// The records in ascending order of their processors. Errors point into `text`.
+/// Parses the records, in ascending order of their processors. Errors point into `text`.
 pub(super) fn read(text: &str) -> Result<Vec<Record>, Error> {
     let mut reader = Reader::default();
     let mut start = 0;
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, Error> {
     Ok(reader.records.into_values().collect())
 }
 
-/// A value without blanks around it, of a line's part that begins at `start`.
+/// The value of a line without blanks around it; `start` is its position in the text.
 fn trim(part: &str, start: usize) -> Token<'_> {
     let text = part.trim();
     let start = start + (part.len() - part.trim_start().len());
@@ -53,7 +53,7 @@ fn trim(part: &str, start: usize) -> Token<'_> {
 
 #[derive(Default)]
 struct Reader {
-    /// Those that are complete, by processor.
+    /// The complete records, by processor.
     records: BTreeMap<usize, Record>,
     open: Open,
 }
@@ -95,7 +95,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends the record that is being read.
+    /// Completes the record that is being read.
     fn close(&mut self) -> Result<(), Error> {
         let open = take(&mut self.open);
         let Some((cpu, place)) = open.cpu else {

@@ -102,7 +102,7 @@ fn the_machine_has_packages_cores_and_one_node() {
     assert_eq!(machine.allowed(), &CpuSet::range(0, 8));
 }
 
-/// IBM Z begins with what is true of all processors, and calls a processor otherwise.
+/// IBM Z writes lines about all processors first, and uses another key for a processor.
 #[test]
 fn records_may_begin_with_cpu_number() {
     let text = "vendor_id       : IBM/S390\n# processors    : 2\nmax thread id   : 1\n\
@@ -202,7 +202,7 @@ fn errors_name_line_and_reason() {
     }
 }
 
-/// The largest machine and the widest: as many processors as there can be, each a package of its own.
+/// The largest and widest machine: the most processors, each a package of its own.
 #[test]
 fn the_largest_machine_reads() {
     let text: String = (0..=Machine::LARGEST_CPU)
@@ -226,7 +226,7 @@ fn regular() -> impl Strategy<Value = ([usize; 3], Vec<usize>)> {
     })
 }
 
-/// The place of each processor in turn, with gaps between the numbers of packages and cores.
+/// The records of a regular machine, with gaps between the numbers of packages and cores.
 fn written([_, cores, threads]: [usize; 3], cpus: &[usize]) -> Vec<Processor> {
     let place = |(at, cpu): (usize, &usize)| Processor {
         cpu: *cpu,

@@ -1,4 +1,4 @@
-//! Written forms of a set: the kernel's list (`0-3,8`) and its mask (`0000ffff,ffffffff`).
+//! Parses and prints sets as the kernel's lists (`0-3,8`) and masks (`0000ffff,ffffffff`).
 
 use super::{BITS, CpuSet};
 use crate::error::Error;
@@ -7,39 +7,37 @@ use core::fmt;
 use core::str::FromStr;
 use oxmpi_text::{Expected, NumberList, Ranges, Scanner, Span};
 
-/// The largest number that the parser of lists takes: `0-4000000000` would else ask for half a
-/// gigabyte.
+/// The largest number in a list that parses: `0-4000000000` would take half a gigabyte.
 ///
-/// Sets made in other ways have no such limit. Linux itself stops at 8,191.
+/// Sets made in other ways have no such limit. Linux's own limit is 8,191.
 pub const LARGEST_IN_LIST: usize = 1_048_575;
 
 impl CpuSet {
-    /// Reads the kernel's list form: numbers and ranges with commas between them, `0-3,8`, also
-    /// with a step, `0-14:2`. Blanks around the list are ignored; an empty list is the empty set.
+    /// Parses the kernel's list form: numbers and ranges with commas between them, `0-3,8`, also with a step,
+    /// `0-14:2`. Blanks around the list are ignored; an empty list is the empty set.
     ///
     /// # Errors
     ///
-    /// Names the first character that does not fit, a range whose end is below its start, or a
-    /// number above [`LARGEST_IN_LIST`].
+    /// Points at the first unexpected character, a range whose end is below its start, or a number above
+    /// [`LARGEST_IN_LIST`].
     pub fn parse_list(text: &str) -> Result<Self, Error> {
         list(text).map_err(|cause| Error::new(text, cause))
     }
 
-    /// Reads a mask: hexadecimal digits, largest numbers first, as the kernel writes them
-    /// (`0000ffff,ffffffff`: 32 numbers to a group), as hwloc does (`0x0000ffff,0xffffffff`), or in
-    /// one piece (`0xffff`). A group left empty is zero. Blanks around the mask are ignored.
+    /// Parses a mask: hexadecimal digits, largest numbers first, as the kernel writes them
+    /// (`0000ffff,ffffffff`: 32 numbers to a group), as hwloc does (`0x0000ffff,0xffffffff`), or without
+    /// groups (`0xffff`). An empty group is zero. Blanks around the mask are ignored.
     ///
     /// # Errors
     ///
-    /// Names the first character that does not fit, or a group of more than eight digits beside
-    /// others.
+    /// Points at the first unexpected character, or a group of more than eight digits among several groups.
     pub fn parse_mask(text: &str) -> Result<Self, Error> {
         mask(text).map_err(|cause| Error::new(text, cause))
     }
 
-    /// The set as a mask in groups of 32 numbers, largest first: `0000ffff,ffffffff` as the kernel
-    /// writes it with `{}`, `0x0000ffff,0xffffffff` as hwloc does with `{:#}`; hwloc leaves groups without a number empty,
-    /// and the last of them is then `0x0`.
+    /// The set as a mask in groups of 32 numbers, largest first: `0000ffff,ffffffff` as the kernel writes it
+    /// with `{}`, `0x0000ffff,0xffffffff` as hwloc does with `{:#}`. hwloc leaves empty groups blank, except
+    /// the last, which is `0x0`.
     pub fn mask(&self) -> Mask<'_> {
         Mask(self)
     }
@@ -112,7 +110,7 @@ fn mask(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
     Ok(CpuSet::from_words(words.map(word).collect()))
 }
 
-/// Reads a list, see [`CpuSet::parse_list`].
+/// Parses a list, see [`CpuSet::parse_list`].
 impl FromStr for CpuSet {
     type Err = Error;
 

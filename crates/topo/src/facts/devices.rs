@@ -1,4 +1,5 @@
-//! The facts of devices: what kind, where on the PCI buses, behind which bridge.
+//! The data of devices as a machine stores them: kind, PCI address, buses behind a bridge. `device` has the
+//! views.
 
 use super::{Info, ObjectId};
 use alloc::string::String;
@@ -6,17 +7,17 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::RangeInclusive;
 
-/// What a device is.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DeviceKind {
-    /// From the processors to a PCI domain.
+    /// A bridge from the processors to a PCI domain.
     HostBridge,
-    /// From one PCI bus to others.
+    /// A bridge from one PCI bus to others.
     PciBridge,
     /// A function on a PCI bus.
     Pci,
-    /// Disks and what else holds blocks.
+    /// A disk or other block device.
     Storage,
     /// A graphics processor as a display.
     Gpu,
@@ -24,11 +25,11 @@ pub enum DeviceKind {
     Network,
     /// An RDMA device: InfiniBand, RoCE, iWARP, Omni-Path.
     Rdma,
-    /// What computes: a GPU as CUDA, OpenCL and others name it, and other accelerators.
+    /// An accelerator: a GPU as CUDA, OpenCL and others name it, and others.
     CoProcessor,
     /// An engine that copies memory.
     Dma,
-    /// Memory behind a bus that is no NUMA node: CXL devices, DAX.
+    /// Memory behind a bus that is not a NUMA node: CXL devices, DAX.
     Memory,
 }
 
@@ -56,8 +57,8 @@ impl DeviceKind {
         Self::NAMES[self as usize].1
     }
 
-    /// Whether it is a device of the operating system, with a [name](Device::name) such as `eth0`: neither a bridge nor
-    /// a PCI function.
+    /// Whether the kind is a device of the operating system, with a [name](Device::name) such as `eth0`:
+    /// neither a bridge nor a PCI function.
     pub fn is_of_system(self) -> bool {
         !matches!(self, Self::HostBridge | Self::PciBridge | Self::Pci)
     }
@@ -69,7 +70,7 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-/// The place of a function on the PCI buses of a machine.
+/// The address of a function on the PCI buses of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PciAddress {
     /// The domain, also called segment; 0 on small machines.
@@ -83,7 +84,7 @@ pub struct PciAddress {
 }
 
 impl PciAddress {
-    /// The address that a text is, in the form in which it is displayed; `None` if it is none.
+    /// Parses an address in the form in which it is displayed; `None` for other texts.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (rest, function) = text.rsplit_once('.')?;
         let mut parts = rest.splitn(3, ':');
@@ -102,7 +103,7 @@ impl PciAddress {
     }
 }
 
-/// As Linux writes it: `0000:3b:00.1`.
+/// Written as Linux does: `0000:3b:00.1`.
 impl fmt::Display for PciAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -115,40 +116,40 @@ impl fmt::Display for PciAddress {
     }
 }
 
-/// What a PCI function says of itself.
+/// The identification and the link of a PCI function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pci {
-    /// Where it is.
+    /// The address on the PCI buses.
     pub address: PciAddress,
     /// Class and subclass: 0x0200 is Ethernet, 0x0207 InfiniBand, 0x0302 a 3D controller.
     pub class: u16,
-    /// Who made it, as a PCI number.
+    /// The vendor's PCI number.
     pub vendor: u16,
-    /// What it is, in the vendor's numbers.
+    /// The device's number, from the vendor.
     pub device: u16,
-    /// Who made the card.
+    /// The PCI number of the card's vendor.
     pub subvendor: u16,
-    /// What the card is.
+    /// The card's number, from its vendor.
     pub subdevice: u16,
-    /// Its revision.
+    /// The revision.
     pub revision: u8,
     /// The programming interface of its class.
     pub interface: u8,
-    /// Bytes per second over its link, headers and coding taken off; 0 if the source does not say.
+    /// The bandwidth of the link in bytes per second, without headers and coding; 0 if unknown.
     pub link_speed: u64,
 }
 
-/// What is behind a bridge.
+/// The PCI domain and buses behind a bridge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behind {
     /// The PCI domain.
     pub domain: u32,
-    /// Its buses from the one directly behind the bridge to the last.
+    /// The buses, from the one directly behind the bridge to the last.
     pub buses: RangeInclusive<u8>,
 }
 
-/// The facts of one device, as sources give them.
+/// The data of one device, as sources report them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceFacts {
     pub(crate) kind: DeviceKind,
@@ -172,7 +173,7 @@ impl DeviceFacts {
     }
 }
 
-/// The place of one device in the arena.
+/// A device in the arena: its facts and its links to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceEntry {
     pub(crate) facts: DeviceFacts,
@@ -181,6 +182,6 @@ pub(crate) struct DeviceEntry {
     pub(crate) children: Vec<DeviceId>,
 }
 
-/// The number of a device in its machine: its place in depth-first order.
+/// The number of a device in its machine: its index in depth-first order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub(crate) u32);

@@ -1,12 +1,12 @@
-//! Why something that a user named is no machine.
+//! [`Error`]: why a user's argument does not describe a machine.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use std::io;
 
-/// Why what a user named is no machine. Displayed as one sentence that begins with the name, with a caret below it
-/// where a text is wrong.
+/// Why a user's argument does not describe a machine. Displayed as one sentence that begins with the
+/// argument, with a caret below it for a syntax error.
 #[derive(Debug)]
 pub struct Error(Box<Why>);
 
@@ -23,7 +23,7 @@ enum Why {
 }
 
 impl Error {
-    /// A file or directory that the system does not let us read.
+    /// A file or directory that cannot be read.
     pub(super) fn unreadable(name: &str, why: io::Error) -> Self {
         Self(Box::new(Why::Unreadable(name.to_string(), why)))
     }
@@ -33,33 +33,33 @@ impl Error {
         Self(Box::new(Why::TooLong(name.to_string())))
     }
 
-    /// A directory with nothing of a machine in it.
+    /// A directory that does not describe a machine.
     pub(super) fn no_machine(name: &str) -> Self {
         Self(Box::new(Why::NoMachine(name.to_string())))
     }
 
-    /// A text of no form that is known.
+    /// A text of an unknown form.
     pub(super) fn no_text(name: &str) -> Self {
         Self(Box::new(Why::NoText(name.to_string())))
     }
 
-    /// XML, which this build does not read.
+    /// XML, in a build without the feature `xml`.
     #[cfg(not(feature = "xml"))]
     pub(super) fn without_xml(name: &str) -> Self {
         Self(Box::new(Why::WithoutXml(name.to_string())))
     }
 
-    /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
+    /// A missing file whose name is no synthetic string either: the system's error, and the syntax error.
     pub(super) fn neither(why: io::Error, error: crate::Error) -> Self {
         Self(Box::new(Why::Neither(why, error)))
     }
 
-    /// A text that does not read.
+    /// A text with a syntax error.
     pub(super) fn wrong(error: crate::Error) -> Self {
         Self(Box::new(Why::Wrong(error)))
     }
 
-    /// What is wrong in a text, if the cause is one.
+    /// The syntax error, if that is the reason.
     pub fn in_text(&self) -> Option<&crate::Error> {
         match &*self.0 {
             Why::Neither(_, error) | Why::Wrong(error) => Some(error),
@@ -74,23 +74,26 @@ impl fmt::Display for Error {
             Why::Unreadable(name, why) => write!(f, "{name}: cannot be read: {why}"),
             Why::TooLong(name) => write!(
                 f,
-                "{name}: longer than {} MiB, which no description of a machine is",
+                "{name}: longer than {} MiB, the limit of a description of a machine",
                 super::LONGEST_TEXT >> 20
             ),
             Why::NoMachine(name) => write!(
                 f,
-                "{name}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
+                "{name}: expected a directory with `proc` and `sys` in it, or with `pu0`, `pu1` and so on"
             ),
             Why::NoText(name) => write!(
                 f,
-                "{name}: neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string"
+                "{name}: expected hwloc XML, a recording, a cpuinfo file, or one line with a synthetic string"
             ),
             #[cfg(not(feature = "xml"))]
-            Why::WithoutXml(name) => write!(f, "{name}: is XML; the feature `xml` is not built in"),
+            Why::WithoutXml(name) => write!(
+                f,
+                "{name}: is XML, but this build does not have the feature `xml`"
+            ),
             Why::Neither(why, error) => {
                 write!(f, "{}: ", error.text())?;
                 match why.kind() {
-                    // A long synthetic string is no name of a file.
+                    // A long synthetic string is an invalid file name.
                     io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => {
                         f.write_str("no file or directory")?;
                     }

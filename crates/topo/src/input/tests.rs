@@ -1,4 +1,4 @@
-//! What is named is told apart, and mistakes say what was expected.
+//! Arguments are recognised, and errors say what is expected.
 
 use super::Form;
 use crate::{Kind, Machine, Source};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// A directory that goes with its test.
+/// A directory that its test removes at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Its own path, or that of a file or directory in it.
+    /// The path of this directory, or of a file or directory in it.
     fn path(&self, name: &str) -> String {
         self.0
             .join(name)
@@ -84,7 +84,7 @@ fn a_recording_is_found_also_under_folders() {
         assert_eq!(
             error(&path),
             format!(
-                "{path}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
+                "{path}: expected a directory with `proc` and `sys` in it, or with `pu0`, `pu1` and so on"
             )
         );
     }
@@ -134,7 +134,7 @@ fn a_wrong_file_of_a_recording_is_named_with_its_directory() {
 #[test]
 fn cpuid_dumps_are_read() {
     let folder = Folder::new();
-    // An APIC id each, of a processor that knows nothing else.
+    // An APIC id for each, of a processor that knows nothing else.
     for (cpu, apic) in [(0, 0), (1, 1)] {
         let text = format!(
             "1 0 0 0 0 => 1 756e6547 6c65746e 49656e69\n1 1 0 0 0 => f20 {:x} 0 0\n",
@@ -148,7 +148,7 @@ fn cpuid_dumps_are_read() {
     let wrong = folder.write("name/pu1", "1 0 0 0 0 => 1\n");
     let said = error(&folder.path("name"));
     assert!(said.starts_with(&format!("{wrong}:1: expected ")), "{said}");
-    // What is wrong with no one file has the directory's name.
+    // An error about several files has the directory's name.
     folder.write("name/pu1", "");
     let said = error(&folder.path("name"));
     let place = format!("{}: expected ", folder.path("name"));
@@ -159,7 +159,7 @@ fn cpuid_dumps_are_read() {
 fn what_does_not_exist_is_a_synthetic_string() {
     let machine = Machine::from_input("package:2 core:2 pu:1").unwrap();
     assert_eq!(machine.source(), Source::Synthetic);
-    // Longer than a name may be.
+    // Longer than a file name may be.
     let numbers: Vec<String> = (0..200).rev().map(|n: u32| n.to_string()).collect();
     let long = format!("pu:200(indexes={})", numbers.join(","));
     let machine = Machine::from_input(&long).unwrap();
@@ -237,7 +237,7 @@ fn texts_are_recognised_by_their_content() {
     assert!(said.starts_with(&format!("{wrong}:2: expected ")), "{said}");
     let strange = folder.write("strange", "one\ntwo\n");
     let neither =
-        "neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string";
+        "expected hwloc XML, a recording, a cpuinfo file, or one line with a synthetic string";
     assert_eq!(error(&strange), format!("{strange}: {neither}"));
 }
 
@@ -246,6 +246,6 @@ fn texts_are_bounded() {
     let said = error("/dev/zero");
     assert_eq!(
         said,
-        "/dev/zero: longer than 64 MiB, which no description of a machine is"
+        "/dev/zero: longer than 64 MiB, the limit of a description of a machine"
     );
 }

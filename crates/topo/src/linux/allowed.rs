@@ -1,4 +1,4 @@
-//! What this process may use: the cpuset of its control group, and its own affinity.
+//! Reads what this process may use: the cpuset of its control group, and its affinity mask.
 
 use super::Files;
 use super::read::Reader;
@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// `None` where the system sets no limit, or does not say.
+/// The processors and NUMA nodes that this process may use; `None` where there is no limit or no information.
 pub(super) struct Allowed {
     pub(super) cpus: Option<CpuSet>,
     /// Numbers of NUMA nodes.
@@ -16,11 +16,11 @@ pub(super) struct Allowed {
     pub(super) bound: Option<CpuSet>,
 }
 
-/// A way in which a cpuset is mounted, and its names of the two files.
+/// A type of cpuset hierarchy, and the names of its two files.
 struct Flavour {
     cpus: &'static str,
     memory: &'static str,
-    /// The line of /proc/self/cgroup with this list of controllers names the group.
+    /// The line of /proc/self/cgroup with this list of controllers has the group's path.
     controllers: &'static str,
 }
 
@@ -38,7 +38,7 @@ const V1: Flavour = Flavour {
     controllers: "cpuset",
 };
 
-/// The same without prefix, and the older file system of its own.
+/// Version 1 mounted without prefix, and the older separate file system.
 const NOPREFIX: Flavour = Flavour {
     cpus: "cpus",
     memory: "mems",
@@ -53,8 +53,8 @@ pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Allowed, Error> {
     };
     for (directory, flavour) in mounts(&files.text("/proc/mounts").unwrap_or_default()) {
         for group in groups(files, &flavour) {
-            // A container may see only the lower part of the hierarchy, under its root; and the
-            // unified hierarchy has these files only as far down as the controller is switched on.
+            // A container may see only the lower part of the hierarchy, under its root; and the unified
+            // hierarchy has these files only in groups where the controller is enabled.
             for above in upwards(&group) {
                 let path = format!("{directory}{above}");
                 if let Some(cpus) = files.list(&format!("{path}/{}", flavour.cpus))? {
@@ -68,7 +68,7 @@ pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Allowed, Error> {
     Ok(allowed)
 }
 
-/// Where cpusets are mounted, those of version 1 first: a controller is in one hierarchy only.
+/// The mount points of cpusets, version 1 first: a controller is in one hierarchy only.
 fn mounts(text: &str) -> Vec<(String, Flavour)> {
     let mut mounts = Vec::new();
     for line in text.lines() {
@@ -78,7 +78,7 @@ fn mounts(text: &str) -> Vec<(String, Flavour)> {
         else {
             continue;
         };
-        let has = |option| options.split(',').any(|one| one == option);
+        let has = |option| options.split(',').any(|word| word == option);
         let flavour = match kind {
             "cgroup2" => V2,
             "cpuset" => NOPREFIX,
@@ -92,12 +92,14 @@ fn mounts(text: &str) -> Vec<(String, Flavour)> {
     mounts
 }
 
-/// The paths that this process's group may have inside the mount.
+/// The paths inside the mount that this process's group may have.
 fn groups(files: &Reader<'_, impl Files>, flavour: &Flavour) -> Vec<String> {
     let text = files.text("/proc/self/cgroup").unwrap_or_default();
     let of_line = text.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        let found = controllers.split(',').any(|one| one == flavour.controllers);
+        let found = controllers
+            .split(',')
+            .any(|word| word == flavour.controllers);
         found.then(|| String::from(path))
     });
     files
@@ -107,7 +109,7 @@ fn groups(files: &Reader<'_, impl Files>, flavour: &Flavour) -> Vec<String> {
         .collect()
 }
 
-/// A path and those above it, to the root, which is the empty one.
+/// A path and its parents up to the root, which is empty.
 fn upwards(path: &str) -> impl Iterator<Item = &str> {
     let path = path.trim_end_matches('/');
     core::iter::successors(Some(path), |path| {
@@ -115,7 +117,7 @@ fn upwards(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The affinity of this process.
+/// The affinity mask of this process.
 fn bound(files: &Reader<'_, impl Files>) -> Result<Option<CpuSet>, Error> {
     const STATUS: &str = "/proc/self/status";
     let text = files.text(STATUS).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Caches: `/sys/devices/system/cpu/cpuN/cache/indexM`.
+//! Reads caches from `/sys/devices/system/cpu/cpuN/cache/indexM`.
 
 use super::Files;
 use super::cpus::CPUS;
@@ -13,7 +13,8 @@ use alloc::vec::Vec;
 /// The most caches of one processor: five levels, for data and for instructions.
 const MOST: usize = 10;
 
-/// Each cache is read at the first of its processors. Where the kernel does not say who shares a cache, nobody does.
+/// Reads each cache at the first of its processors. Without information on sharing, a cache has one
+/// processor.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
     let mut caches = Vec::new();
     for cpu in online {
@@ -32,7 +33,7 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Ve
     Ok(caches)
 }
 
-/// The cache of these processors that a directory describes; `None` if it is of an unknown sort.
+/// The cache with processors `cpus` that a directory describes; `None` for an unknown type.
 fn cache(
     files: &Reader<'_, impl Files>,
     directory: &str,

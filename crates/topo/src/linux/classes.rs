@@ -1,6 +1,8 @@
-//! Devices as the system names them: network interfaces, disks and others, under `/sys/class` and some `/sys/bus`.
+//! Reads devices of the operating system (network interfaces, disks, ...) from `/sys/class` and some of
+//! `/sys/bus`.
 //!
-//! Their links name the PCI functions that they belong to. Virtual devices (`lo`, `docker0`, `loop0`) are left out.
+//! Their links name the PCI functions that they are part of. Virtual devices (`lo`, `docker0`, `loop0`) are
+//! left out.
 
 mod details;
 
@@ -14,22 +16,22 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A class of devices.
+/// A class of devices: its directory, and how to read it.
 struct Class<F> {
     directory: &'static str,
     kind: DeviceKind,
-    /// Whether what the directory lists under this name and path is a device to show.
+    /// Whether the entry with this name and path is a device to show.
     is_shown: fn(&Reader<'_, F>, &str, &str) -> bool,
-    /// Adds what the files under the path tell.
+    /// Adds the facts from the files under the path.
     tell: fn(&Reader<'_, F>, &str, &mut DeviceFacts) -> Result<(), Error>,
-    /// The directory below the path of the hardware, where the kernel says to which NUMA node it belongs.
+    /// The directory below the hardware's path in which the kernel names the NUMA node.
     hardware: &'static str,
 }
 
-/// A device with what says where it is.
+/// A device with its position.
 pub(super) struct Found {
     pub(super) facts: DeviceFacts,
-    /// The PCI functions that it is behind, from the processors on: the last is the one it belongs to.
+    /// The PCI functions that it is behind, from the processors on; the device is part of the last.
     pub(super) behind: Vec<PciAddress>,
     pub(super) node: Option<u32>,
 }
@@ -49,7 +51,7 @@ fn classes<F: Files>() -> [Class<F>; 10] {
             ..class("/sys/class/block", DeviceKind::Storage)
         },
         Class {
-            // Those of the kernel's own memory are NUMA nodes.
+            // DAX memory that the kernel uses as its own is shown as NUMA nodes.
             is_shown: |files, name, _| {
                 let kernels = format!("/sys/bus/dax/drivers/kmem/{name}");
                 files.link(&kernels).is_none() && files.names(&kernels).is_empty()
@@ -85,7 +87,7 @@ fn classes<F: Files>() -> [Class<F>; 10] {
             ..class("/sys/class/ve", DeviceKind::CoProcessor)
         },
         Class {
-            // Its outputs have no device file.
+            // Connectors of a card have no device file.
             is_shown: |files, _, path| files.text(&format!("{path}/dev")).is_some(),
             ..class("/sys/class/drm", DeviceKind::Gpu)
         },
@@ -93,7 +95,7 @@ fn classes<F: Files>() -> [Class<F>; 10] {
     ]
 }
 
-/// All devices, class by class, in the order of their names.
+/// Reads all devices, class by class, in the order of their names.
 pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for class in classes() {
@@ -112,7 +114,7 @@ fn device<F: Files>(
     name: String,
 ) -> Result<Option<Found>, Error> {
     let path = format!("{}/{name}", class.directory);
-    // In kernels before 2.6.26 this is a directory, and only the hardware below it is a link.
+    // In kernels before 2.6.26 this is a directory with a link to the hardware below it.
     let link = files.link(&path);
     let link = link.or_else(|| files.link(&format!("{path}/device")));
     let Some(link) = link.filter(|link| !link.contains("/virtual/")) else {

@@ -1,4 +1,5 @@
-//! Kinds of cores: `/sys/devices/cpu_core` and its like, and `cpuN/cpufreq`, `cpuN/cpu_capacity`, `cpuN/acpi_cppc`.
+//! Reads kinds of cores from `/sys/devices/cpu_core` and similar, and `cpuN/cpufreq`, `cpu_capacity` and
+//! `acpi_cppc`.
 
 use super::Files;
 use super::cpus::CPUS;
@@ -13,28 +14,28 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Performance counters that Intel has for one kind of core each, the slowest kind first.
+/// Directories of performance counters that Intel has for one kind of core each, the slowest kind first.
 const COUNTERS: [(&str, &str); 3] = [
     ("/sys/devices/cpu_lowpower/cpus", "IntelLowPower"),
     ("/sys/devices/cpu_atom/cpus", "IntelAtom"),
     ("/sys/devices/cpu_core/cpus", "IntelCore"),
 ];
 
-/// Largest frequencies that differ by less than this part of the smaller are of one kind: some cores of a kind are let
-/// run a little faster than others.
+/// Maximum frequencies that differ by less than this part of the smaller (one tenth) are of one kind: some
+/// cores of a kind may run a little faster than others.
 const SPREAD: u32 = 10;
 
-/// What the kernel says of one core. The order is that of the kinds: the slowest first.
+/// The facts of one core. The order is that of the kinds, the slowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Core {
-    /// Place in `COUNTERS` plus one, 0 for none.
+    /// Index in `COUNTERS` plus one, 0 for none.
     counter: usize,
     capacity: u32,
     max_khz: u32,
     base_khz: u32,
 }
 
-/// The kinds, the slowest first; none where the kernel tells nothing of any core.
+/// Reads the kinds, the slowest first; none if the kernel has no information.
 pub(super) fn read(
     files: &Reader<'_, impl Files>,
     online: &CpuSet,
@@ -45,7 +46,7 @@ pub(super) fn read(
         counters.extend(files.list(path)?.map(|cpus| (place + 1, cpus)));
     }
     let number = |cpu: usize, name: &str| files.number(&format!("{CPUS}/cpu{cpu}/{name}"));
-    // A kernel has the same files for all its cores.
+    // A kernel has the same files for all cores.
     let mut names = Vec::new();
     for name in [CAPACITY, MAX, BASE] {
         let first = online.first().map(|cpu| number(cpu, name)).transpose()?;
@@ -69,7 +70,7 @@ pub(super) fn read(
         };
         cores.push((known, &core.cpus));
     }
-    // This file may take long, so it is read where cores are known to differ only.
+    // Reading this file is slow on some machines, so it is read only where cores are known to differ.
     if !names.contains(&BASE) && cores.windows(2).any(|pair| pair[0].0 != pair[1].0) {
         for (core, cpus) in &mut cores {
             let nominal = cpus.first().map(|cpu| number(cpu, NOMINAL)).transpose()?;
@@ -97,7 +98,8 @@ const MAX: &str = "cpufreq/cpuinfo_max_freq";
 const BASE: &str = "cpufreq/base_frequency";
 const NOMINAL: &str = "acpi_cppc/nominal_freq";
 
-/// Gives cores with the same base frequency the smallest of their largest frequencies and capacities, if these are near.
+/// Gives cores with the same base frequency the smallest of their maximum frequencies and capacities, if
+/// these are near.
 fn even_out(cores: &mut [(Core, &CpuSet)]) {
     let mut least: BTreeMap<(usize, u32), Core> = BTreeMap::new();
     let mut most: BTreeMap<(usize, u32), u32> = BTreeMap::new();

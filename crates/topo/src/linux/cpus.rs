@@ -1,4 +1,4 @@
-//! Which processors there are, and which of them run.
+//! Reads which processors exist and which are online.
 
 use super::Files;
 use super::read::Reader;
@@ -14,8 +14,7 @@ pub(super) struct Cpus {
     pub(super) offline: CpuSet,
 }
 
-/// From the lists of newer kernels, or else from each processor's directory; one processor where there
-/// is neither.
+/// Reads the lists of newer kernels, or else each processor's directory; one processor if there is neither.
 pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Cpus, Error> {
     if let Some(online) = files.list(&format!("{CPUS}/online"))? {
         let present = files.list(&format!("{CPUS}/present"))?;
@@ -28,7 +27,7 @@ pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Cpus, Error> {
         .into_iter()
         .take_while(|cpu| *cpu <= Machine::LARGEST_CPU)
     {
-        // Processors that cannot be switched off have no such file.
+        // Processors that cannot be set offline have no such file.
         match files.number(&format!("{CPUS}/cpu{cpu}/online"))? {
             Some(0) => offline.insert(cpu),
             _ => online.insert(cpu),

@@ -1,4 +1,4 @@
-//! All devices with the places they are near to.
+//! Collects all devices, and attaches each to the object with the nearest processors.
 
 use super::Files;
 use super::read::Reader;
@@ -11,14 +11,14 @@ use crate::tree::{DeviceTree, Tree};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// A device with all that belongs to it, and the processors it is near to: empty for all.
+/// A root device with all behind it, and the processors that it is near to: empty for all.
 pub(super) struct Placed {
     device: DeviceTree,
     cpus: CpuSet,
 }
 
-/// What is on PCI buses, under host bridges; then devices of the system that are on no such bus. `nodes` has the NUMA
-/// nodes among others.
+/// Reads the devices on PCI buses, under host bridges, then those of the system on no such bus. `nodes` has
+/// the NUMA nodes among other facts.
 pub(super) fn read(
     files: &Reader<'_, impl Files>,
     online: &CpuSet,
@@ -53,14 +53,15 @@ pub(super) fn read(
     Ok(roots.map(placed).chain(others).collect())
 }
 
-/// Groups of the processors that devices are near to: hwloc shows one where no object has just these.
+/// Groups of the processors that devices are near to: hwloc adds a group where no object has these
+/// processors.
 pub(super) fn groups(devices: &[Placed]) -> impl Iterator<Item = Facts> {
     let near = devices.iter().map(|device| &device.cpus);
     let some = near.filter(|cpus| !cpus.is_empty());
     some.map(|cpus| Facts::new(Kind::Group, None, cpus.clone()))
 }
 
-/// Attaches the devices to the objects they are near to.
+/// Attaches the devices to the objects that they are near to.
 pub(super) fn attach(devices: Vec<Placed>, tree: &mut Tree) {
     for Placed { device, cpus } in devices {
         let place = match cpus.is_empty() || cpus == tree.facts.cpus {

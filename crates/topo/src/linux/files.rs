@@ -1,4 +1,4 @@
-//! The files of a machine, wherever they are.
+//! [`Files`]: read access to the files of a running or recorded machine.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -8,27 +8,27 @@ use alloc::vec::Vec;
 ///
 /// Paths are absolute, as on the machine itself: `/sys/devices/system/cpu/online`.
 pub trait Files {
-    /// The content of a file; `None` if it is not there or cannot be read. What is not UTF-8 may be
-    /// replaced. A file of more than a mebibyte should be cut: none that matters is so large.
+    /// The content of a file; `None` if it is missing or cannot be read. Bytes that are not UTF-8 may be
+    /// replaced. Files of more than a mebibyte should be cut: none that matters is so large.
     fn read(&self, path: &str) -> Option<String>;
 
-    /// The names of what is in a directory, in any order; none if it is not there.
+    /// The names of a directory's entries, in any order; none if it is missing.
     fn list(&self, path: &str) -> Vec<String>;
 
-    /// The first bytes, at most `most`, of a file that holds no text, such as the configuration space of a PCI
-    /// function; `None` if it is not there or cannot be read.
+    /// The first bytes, at most `most`, of a binary file such as the configuration space of a PCI function;
+    /// `None` if it is missing or cannot be read.
     ///
-    /// By default the bytes of [`read`](Self::read), which is right for files that hold text only.
+    /// By default the bytes of [`read`](Self::read), which is right if all files are text.
     fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
         let mut bytes = self.read(path)?.into_bytes();
         bytes.truncate(most);
         Some(bytes)
     }
 
-    /// Where a symbolic link leads to, as it is written in the link: of a device under `/sys/class` that names the
-    /// buses it is on. `None` if the path is no link.
+    /// The target of a symbolic link, as written in the link; links of devices under `/sys/class` name their
+    /// buses. `None` if the path is no link.
     ///
-    /// By default there are no links, and so no devices but those on a PCI bus.
+    /// By default there are no links, and so only devices on a PCI bus.
     fn link(&self, _path: &str) -> Option<String> {
         None
     }
@@ -45,7 +45,7 @@ impl Files for BTreeMap<String, String> {
     }
 }
 
-/// The names of what is directly below `path`, among files with these paths.
+/// The names directly below `path` among the paths of `files`.
 pub(super) fn inside<T>(files: &BTreeMap<String, T>, path: &str) -> Vec<String> {
     let path = path.trim_end_matches('/');
     let name = |file: &String| {
@@ -55,7 +55,7 @@ pub(super) fn inside<T>(files: &BTreeMap<String, T>, path: &str) -> Vec<String> 
     let from = files.range(String::from(path)..).map(|(file, _)| file);
     let below = from.take_while(|file| file.starts_with(path));
     let mut names: Vec<String> = below.filter_map(name).collect();
-    // `a-b` stands between `a` and `a/b`.
+    // Sorts again: `a-b` is between `a` and `a/b`.
     names.sort_unstable();
     names.dedup();
     names

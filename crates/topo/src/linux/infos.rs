@@ -1,5 +1,5 @@
-//! What Linux tells of the machine and its packages beside the topology, in hwloc's words: names of models, the
-//! firmware's names of the machine, the kernel's version.
+//! Reads infos about the machine and its packages, under hwloc's names: processor models, the firmware's
+//! names of the machine, the kernel's version.
 
 use super::Files;
 use super::read::Reader;
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Files of `/sys/class/dmi/id` that everyone may read, and hwloc's names of them.
+/// World-readable files of `/sys/class/dmi/id`, and hwloc's names of them.
 const DMI: [(&str, &str); 14] = [
     ("product_name", "DMIProductName"),
     ("product_version", "DMIProductVersion"),
@@ -57,10 +57,10 @@ const CPU: [(&str, &str); 16] = [
     ("CPU Revision", "CPURevision"),
 ];
 
-/// What is told of the whole machine: by its firmware and by the kernel.
+/// Infos about the whole machine, from firmware and kernel.
 pub(super) fn of_machine(files: &Reader<'_, impl Files>) -> Vec<Info> {
     let mut infos = Vec::new();
-    // hwloc-gather-topology, which records machines, writes here what no file says.
+    // hwloc-gather-topology, which records machines, writes here what no file has.
     let recorded = files.text("/proc/hwloc-nofile-info").unwrap_or_default();
     let recorded: BTreeMap<&str, &str> = recorded.lines().filter_map(pair).collect();
     for (file, name) in DMI {
@@ -77,7 +77,7 @@ pub(super) fn of_machine(files: &Reader<'_, impl Files>) -> Vec<Info> {
     infos
 }
 
-/// Tells each package what /proc/cpuinfo says of its first processor.
+/// Adds to each package the infos that /proc/cpuinfo has on its first processor.
 pub(super) fn tell_packages(files: &Reader<'_, impl Files>, facts: &mut [Facts]) {
     let text = files.text("/proc/cpuinfo").unwrap_or_default();
     let is_package = |object: &&mut Facts| object.kind == Kind::Package;
@@ -96,7 +96,7 @@ pub(super) fn tell_packages(files: &Reader<'_, impl Files>, facts: &mut [Facts])
     }
 }
 
-/// `key : value`, if there is a value.
+/// Splits `key : value`; `None` if there is no value.
 fn pair(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let (key, value) = (key.trim(), value.trim());

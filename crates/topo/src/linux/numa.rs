@@ -1,4 +1,4 @@
-//! NUMA nodes, their memory, its side caches and distances: `/sys/devices/system/node/nodeN`.
+//! Reads NUMA nodes, their memory, memory-side caches and distances from `/sys/devices/system/node/nodeN`.
 
 use super::read::Reader;
 use super::tiers;
@@ -13,24 +13,24 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A node as the kernel describes it.
+/// A NUMA node as the kernel describes it.
 struct Node {
     os: usize,
     cpus: CpuSet,
     memory: Option<u64>,
-    /// To each node in turn; fewer than nodes where the file is damaged.
+    /// The distances to all nodes, in their order; fewer if the file is damaged.
     distances: Vec<u64>,
 }
 
 /// All nodes with memory, and the distances between all nodes.
 pub(super) struct Numa {
     pub(super) facts: Vec<Facts>,
-    /// The numbers of the nodes and a row for each; empty where the kernel does not give all.
+    /// Each node's number and row of distances; empty if the kernel does not have all rows.
     rows: Vec<(u32, Vec<u64>)>,
 }
 
-/// One node with the whole memory where the kernel has no nodes. Nodes without memory are left out.
-/// Nodes without processors get those that are nearest to them.
+/// Reads the nodes with memory; without any, one node with the whole memory. Nodes without processors get the
+/// nearest processors.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Numa, Error> {
     let numbers = files.numbered(NODES, "node");
     let numbers: Vec<usize> = numbers
@@ -76,8 +76,8 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Nu
 }
 
 impl Numa {
-    /// The distances between those nodes that are in the machine; `None` where there are fewer than two, or the kernel
-    /// does not say.
+    /// The distances between the nodes that are in the machine; `None` if there are fewer than two nodes or
+    /// no information.
     pub(super) fn distances(self, machine: &Machine) -> Option<Distances> {
         let id = |os| Some(machine.with_os(Kind::Numa, os).next()?.id());
         let ends: Vec<_> = self.rows.iter().map(|(os, _)| id(*os)).collect();
@@ -98,8 +98,8 @@ impl Numa {
     }
 }
 
-/// The processors that reach a node without processors best: those of its initiators, as firmware
-/// tells, or else of the nodes at the smallest distance, if not all are as near.
+/// The processors nearest to a node without processors: those of its initiators, from firmware, or else of
+/// the nodes at the smallest distance, unless all are equally near.
 fn nearest(files: &Reader<'_, impl Files>, node: &Node, nodes: &[Node]) -> CpuSet {
     let union = |numbers: &[usize]| {
         let chosen = nodes.iter().filter(|other| numbers.contains(&other.os));
@@ -132,14 +132,14 @@ fn nearest(files: &Reader<'_, impl Files>, node: &Node, nodes: &[Node]) -> CpuSe
     }
 }
 
-/// The numbers of a line of distances, of which there should be `count`: no more than one more is kept.
+/// Parses a line of `count` distances; keeps at most one more.
 fn row(text: &str, count: usize) -> Vec<u64> {
     let words = text.split_ascii_whitespace().take(count + 1);
     words.map_while(|word| word.parse().ok()).collect()
 }
 
-/// The caches in front of a node's memory. The kernel numbers them from the memory upwards, so that the largest number
-/// is the nearest to the processors (Documentation/admin-guide/mm/numaperf.rst).
+/// Reads the caches in front of a node's memory. The kernel numbers them from the memory upwards, so that the
+/// largest number is the nearest to the processors (Documentation/admin-guide/mm/numaperf.rst).
 fn side_caches(files: &Reader<'_, impl Files>, node: usize) -> Result<Vec<Cache>, Error> {
     let all = format!("{NODES}/node{node}/memory_side_cache");
     let mut caches = Vec::new();
@@ -153,7 +153,7 @@ fn side_caches(files: &Reader<'_, impl Files>, node: usize) -> Result<Vec<Cache>
         caches.push(Cache {
             size,
             line: line.filter(|bytes| *bytes > 0),
-            // 0 is direct-mapped; for others the kernel does not give the number of ways.
+            // 0 is direct-mapped; for other values the kernel does not report the number of ways.
             ways: (indexing == Some(0)).then_some(1),
             unified: true,
             inclusive: None,

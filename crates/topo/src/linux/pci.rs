@@ -1,4 +1,4 @@
-//! PCI: `/sys/bus/pci/devices`, and the tree of bridges that the numbers of the buses make.
+//! Reads PCI functions from `/sys/bus/pci/devices`, and builds the tree of bridges from their bus numbers.
 //!
 //! Source: PCI Local Bus Specification 3.0, chapter 6; PCI-to-PCI Bridge Architecture Specification 1.2, section 3.2;
 //! the kernel's Documentation/ABI/testing/sysfs-bus-pci.
@@ -21,18 +21,18 @@ use core::ops::RangeInclusive;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-/// Class and subclass of a bridge between PCI buses.
+/// The class and subclass of a bridge between PCI buses.
 const PCI_BRIDGE: u16 = 0x0604;
 
-/// All functions and bridges, in the order of their addresses.
+/// All PCI functions and bridges, in the order of their addresses.
 pub(super) struct Functions(Vec<DeviceFacts>);
 
-/// A host bridge with all that is behind it, and where it is.
+/// A host bridge with all devices behind it, and its position.
 pub(super) struct Root {
     pub(super) device: DeviceTree,
-    /// The processors that it is near to, if the kernel says it.
+    /// The processors that it is near to, if the kernel has them.
     pub(super) cpus: Option<CpuSet>,
-    /// The NUMA node that it is near to, if the kernel does not tell the processors.
+    /// The NUMA node that it is near to, if the kernel does not have the processors.
     pub(super) node: Option<u32>,
 }
 
@@ -56,13 +56,13 @@ pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Functions, Error> {
     Ok(Functions(functions))
 }
 
-/// The names of the slots with a device in them.
+/// The names of the occupied slots, by address.
 fn slots(files: &Reader<'_, impl Files>) -> BTreeMap<(u32, u8, u8), Vec<Info>> {
     const SLOTS: &str = "/sys/bus/pci/slots";
     let mut slots: BTreeMap<_, Vec<Info>> = BTreeMap::new();
     for name in files.names(SLOTS) {
         let address = files.text(&format!("{SLOTS}/{name}/address"));
-        // The kernel writes all but the function.
+        // The kernel writes the address without the function.
         let address = address.and_then(|text| PciAddress::parse(&format!("{text}.0")));
         if let Some(PciAddress {
             domain,
@@ -102,7 +102,7 @@ fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<Devic
         revision: revision.unwrap_or_else(|| config.revision()),
         link_speed: config::speed(match (current_link(files, &directory)?, revision) {
             (Some(link), _) => link,
-            // The kernel has a file for the revision, so it would have one for the link if there were any.
+            // This kernel has a file for the revision, so it would have one for a link, too.
             (None, Some(_)) => (0, 0),
             (None, None) => config.link().unwrap_or((0, 0)),
         }),
@@ -119,7 +119,7 @@ fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<Devic
         None => DeviceKind::Pci,
     });
     facts.pci = Some(pci);
-    // A bridge that leads to buses before its own, or to none, has not been set up.
+    // A bridge to no bus, or to buses below its own, is not configured.
     let buses = buses.filter(|buses| !buses.is_empty() && *buses.start() > address.bus);
     facts.behind = buses.map(|buses| Behind {
         domain: address.domain,
@@ -128,7 +128,7 @@ fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<Devic
     Ok(facts)
 }
 
-/// The buses behind a bridge, where the kernel tells them: from 4.13 on.
+/// The buses behind a bridge, from the files of kernels since 4.13.
 fn buses(
     files: &Reader<'_, impl Files>,
     directory: &str,
@@ -142,7 +142,7 @@ fn buses(
     Ok(both.map(|(first, last)| first..=last))
 }
 
-/// Generation and width of a link, where the kernel tells them: from 4.13 on.
+/// The generation and width of a link, from the files of kernels since 4.13.
 fn current_link(
     files: &Reader<'_, impl Files>,
     directory: &str,
@@ -156,14 +156,14 @@ fn current_link(
 }
 
 impl Functions {
-    /// The function with one of these addresses, the last of them that is there: its place.
+    /// The index of the last of these addresses that is a known function.
     pub(super) fn last_of(&self, addresses: &[PciAddress]) -> Option<usize> {
         let address = |facts: &DeviceFacts| facts.pci.unwrap_or_default().address;
         let place = |wanted| self.0.binary_search_by_key(wanted, address).ok();
         addresses.iter().rev().find_map(place)
     }
 
-    /// The trees of bridges and functions, where `below` gives what belongs to the function of each place.
+    /// Builds the trees of bridges and functions; `below` gives the devices of the function with each index.
     pub(super) fn into_roots(
         self,
         files: &Reader<'_, impl Files>,
@@ -171,7 +171,8 @@ impl Functions {
     ) -> Result<Vec<Root>, Error> {
         let parents = self.parents();
         let mut nodes: Vec<DeviceTree> = self.0.into_iter().map(DeviceTree::leaf).collect();
-        // A bus behind a bridge has a larger number than the bridge's own, so bridges stand before what is behind them.
+        // A bus behind a bridge has a larger number than the bridge's own, so bridges are before the devices
+        // behind them.
         let mut roots: Vec<DeviceTree> = Vec::new();
         while let Some(mut node) = nodes.pop() {
             let mut children = below.remove(&nodes.len()).unwrap_or_default();
@@ -186,8 +187,7 @@ impl Functions {
         host_bridges(files, roots)
     }
 
-    /// The place of the bridge that leads to each function: of those whose buses have the function's among them, the
-    /// one nearest to it.
+    /// For each function, the index of the nearest bridge whose buses contain the function's bus.
     fn parents(&self) -> Vec<Option<usize>> {
         let bus = |facts: &DeviceFacts| {
             let address = facts.pci.unwrap_or_default().address;
@@ -214,7 +214,7 @@ impl Functions {
     }
 }
 
-/// A host bridge for each bus that no bridge leads to.
+/// Makes a host bridge for each bus that no bridge leads to.
 fn host_bridges(
     files: &Reader<'_, impl Files>,
     devices: Vec<DeviceTree>,

@@ -1,4 +1,4 @@
-//! The shapes of content that files of /proc and /sys have: sets, numbers, sizes, words.
+//! [`Reader`]: parses the contents of files of /proc and /sys: sets, numbers, sizes, words.
 
 use super::Files;
 use crate::cpuset::CpuSet;
@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use oxmpi_text::{Span, whole};
 
-/// Reads facts from files. Everywhere, `None` means that the file is missing or empty.
+/// Parses the files of a machine. Everywhere, `None` means that the file is missing or empty.
 pub(super) struct Reader<'a, F>(&'a F);
 
 impl<'a, F: Files> Reader<'a, F> {
@@ -16,7 +16,7 @@ impl<'a, F: Files> Reader<'a, F> {
         Self(files)
     }
 
-    /// The content without blanks around it, up to the first zero byte (which some recordings have).
+    /// The content without blanks around it, up to the first zero byte (some recordings have one).
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let content = self.0.read(path)?;
         let text = content.split('\0').next().unwrap_or("").trim();
@@ -39,7 +39,7 @@ impl<'a, F: Files> Reader<'a, F> {
         set.transpose().map_err(|error| error.in_file(path))
     }
 
-    /// A whole number; a negative one, which stands for "unknown", is `None`.
+    /// A whole number; `None` also for a negative one, which means "unknown".
     pub(super) fn number(&self, path: &str) -> Result<Option<u32>, Error> {
         let text = self.text(path).filter(|text| !text.starts_with('-'));
         let number = |text: String| {
@@ -50,7 +50,7 @@ impl<'a, F: Files> Reader<'a, F> {
         text.map(number).transpose()
     }
 
-    /// A number in hexadecimal digits with `0x` before them.
+    /// A number in hexadecimal digits with the prefix `0x`.
     pub(super) fn hexadecimal<N: TryFrom<u64>>(&self, path: &str) -> Result<Option<N>, Error> {
         let number = |text: String| {
             let digits = text.strip_prefix("0x").unwrap_or(&text);
@@ -65,7 +65,7 @@ impl<'a, F: Files> Reader<'a, F> {
         self.text(path).map(number).transpose()
     }
 
-    /// The first bytes of a file that holds no text.
+    /// The first bytes of a binary file.
     pub(super) fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
         self.0.bytes(path, most)
     }
@@ -99,7 +99,7 @@ impl<'a, F: Files> Reader<'a, F> {
         names
     }
 
-    /// Where a symbolic link leads to.
+    /// The target of a symbolic link.
     pub(super) fn link(&self, path: &str) -> Option<String> {
         self.0.link(path)
     }

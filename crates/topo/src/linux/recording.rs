@@ -1,4 +1,4 @@
-//! The files of a recorded machine in one text, small enough for a test or a report.
+//! [`Recording`]: the files of a recorded machine in one text, small enough for a test or a report.
 
 use super::Files;
 use super::files::inside;
@@ -9,14 +9,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use oxmpi_text::Span;
 
-/// The longest path, in bytes: three times those of large machines. An entry of a directory says little and stands for
-/// a whole path, so that a small text could take much memory.
+/// The longest path, in bytes: three times those of large machines. A short line stands for a whole path, so
+/// without a limit a small text could take much memory.
 const LONGEST_PATH: usize = 512;
 
 /// The most files and directories: 128 for each of 8,192 processors.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// Files in memory, read from a text of such lines:
+/// Files in memory, parsed from a text with these lines:
 ///
 /// | line | is |
 /// |---|---|
@@ -25,8 +25,8 @@ const MOST_ENTRIES: usize = 1 << 20;
 /// | `\|0-3` | a line of the content of the path or the entry before |
 /// | `=8680d357` | bytes of it, in hexadecimal |
 ///
-/// A path or a name may be followed by ` -> ` and where a symbolic link leads to. Links are told, not followed: files
-/// behind one stand under its own path.
+/// A path or a name may be followed by ` -> ` and the target of a symbolic link. Links are not followed:
+/// files behind a link are listed under their own path.
 ///
 /// ```
 /// use oxmpi_topo::Machine;
@@ -46,12 +46,12 @@ struct Entry {
 }
 
 impl Recording {
-    /// Reads the text.
+    /// Parses the text.
     ///
     /// # Errors
     ///
-    /// Names the first line that is none of the above, or that has a path of more than 512 bytes or the 1,048,577th
-    /// path.
+    /// Points at the first line that has none of these forms, a path of more than 512 bytes, or the
+    /// 1,048,577th path.
     ///
     /// # Cost
     ///
@@ -96,11 +96,11 @@ impl Recording {
         Ok(files)
     }
 
-    /// Adds a path, which a link may follow; returns the path.
+    /// Adds a path with an optional link target; returns the path.
     ///
     /// # Errors
     ///
-    /// Says what would have been right if this asks for too much memory.
+    /// What is expected, if the path exceeds a limit.
     fn add(&mut self, words: &str) -> Result<String, &'static str> {
         let (path, link) = match words.split_once(" -> ") {
             Some((path, link)) => (path, Some(String::from(link))),
@@ -124,14 +124,14 @@ impl Recording {
         }
     }
 
-    /// Every path in order, with its content, empty for directories, and with where it leads to, if it is a link.
+    /// Every path in order, with its content (empty for directories) and its link target, if it is a link.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8], Option<&str>)> {
         let entries = self.0.iter();
         entries.map(|(path, entry)| (&**path, &*entry.content, entry.link.as_deref()))
     }
 }
 
-/// The bytes that pairs of hexadecimal digits are.
+/// The bytes of pairs of hexadecimal digits.
 fn bytes(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     let byte = |pair: &[u8]| {

@@ -1,4 +1,5 @@
-//! Files under a directory: `/` for the running machine, or one with recorded /proc and /sys.
+//! [`Root`]: the files of a machine under a directory, `/` for the running machine or one with recorded /proc
+//! and /sys.
 
 use super::Files;
 use crate::machine::Machine;
@@ -8,10 +9,10 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Longer files are cut here.
+/// Files are cut at this number of bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Bytes to read at once: a page, which is the most that most files of /sys hold.
+/// Bytes per read: a page, which is the most that most files of /sys have.
 const PIECE: usize = 4096;
 
 /// The files of a machine under a directory.
@@ -40,7 +41,7 @@ impl Root {
             let room = (most - bytes.len()).min(PIECE);
             let read = file.read(&mut piece[..room])?;
             bytes.extend_from_slice(&piece[..read]);
-            // /sys gives all that fits, so that less is the end; /proc gives one record after another.
+            // In /sys, a short read is the end of the file; in /proc, it is the end of a record.
             let is_end = read == 0 || (read < room && !path.starts_with("/proc/"));
             if is_end || bytes.len() == most {
                 return Ok(bytes);
@@ -49,7 +50,7 @@ impl Root {
     }
 }
 
-/// Opens a file without waiting: a recording may hold a pipe in its place, which then reads as empty.
+/// Opens a file without blocking: a recording may have a FIFO in its place, which then reads as empty.
 #[cfg(target_os = "linux")]
 fn open(path: &Path) -> io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -67,7 +68,7 @@ fn open(path: &Path) -> io::Result<fs::File> {
         .open(path)
 }
 
-/// Opens what is a file.
+/// Opens a regular file.
 #[cfg(not(target_os = "linux"))]
 fn open(path: &Path) -> io::Result<fs::File> {
     match fs::metadata(path)?.is_file() {

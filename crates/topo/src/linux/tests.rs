@@ -225,7 +225,7 @@ fn what_overlaps_is_left_out_with_a_note() {
 }
 
 proptest! {
-    /// Whatever the files hold, the result is a machine or an error that names one of them.
+    /// Whatever the files contain, the result is a machine or an error that names one of them.
     #[test]
     fn hostile_files_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9a-f,\\-K]{0,6}|\\PC{0,8}"), 0..8),

@@ -1,8 +1,8 @@
-//! What sort of memory a NUMA node has: DRAM, high-bandwidth or non-volatile memory.
+//! Guesses the kind of memory of each NUMA node: DRAM, high-bandwidth or non-volatile memory.
 //!
-//! The kernel does not say it. What it does say: which nodes are the memory of a DAX device, and where that device is;
-//! and the bandwidth that the firmware promises. The rule is hwloc's (version 2.9, `memattrs.c`), so that both use the
-//! same words.
+//! The kernel does not report it. It reports which nodes are the memory of a DAX device and that device's
+//! position, and the bandwidth from firmware. The rule is hwloc's (version 2.9, `memattrs.c`), so that both
+//! use the same words.
 
 use super::read::Reader;
 use super::{Files, NODES};
@@ -14,16 +14,16 @@ use alloc::vec::Vec;
 
 pub(super) const DAX: &str = "/sys/bus/dax/devices";
 
-/// Nodes of one sort whose bandwidths are alike.
+/// Nodes of one kind with similar bandwidths.
 struct Tier {
-    /// What DAX says: `NVM` or `SPM`.
+    /// The kind from DAX: `NVM` or `SPM`.
     sort: Option<&'static str>,
-    /// Of the slowest and the fastest of its nodes, in MiB/s; 0 where unknown.
+    /// The bandwidth of the slowest and of the fastest node in MiB/s; 0 if unknown.
     bandwidth: (u64, u64),
     nodes: Vec<usize>,
 }
 
-/// Gives each node its subtype, where something tells it, and the DAX device that it is the memory of.
+/// Sets the subtype of each node, if it can be found out, and the infos of its DAX device.
 pub(super) fn tell(files: &Reader<'_, impl Files>, nodes: &mut [Facts]) -> Result<(), Error> {
     let mut sorts = alloc::vec![None; nodes.len()];
     for device in dax_of_nodes(files) {
@@ -53,13 +53,14 @@ fn dax_of_nodes(files: &Reader<'_, impl Files>) -> Vec<String> {
     names
 }
 
-/// `NVM` for what is behind a bus of non-volatile memory, else `SPM`: memory that the firmware keeps for a purpose.
+/// The kind of memory of a DAX device: `NVM` behind a bus of non-volatile memory, else `SPM`,
+/// specific-purpose memory.
 pub(super) fn dax_sort(files: &Reader<'_, impl Files>, device: &str) -> Option<&'static str> {
     let link = files.link(&format!("{DAX}/{device}"))?;
     Some(if link.contains("ndbus") { "NVM" } else { "SPM" })
 }
 
-/// What is told of a DAX device: its sort, and what it is behind.
+/// The infos of a DAX device: its kind of memory, and the hardware behind it.
 pub(super) fn dax_infos(files: &Reader<'_, impl Files>, device: &str) -> Vec<Info> {
     let sort = dax_sort(files, device).map(|sort| Info::new("DAXType", sort));
     let link = files.link(&format!("{DAX}/{device}")).unwrap_or_default();
@@ -71,7 +72,7 @@ pub(super) fn dax_infos(files: &Reader<'_, impl Files>, device: &str) -> Vec<Inf
     sort.into_iter().chain(parent).collect()
 }
 
-/// The nodes by sort, and by bandwidth where two neighbours differ by more than a tenth.
+/// Groups the nodes by kind, and by bandwidth where two neighbours differ by more than a tenth.
 fn tiers(
     files: &Reader<'_, impl Files>,
     nodes: &[Facts],
@@ -104,11 +105,11 @@ fn tiers(
     Ok(tiers)
 }
 
-/// The bandwidth in MiB/s at which the nearest processors reach a node's memory, the mean of both directions; 0 if the
-/// kernel does not say.
+/// The bandwidth in MiB/s between a node's memory and the nearest processors, the mean of both directions; 0
+/// if unknown.
 fn bandwidth(files: &Reader<'_, impl Files>, node: &Facts) -> Result<u64, Error> {
     let os = node.os.unwrap_or(0);
-    // The first is of processors only, the second also of other initiators.
+    // The first is for processors only, the second also for other initiators.
     for access in ["access1", "access0"] {
         let directory = format!("{NODES}/node{os}/{access}/initiators");
         let read = files.number(&format!("{directory}/read_bandwidth"))?;
@@ -124,7 +125,8 @@ fn bandwidth(files: &Reader<'_, impl Files>, node: &Facts) -> Result<u64, Error>
     Ok(0)
 }
 
-/// Of two tiers that may be DRAM and high-bandwidth memory, the one with more than twice the bandwidth is the latter.
+/// Decides between DRAM and high-bandwidth memory: of two tiers, one with more than twice the bandwidth is
+/// the latter.
 fn guess(tiers: &mut [Tier]) {
     let is_open = |tier: &&mut Tier| matches!(tier.sort, None | Some("SPM"));
     let mut open: Vec<&mut Tier> = tiers.iter_mut().filter(is_open).collect();

@@ -1,4 +1,5 @@
-//! Packages, dies, clusters and cores, and the books and drawers of IBM Z: `/sys/devices/system/cpu/cpuN/topology`.
+//! Reads packages, dies, clusters, cores, and books and drawers of IBM Z, from
+//! `/sys/devices/system/cpu/cpuN/topology`.
 
 use super::Files;
 use super::cpus::CPUS;
@@ -15,11 +16,11 @@ use alloc::vec::Vec;
 /// A kind of object that the kernel describes at each of its processors.
 struct Level {
     kind: Kind,
-    /// What groups of this level are called.
+    /// The subtype of groups of this level.
     subtype: Option<&'static str>,
-    /// File with its processors, and the name of that file in older kernels.
+    /// The file with the object's processors, and the file's name in older kernels.
     sets: &'static [&'static str],
-    /// File with its number.
+    /// The file with the object's number.
     id: &'static str,
 }
 
@@ -63,14 +64,14 @@ const LEVELS: [Level; 6] = [
 ];
 
 impl Level {
-    /// Whether what the kernel calls one of this level is none: on machines without dies or clusters each processor
-    /// is given its own.
+    /// Whether an object of this level does not really exist: on machines without dies or clusters, the
+    /// kernel gives each processor one of its own.
     fn is_made_up(&self, cpus: &CpuSet) -> bool {
         matches!(self.kind, Kind::Die | Kind::Group) && cpus.len() <= 1
     }
 }
 
-/// Where the kernel says nothing at all, each processor is a core of one package.
+/// Reads all levels. Without any file, each processor is a core of one package.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
     let mut facts = Vec::new();
     for level in &LEVELS {
@@ -92,7 +93,7 @@ fn objects(
 ) -> Result<Vec<Facts>, Error> {
     let path = |cpu: usize, name: &str| format!("{CPUS}/cpu{cpu}/topology/{name}");
     let (mut objects, mut known) = (Vec::new(), CpuSet::new());
-    // A kernel has the same files for all its processors.
+    // A kernel has the same files for all processors.
     let is_there = |name: &&&str| {
         let mut first = online.iter().take(1);
         first.any(|cpu| files.text(&path(cpu, name)).is_some())
@@ -124,8 +125,7 @@ fn objects(
     Ok(objects)
 }
 
-/// Takes out the dies of machines without any: the kernel makes one of each package, or gives them
-/// the number -1.
+/// Removes the dies of machines without any: the kernel makes each package a die, or numbers dies -1.
 fn drop_false_dies(facts: &mut Vec<Facts>) {
     let packages = facts.iter().filter(|object| object.kind == Kind::Package);
     let packages: BTreeSet<CpuSet> = packages.map(|package| package.cpus.clone()).collect();
@@ -133,8 +133,8 @@ fn drop_false_dies(facts: &mut Vec<Facts>) {
     facts.retain(|object| object.kind != Kind::Die || !is_false(object));
 }
 
-/// Whether what the kernel calls siblings are cores of their own that share some units, as on AMD's
-/// family 15h: their numbers differ.
+/// Whether the siblings of a core are cores that share some units, as on AMD's family 15h: their numbers
+/// differ.
 fn is_compute_unit(
     cpu: usize,
     siblings: &CpuSet,

@@ -1,4 +1,4 @@
-//! Machines as JSON. Fields stand in the order of the structures here.
+//! Writes machines as JSON. Fields are in the order of the structures here.
 //!
 //! ```
 //! # use oxmpi_topo::Machine;
@@ -27,13 +27,13 @@ use serde::{Serialize, Serializer};
 use tables::{CoreKindJson, DistancesJson};
 
 impl Machine {
-    /// The machine as JSON in one line, all that is known of it: objects in depth-first order with NUMA nodes before
-    /// children, details of these, devices, distances, kinds of cores. `name` is what the reader is told the machine is called.
+    /// The machine as one line of JSON, with all facts: objects in depth-first order with NUMA nodes before
+    /// children, their details, devices, distances, kinds of cores. `name` is the machine's name in the
+    /// output.
     ///
-    /// The format is described with the others of this project, in `docs/formats.md`; fields may be added to it as long as
-    /// `version` stays.
+    /// The format is described in `docs/formats.md`; fields may be added without a change of `version`.
     pub fn to_json(&self, name: &str) -> String {
-        // Nothing in these structures can fail: keys are texts, and writing to memory does not end early.
+        // Serialization cannot fail: keys are texts, and writing to memory does not fail.
         serde_json::to_string(&MachineJson::of(self, name)).unwrap_or_default()
     }
 }
@@ -68,7 +68,7 @@ struct InfoJson<'m> {
     value: &'m str,
 }
 
-/// What is written as it is displayed.
+/// Serializes a value as its `Display` text.
 struct Shown<T>(T);
 
 impl<T: Display> Serialize for Shown<T> {
@@ -103,7 +103,7 @@ impl<'m> MachineJson<'m> {
     }
 }
 
-/// The source in a word that programs may rely on.
+/// The stable word of a source, for programs.
 fn word(source: Source) -> &'static str {
     match source {
         Source::Linux => "linux",

@@ -1,4 +1,4 @@
-//! A machine as a picture, as lstopo draws it: nested boxes with names and numbers, in SVG.
+//! Draws a machine as SVG, as lstopo does: nested boxes with names and numbers.
 //!
 //! ```
 //! use oxmpi_topo::render::svg::{Overlay, SvgOptions};
@@ -14,8 +14,8 @@
 //! # Ok::<(), oxmpi_topo::Error>(())
 //! ```
 //!
-//! Every PU of the machine is drawn: nothing is folded except PCI functions of one product in a row of which the system
-//! made nothing. Everything else a source knows of an object is shown when a pointer rests on its box.
+//! Every PU is drawn. Only consecutive PCI functions of one product without devices of the system are folded.
+//! All other facts of an object are in its tooltip.
 
 mod boxes;
 mod cells;
@@ -41,24 +41,24 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a picture shows, and how.
+/// The contents and the style of a picture.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SvgOptions {
-    /// Lines above the picture; none at first. A date is the caller's to give: this crate reads no clock.
+    /// Lines above the picture; none by default. This crate reads no clock: a date is up to the caller.
     pub title: Vec<String>,
-    /// Which numbers objects have; both at first, except for caches, which then have the logical one only.
+    /// The numbers of objects; both by default, except for caches, which then have the logical one only.
     pub numbers: Numbers,
-    /// Whether devices are shown; true at first.
+    /// Whether devices are shown; true by default.
     pub devices: bool,
-    /// Whether there is a legend below; true at first.
+    /// Whether there is a legend below; true by default.
     pub legend: bool,
-    /// Width over height to aim at, everywhere in the picture: 1.6 at first; a large number gives rows, a small one
-    /// columns. Beyond 32 and its inverse it changes nothing.
+    /// The ratio of width to height to aim at, everywhere in the picture: 1.6 by default; a large number
+    /// gives rows, a small one columns. It has no further effect beyond 32 and its inverse.
     pub aspect: f64,
     /// The colours.
     pub palette: Palette,
-    /// What is drawn over the processors: ranks, domains, threads. Those later in the list are drawn after the others.
+    /// Sets drawn over the processors: ranks, domains, threads. Later ones are drawn over earlier ones.
     pub overlays: Vec<Overlay>,
 }
 
@@ -77,10 +77,10 @@ impl Default for SvgOptions {
 }
 
 impl Machine {
-    /// The machine as an SVG document. What this process may not use is hatched and what is switched off is grey;
-    /// [`default_view`](Self::default_view) leaves the former out.
+    /// The machine as an SVG document. PUs and NUMA nodes that this process may not use are hatched and
+    /// offline processors are grey; [`default_view`](Self::default_view) leaves the former out.
     ///
-    /// The same machine and options give the same text, byte by byte.
+    /// The same machine and options give the same text, byte for byte.
     ///
     /// # Cost
     ///

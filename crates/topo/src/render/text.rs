@@ -1,4 +1,4 @@
-//! Trees as text, in the form that lstopo prints on a console.
+//! Prints a machine as text, as lstopo does on a console.
 //!
 //! ```
 //! use oxmpi_topo::Machine;
@@ -21,8 +21,8 @@
 //! # Ok::<(), oxmpi_topo::Error>(())
 //! ```
 //!
-//! Nothing is allocated for the whole text: what is made here is displayed piece by piece. Each text is that of `lstopo`
-//! 2.9 (`lstopo-no-graphics`) to the byte, the last newline included, where both know the same of the machine.
+//! The text is displayed piece by piece, without an allocation for the whole. Given the same facts, it is
+//! equal to that of `lstopo` 2.9 (`lstopo-no-graphics`) to the byte, including the last newline.
 
 mod devices;
 mod label;
@@ -50,10 +50,10 @@ pub struct Text<'m> {
 }
 
 impl Machine {
-    /// The tree as lstopo prints it on a console: a line for each object, indented by what it is inside of, with ` + `
-    /// between an object and the only one inside it where both have the same processors, nothing else being attached.
+    /// The tree as lstopo prints it on a console: a line for each object, indented by its depth, with ` + `
+    /// between an object and its only child if both have the same processors and nothing else is attached.
     ///
-    /// All that the machine has is shown: make a [view](Self::view) first to show less.
+    /// The text has the whole machine: make a [view](Self::view) first to show less.
     pub fn text(&self) -> Text<'_> {
         Text {
             machine: self,
@@ -65,22 +65,22 @@ impl Machine {
 }
 
 impl Text<'_> {
-    /// With these numbers.
+    /// The same text with these numbers.
     #[must_use]
     pub fn numbers(mut self, numbers: Numbers) -> Self {
         self.numbers = numbers;
         self
     }
 
-    /// Only the objects of this kind, a line each without indent: lstopo's `--only`.
+    /// Only the objects of this kind, a line for each without indent: lstopo's `--only`.
     #[must_use]
     pub fn only(mut self, kind: Kind) -> Self {
         self.only = Some(kind);
         self
     }
 
-    /// With a line for each PCI function, also where several in a row are equal but for their addresses: lstopo's
-    /// `--no-collapse`.
+    /// With a line for each PCI function, also for consecutive ones that differ only in their addresses:
+    /// lstopo's `--no-collapse`.
     #[must_use]
     pub fn each_function(mut self) -> Self {
         self.collapse = false;
@@ -106,7 +106,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// What all lines of one text need to know.
+/// The data that all lines of one text share.
 struct Writer<'m> {
     text: Text<'m>,
     groups: Groups,
@@ -119,7 +119,7 @@ impl<'m> Writer<'m> {
         write!(f, "{}", Label::of(object, numbers, group))
     }
 
-    /// All that is in an object, on new lines after its own.
+    /// The contents of an object, on new lines after its own.
     fn inside(&self, f: &mut Formatter<'_>, object: Object<'m>, indent: usize) -> fmt::Result {
         for numa in object.memory() {
             self.memory(f, numa, indent)?;
@@ -163,7 +163,7 @@ impl<'m> Writer<'m> {
         write!(f, " ({})", Size(cache.size))
     }
 
-    /// How many memory-side caches are in front of NUMA nodes with smaller logical numbers.
+    /// The number of memory-side caches of NUMA nodes with smaller logical numbers.
     fn side_caches_before(&self, numa: Object<'m>) -> usize {
         let before = self
             .text
@@ -173,7 +173,8 @@ impl<'m> Writer<'m> {
         before.map(|numa| numa.side_caches().len()).sum()
     }
 
-    /// A line for each object of a kind: those between objects in their order, what is attached after what is inside.
+    /// A line for each object of a kind, in the order of the tree; attached NUMA nodes after the objects
+    /// inside.
     fn those_of(&self, f: &mut Formatter<'_>, kind: Kind, object: Object<'m>) -> fmt::Result {
         if object.kind() == kind {
             self.label(f, object)?;

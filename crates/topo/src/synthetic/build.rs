@@ -1,4 +1,4 @@
-//! From levels to a machine.
+//! Builds the machine of a parsed synthetic string.
 
 use super::indexes::{LevelObjects, numbers};
 use super::parse::{Attributes, Description, Level, Numa};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use oxmpi_text::{Error, Span};
 
-/// Of the NUMA nodes of a level without `memory=`, and of the one of a machine without any.
+/// The memory of a NUMA node without `memory=`, and of a machine's only node if the string has none.
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
 pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
@@ -60,7 +60,7 @@ pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
     Ok(Tree::nest(facts, &mut Vec::new()).flatten(Source::Synthetic))
 }
 
-/// The levels, each with how many objects it has in all.
+/// The levels, each with its number of objects in the whole machine.
 fn rows(levels: &[Level]) -> Result<Vec<LevelObjects<'_>>, Error> {
     let (mut width, mut total) = (1, 0);
     let mut rows = Vec::new();
@@ -102,8 +102,8 @@ fn object(row: &LevelObjects<'_>, os: u32, cpus: CpuSet) -> Facts {
     object
 }
 
-/// The NUMA nodes in brackets with the places of their PUs, in the order in which hwloc numbers them:
-/// those of an object after those of the objects inside it.
+/// The NUMA nodes in brackets with the ranges of their PUs, in hwloc's order of numbering: nodes of an object
+/// after those of the objects inside it.
 fn attached(description: &Description, pus: usize) -> Result<Vec<(&Numa, Range<usize>)>, Error> {
     let mut width = 1;
     let mut count = description.attached.len();
@@ -148,7 +148,8 @@ fn attached_to<'a>(
     nodes.extend(own.iter().map(|numa| (numa, places.clone())));
 }
 
-/// hwloc's sizes of caches: 32 KiB next to the core, then 4 MiB and four times as much at each level.
+/// hwloc's sizes of caches: 32 KiB next to the core, then 4 MiB, and four times as much at each further
+/// level.
 fn default_size(kind: Kind) -> u64 {
     match kind.cache_level() {
         None => 0,

@@ -1,4 +1,4 @@
-//! The operating system's numbers of one level's objects.
+//! Computes the operating system's numbers of one level's objects from `indexes=`.
 
 use super::parse::{Attributes, Indexes};
 use crate::cpuset::CpuSet;
@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use oxmpi_text::{Error, Span};
 
-/// The objects of one level of a synthetic description, all over the machine.
+/// The objects of one level of a synthetic string, in the whole machine.
 pub(super) struct LevelObjects<'a> {
     pub(super) kind: Kind,
     pub(super) width: usize,
@@ -16,7 +16,7 @@ pub(super) struct LevelObjects<'a> {
     pub(super) attributes: &'a Attributes,
 }
 
-/// The numbers of the objects of `row`, in order of the tree: as its attribute says, or from 0.
+/// The numbers of the objects of `row`, in order of the tree: from its attribute, or counting from 0.
 pub(super) fn numbers(
     row: &LevelObjects<'_>,
     levels: &[LevelObjects<'_>],
@@ -47,8 +47,8 @@ pub(super) fn numbers(
     Ok(numbers)
 }
 
-/// Number `n` goes to the place that the digits of `n` give, `step * count` each, fastest first. A
-/// last loop of step 1 is added if the others do not reach every place.
+/// The digits of `n`, `step * count` each, fastest first, give the position of number `n`. A last loop of
+/// step 1 is added if the others do not reach every position.
 fn by_loops(loops: &[(usize, usize)], width: usize, span: Span) -> Result<Vec<u32>, Error> {
     let wrong = Error::new(span, "loops that reach each object of the level once");
     let mut loops = loops.to_vec();
@@ -75,7 +75,7 @@ fn by_loops(loops: &[(usize, usize)], width: usize, span: Span) -> Result<Vec<u3
     Ok(numbers.into_iter().flatten().collect())
 }
 
-/// The loops over the objects of each kind within those of the listed kind around it.
+/// The loops over the objects of each kind inside the next listed kind that contains it.
 fn loops_of(
     kinds: &[(Kind, Span)],
     row: &LevelObjects<'_>,

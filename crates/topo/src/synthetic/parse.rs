@@ -1,4 +1,4 @@
-//! From text to levels.
+//! Parses a synthetic string into levels.
 
 use crate::kind::Kind;
 use crate::machine::Machine;
@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use oxmpi_text::{Error, Expected, Scanner, Span, nearest};
 
-/// Levels from the outermost to the PUs, and the NUMA nodes attached to the machine itself.
+/// The levels from the outermost to the PUs, and the NUMA nodes attached to the machine itself.
 #[derive(Debug)]
 pub(super) struct Description {
     pub(super) attached: Vec<Numa>,
@@ -21,17 +21,17 @@ impl Description {
     }
 }
 
-/// Objects of one kind, so many in each of the level before.
+/// The objects of one kind: `arity` in each object of the level before.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) kind: Kind,
-    /// Of a cache, whether it holds data alone: `l1d`, and level 1 where strings name no kinds.
+    /// Whether a cache holds only data: `l1d`, and level 1 if the string names no kinds.
     pub(super) is_data: bool,
     pub(super) arity: usize,
     pub(super) attributes: Attributes,
     /// NUMA nodes attached to each object of this level.
     pub(super) attached: Vec<Numa>,
-    /// Where the level stands in the text.
+    /// The position of the level in the text.
     pub(super) span: Span,
 }
 
@@ -44,26 +44,26 @@ pub(super) struct Numa {
 
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
-    /// Bytes of a cache.
+    /// The bytes of a cache.
     pub(super) size: Option<u64>,
-    /// Bytes of a NUMA node.
+    /// The bytes of a NUMA node.
     pub(super) memory: Option<u64>,
-    /// The operating system's numbers, and where they stand in the text.
+    /// The operating system's numbers, and their position in the text.
     pub(super) indexes: Option<(Indexes, Span)>,
 }
 
-/// How the objects of a level are numbered.
+/// The numbering of the objects of a level.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
-    /// The number of each, in order of the tree.
+    /// The number of each object, in order of the tree.
     List(Vec<u32>),
-    /// Loops of `step * count` over the places in the tree, fastest first.
+    /// Loops of `step * count` over the positions in the tree, fastest first.
     Loops(Vec<(usize, usize)>),
-    /// Loops over the objects of these kinds, fastest first, each with its place in the text.
+    /// Loops over the objects of these kinds, fastest first, each with its position in the text.
     Kinds(Vec<(Kind, Span)>),
 }
 
-/// More levels than any machine has; keeps the work of a hostile string small.
+/// More levels than any machine has; limits the work for a hostile string.
 const MOST_LEVELS: usize = 16;
 
 const KINDS: &[&str] = &[
@@ -71,8 +71,8 @@ const KINDS: &[&str] = &[
     "pu",
 ];
 
-/// The kinds of levels given without any, innermost first, and which level count brings each in: with
-/// fewer levels it is left out.
+/// The kinds of levels in a string without kinds, innermost first, each with the smallest number of levels
+/// that includes it.
 const DEFAULT_KINDS: [(Kind, usize); 8] = [
     (Kind::Pu, 1),
     (Kind::Core, 4),
@@ -110,7 +110,7 @@ pub(super) fn description(text: &str) -> Result<Description, Error> {
     Ok(description)
 }
 
-/// `core:4(attributes)` or `4(attributes)`; without a kind, PU stands in its place.
+/// Parses `core:4(attributes)` or `4(attributes)`; a level without a kind is PU at first.
 fn level(scanner: &mut Scanner<'_>) -> Result<(Option<Kind>, Level), Error> {
     const LEVEL: &str = "a level such as core:4";
     let start = scanner.at();
@@ -149,7 +149,7 @@ fn level(scanner: &mut Scanner<'_>) -> Result<(Option<Kind>, Level), Error> {
     Ok((typed, level))
 }
 
-/// What follows `[`: `numa(attributes)]`.
+/// Parses the text after `[`: `numa(attributes)]`.
 fn bracket(scanner: &mut Scanner<'_>) -> Result<Numa, Error> {
     const NODE: &str = "numa, for a node attached here";
     let start = scanner.at() - 1;
@@ -172,7 +172,7 @@ fn kind(scanner: &mut Scanner<'_>, expected: &'static str) -> Result<Kind, Error
     let before = scanner.clone();
     let word = scanner.take_while(|c| c.is_ascii_alphanumeric());
     match word.text.parse() {
-        Ok(Kind::Machine) => Err(word.error("a kind inside the machine, which is there by itself")),
+        Ok(Kind::Machine) => Err(word.error("another kind: the machine itself is implicit")),
         Ok(kind) => Ok(kind),
         Err(_) if word.text.is_empty() => Err(before.wrong(Expected::Text(expected))),
         Err(_) => Err(Error {
@@ -183,7 +183,7 @@ fn kind(scanner: &mut Scanner<'_>, expected: &'static str) -> Result<Kind, Error
     }
 }
 
-/// `(size=2MB indexes=0,1)` or nothing.
+/// Parses `(size=2MB indexes=0,1)` or nothing.
 fn attributes(scanner: &mut Scanner<'_>, kind: Kind) -> Result<Attributes, Error> {
     const NAMES: &[&str] = &["size=", "memory=", "indexes="];
     let mut attributes = Attributes::default();
@@ -265,7 +265,7 @@ fn indexes(scanner: &mut Scanner<'_>) -> Result<(Indexes, Span), Error> {
     Ok((indexes, Span { start, end }))
 }
 
-/// One or more items with `separator` between them.
+/// Parses one or more items with `separator` between them.
 fn separated<'a, T>(
     scanner: &mut Scanner<'a>,
     separator: char,
@@ -278,7 +278,7 @@ fn separated<'a, T>(
     Ok(items)
 }
 
-/// A number that an object may have.
+/// Parses a number that an object may have.
 fn index(scanner: &mut Scanner<'_>, expected: &'static str) -> Result<u32, Error> {
     let before = scanner.clone();
     match scanner.number(expected)? {
@@ -287,7 +287,7 @@ fn index(scanner: &mut Scanner<'_>, expected: &'static str) -> Result<u32, Error
     }
 }
 
-/// Gives levels without kinds those that hwloc would.
+/// Gives levels without kinds the kinds of hwloc.
 fn with_kinds(
     levels: Vec<(Option<Kind>, Level)>,
     scanner: &Scanner<'_>,
@@ -315,8 +315,8 @@ fn with_kinds(
     Ok(levels)
 }
 
-/// That the last level is of PUs, that kinds do not repeat, and that NUMA nodes are given and numbered
-/// in one way.
+/// Checks that the last level is PU, that kinds do not repeat, and that NUMA nodes are given and numbered in
+/// one way.
 fn check_kinds(description: &Description) -> Result<(), Error> {
     let levels = &description.levels;
     for (at, level) in levels.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From a machine to its string.
+//! Prints a regular machine as a synthetic string.
 
 use crate::facts::Cache;
 use crate::kind::Kind;
@@ -11,12 +11,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use oxmpi_text::Size;
 
-/// Two objects of one level that differ, so that no synthetic string describes the machine.
+/// Two objects of one level that differ, which is why no synthetic string describes the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Irregular {
     /// The first object of the level, as `Core L#0 P#0`.
     pub first: String,
-    /// The one that differs from it.
+    /// The object that differs from the first.
     pub other: String,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn string(machine: &Machine) -> Result<String, Irregular> {
     }
 }
 
-/// Whether a level may hold both: the same kind and size, with as much inside.
+/// Whether both may be on one level: the same kind, size, and number of objects inside.
 fn alike(a: Object<'_>, b: Object<'_>) -> bool {
     let memory = |object: Object<'_>| {
         object
@@ -82,7 +82,7 @@ fn alike(a: Object<'_>, b: Object<'_>) -> bool {
         && a.children().len() == b.children().len()
 }
 
-/// The kind as hwloc's own strings name it.
+/// The kind's word in hwloc's own strings.
 fn word(kind: Kind) -> &'static str {
     match kind {
         Kind::Group => "group",
@@ -102,8 +102,7 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// The numbers of these objects, if they are not what a string without them would give. Numbers that
-/// repeat cannot be written.
+/// The numbers of these objects, if they differ from the default ones. Repeated numbers cannot be written.
 fn indexes(objects: &[Object<'_>]) -> Option<String> {
     let numbers: Vec<u32> = objects.iter().filter_map(|object| object.os()).collect();
     let mut sorted = numbers.clone();
@@ -116,7 +115,7 @@ fn indexes(objects: &[Object<'_>]) -> Option<String> {
     Some(format!("indexes={}", list.join(",")))
 }
 
-/// Attributes in parentheses, nothing if there are none.
+/// The attributes in parentheses; empty if there are none.
 fn attributes(object: Object<'_>, indexes: Option<String>) -> String {
     let size = object
         .cache()

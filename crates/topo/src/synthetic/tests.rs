@@ -241,7 +241,11 @@ fn refuses_with_the_place_and_what_would_be_right() {
             "sokcet",
             "group, package, die, numa",
         ),
-        ("machine:1 pu:2", "machine", "a kind inside the machine"),
+        (
+            "machine:1 pu:2",
+            "machine",
+            "another kind: the machine itself is implicit",
+        ),
         ("pack:0 pu:1", "0", "from 1 to 8192 objects"),
         ("pack pu:1", " ", "a colon and the number of objects"),
         (

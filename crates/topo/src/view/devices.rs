@@ -1,4 +1,4 @@
-//! Without devices that matter little.
+//! Removes unimportant devices from a view.
 
 use crate::facts::devices::{DeviceKind, Pci};
 use crate::tree::{DeviceTree, Tree};
@@ -8,21 +8,22 @@ use alloc::vec::Vec;
 const BRIDGE: u16 = 0x06;
 
 impl Tree {
-    /// Takes out all devices.
+    /// Removes all devices.
     pub(super) fn drop_devices(&mut self) {
         self.devices.clear();
         let inside = self.memory.iter_mut().chain(&mut self.children);
         inside.for_each(Self::drop_devices);
     }
 
-    /// Takes out devices that lstopo leaves out by default, see [`Devices::Important`](super::Devices::Important).
+    /// Removes the devices that lstopo leaves out by default, see
+    /// [`Devices::Important`](super::Devices::Important).
     pub(super) fn keep_important_devices(&mut self) {
         keep_important(&mut self.devices);
         let inside = self.memory.iter_mut().chain(&mut self.children);
         inside.for_each(Self::keep_important_devices);
     }
 
-    /// Puts what is on a PCI bus in the order of the buses, before what is not.
+    /// Sorts devices: those on PCI buses in the order of the buses, before the others.
     pub(super) fn sort_devices(&mut self) {
         self.devices.sort_by_key(|device| {
             let behind = device.facts.behind.as_ref();
@@ -57,12 +58,13 @@ fn is_important(device: &DeviceTree) -> bool {
     }
 }
 
-/// A switch between GPUs has nothing behind it, but stands in matrices of their bandwidths.
+/// Whether the device is a switch between GPUs: nothing is behind it, but bandwidth matrices have it.
 fn is_switch(device: &DeviceTree) -> bool {
     device.facts.subtype.as_deref() == Some("NVSwitch")
 }
 
-/// Source: classes at pci-ids.ucw.cz; hwloc 2.9, "keep important".
+/// Whether lstopo shows functions of this class. Source: classes at pci-ids.ucw.cz; hwloc 2.9, "keep
+/// important".
 fn is_important_class(pci: Pci) -> bool {
     let (fibre_channel, infiniband, cxl_memory) = (0x0c04, 0x0c06, 0x0502);
     let (unclassified, storage, network, display) = (0x00, 0x01, 0x02, 0x03);

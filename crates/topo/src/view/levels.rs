@@ -1,4 +1,4 @@
-//! Without levels that say nothing new.
+//! Removes redundant levels from a view.
 
 use crate::facts::ObjectId;
 use crate::kind::Kind;
@@ -9,8 +9,8 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 impl Tree {
-    /// Takes out levels that have the structure of a neighbour, from the innermost outwards: hwloc's filter "keep
-    /// structure" for those kinds that may go.
+    /// Removes levels with the structure of a neighbour, from the innermost outwards: hwloc's filter "keep
+    /// structure" for the kinds that `may_go`.
     pub(super) fn merge_levels(&mut self, source: Source, may_go: impl Fn(Kind) -> bool) {
         let (mut machine, mut marks) = self.clone().flatten_marked(source);
         for depth in (1..machine.levels().len()).rev() {
@@ -27,8 +27,8 @@ impl Tree {
         }
     }
 
-    /// Takes out what has one of these marks. Its NUMA nodes and devices go to what takes its place: the only object
-    /// inside it where the outer side goes, else the object around it.
+    /// Removes the objects with these marks. Their NUMA nodes and devices move to the only child if the outer
+    /// side goes, else to the parent.
     fn drop_marked(&mut self, gone: &Marks, side: Side) {
         let mut kept = Vec::new();
         for mut child in core::mem::take(&mut self.children) {
@@ -52,7 +52,7 @@ impl Tree {
     }
 }
 
-/// One of two levels that follow each other.
+/// One of two consecutive levels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Outer,
@@ -74,8 +74,8 @@ fn redundant(
     (a.min(b) < KEPT && have_one_structure(outer, inner)).then_some(lighter)
 }
 
-/// Whether each object of the inner level is alone in one of the outer. PUs do not take over the NUMA nodes of what they are
-/// in.
+/// Whether each object of the inner level is alone in one of the outer. PUs do not take over the NUMA nodes
+/// of their parent.
 fn have_one_structure(outer: &[Object<'_>], inner: &[Object<'_>]) -> bool {
     let is_alone = |(outer, inner): (&Object<'_>, &Object<'_>)| {
         inner.parent() == Some(*outer)
@@ -85,10 +85,10 @@ fn have_one_structure(outer: &[Object<'_>], inner: &[Object<'_>]) -> bool {
     outer.len() == inner.len() && outer.iter().zip(inner).all(is_alone)
 }
 
-/// The weight of what always stays.
+/// The weight of kinds that always stay.
 const KEPT: u32 = 90;
 
-/// The kind with the larger weight tells more.
+/// The kind with the larger weight has more information, and stays.
 fn weight(kind: Kind) -> u32 {
     match kind {
         Kind::Group => 0,

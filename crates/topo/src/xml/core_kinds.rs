@@ -1,4 +1,4 @@
-//! `cpukind` elements: kinds of cores.
+//! Reads and writes `cpukind` elements: kinds of cores.
 
 use super::document::Element;
 use super::infos;
@@ -7,7 +7,7 @@ use crate::core_kind::CoreKind;
 use crate::machine::Machine;
 use oxmpi_text::Error;
 
-/// The infos that are fields of a kind.
+/// The names of infos that are fields of a kind.
 const NAME: &str = "CoreType";
 const MAX_MHZ: &str = "FrequencyMaxMHz";
 const BASE_MHZ: &str = "FrequencyBaseMHz";

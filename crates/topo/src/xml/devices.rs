@@ -1,4 +1,4 @@
-//! `object` elements that are devices: bridges, PCI functions and OS devices.
+//! Reads and writes `object` elements that are devices: bridges, PCI functions and OS devices.
 
 use super::document::{Element, Value};
 use super::infos;
@@ -17,12 +17,13 @@ const BRIDGE: &str = "Bridge";
 const PCI: &str = "PCIDev";
 const OS: &str = "OSDev";
 
-/// The info by which version 2 tells devices of memory from those of storage where their names do not.
+/// The info that marks a memory or storage device in version 2 if its name does not say which it is.
 const OS_TYPE: &str = "OSDevType";
 const MEMORY: &str = "Memory";
 const STORAGE: &str = "Storage";
 
-/// The numbers of OS devices in version 2, the bits in version 3. What is several things at once is the first of them.
+/// The numbers of OS devices in version 2, the bits in version 3. A device of several types is of the first
+/// of them.
 const OS_TYPES: [(DeviceKind, u32, u32); 7] = [
     (DeviceKind::Dma, 4, 64),
     (DeviceKind::Rdma, 3, 32),
@@ -33,7 +34,7 @@ const OS_TYPES: [(DeviceKind, u32, u32); 7] = [
     (DeviceKind::Storage, 0, 1),
 ];
 
-/// Interfaces to co-processors. Where version 3 writes version 2, it gives their devices no type.
+/// Interfaces to co-processors. hwloc 3 gives these no type when it writes version 2.
 const CO_PROCESSORS: [&str; 5] = ["CUDA", "LevelZero", "NVML", "OpenCL", "RSMI"];
 
 /// Whether an object of this type is a device.
@@ -41,7 +42,7 @@ pub(super) fn is_device(name: &str) -> bool {
     [BRIDGE, PCI, OS].contains(&name)
 }
 
-/// A device with all behind it; `None` if the type of an OS device says nothing.
+/// Reads a device with all devices behind it; `None` if an OS device has no type.
 pub(super) fn read(
     reader: &mut Reader,
     element: Element<'_>,
@@ -87,7 +88,7 @@ pub(super) fn read(
     Ok(Some(tree))
 }
 
-/// Finds out which devices of storage in version 2 are of memory.
+/// Decides which storage devices of version 2 are memory.
 fn settle(facts: &mut DeviceFacts, version: u32) {
     if version == 2 && facts.kind == DeviceKind::Storage {
         let is_memory = match facts.infos.iter().position(is_os_type) {
@@ -104,7 +105,7 @@ fn is_os_type(info: &Info) -> bool {
     info.name == OS_TYPE && [MEMORY, STORAGE].contains(&info.value.as_str())
 }
 
-/// What the info says that a device needs in version 2, if it needs one.
+/// The value of the info that a device needs in version 2, if it needs one.
 fn os_type(device: Device<'_>) -> Option<&'static str> {
     let (kind, other) = match device.kind() {
         DeviceKind::Memory => (MEMORY, false),
@@ -115,7 +116,7 @@ fn os_type(device: Device<'_>) -> Option<&'static str> {
     (misleads || device.infos().iter().any(is_os_type)).then_some(kind)
 }
 
-/// How hwloc 3 knows devices of memory in version 2.
+/// How hwloc 3 recognises memory devices in version 2.
 fn is_called_memory(name: Option<&str>, subtype: Option<&str>) -> bool {
     name.is_some_and(|name| name.starts_with("dax")) || subtype == Some("CXLMem")
 }
@@ -167,7 +168,7 @@ fn pci(element: Element<'_>) -> Result<Pci, Error> {
     Ok(pci)
 }
 
-/// Reads the whole of a value.
+/// Parses a whole value.
 fn scan<T>(
     value: Value<'_>,
     expected: &'static str,
@@ -178,7 +179,7 @@ fn scan<T>(
     whole.ok_or_else(|| value.wrong(expected))
 }
 
-/// A hexadecimal number of at most as many digits as fit `T`.
+/// Parses a hexadecimal number with at most the digits of `T`.
 fn hex<T: TryFrom<u32>>(scanner: &mut Scanner<'_>) -> Option<T> {
     let Token { text, .. } = scanner.take_while(|c| c.is_ascii_hexdigit());
     T::try_from(u32::from_str_radix(text, 16).ok()?).ok()
@@ -206,7 +207,7 @@ fn pci_type(scanner: &mut Scanner<'_>) -> Option<Pci> {
     };
     let ((vendor, device), (subvendor, subdevice)) = (pair()?, pair()?);
     let revision = scanner.eat(' ').then(|| hex(scanner))??;
-    // hwloc before 2.10 does not tell the interface.
+    // hwloc before 2.10 does not write the interface.
     let interface = match scanner.eat(' ') {
         true => hex(scanner)?,
         false => 0,
@@ -233,10 +234,10 @@ fn behind(scanner: &mut Scanner<'_>) -> Option<Behind> {
     })
 }
 
-/// Digits of one gigabyte per second that count.
+/// The decimal places of gigabytes per second that are kept.
 const DIGITS: usize = 9;
 
-/// Gigabytes per second as bytes per second.
+/// Parses gigabytes per second into bytes per second.
 fn speed(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -249,7 +250,7 @@ fn speed(text: &str) -> Option<u64> {
     whole.checked_add(bytes)
 }
 
-/// Bytes per second as gigabytes per second.
+/// Displays bytes per second as gigabytes per second.
 struct Speed(u64);
 
 impl fmt::Display for Speed {
@@ -262,7 +263,7 @@ impl fmt::Display for Speed {
     }
 }
 
-/// Writes a device and all behind it, below so many bridges.
+/// Writes a device with all devices behind it, at this depth of bridges.
 pub(super) fn write(printer: &mut Printer, device: Device<'_>, bridges: u32) {
     let kind = device.kind();
     let is_bridge = matches!(kind, DeviceKind::HostBridge | DeviceKind::PciBridge);
@@ -317,7 +318,7 @@ fn write_pci(printer: &mut Printer, pci: Pci) {
     printer.attribute("pci_link_speed", Speed(link_speed));
 }
 
-/// The `type` of a device, also in matrices of distances.
+/// The `type` of a device, in objects and in matrices of distances.
 pub(super) fn type_name(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::HostBridge | DeviceKind::PciBridge => BRIDGE,

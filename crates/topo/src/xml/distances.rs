@@ -1,4 +1,5 @@
-//! `distances2` and `distances2hetero` elements: matrices between objects of one type, or of several.
+//! Reads and writes `distances2` and `distances2hetero` elements: matrices between objects of one type, or of
+//! several.
 
 use super::devices;
 use super::document::Element;
@@ -16,17 +17,17 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use oxmpi_text::Error;
 
-/// The bits of `kind`.
+/// The bits of the attribute `kind`.
 const FROM_OS: u32 = 1;
 const FROM_USER: u32 = 2;
 const LATENCY: u32 = 4;
 const BANDWIDTH: u32 = 8;
 const HETEROGENEOUS: u32 = 16;
 
-/// How many numbers stand in one element.
+/// The numbers in one element.
 const NUMBERS: usize = 10;
 
-/// Where the objects and devices are that matrices name.
+/// Finds the objects and devices that matrices name.
 pub(super) struct Places {
     marks: Marks,
     numbered: BTreeMap<(Kind, u32), ObjectId>,
@@ -43,7 +44,7 @@ impl Places {
         }
     }
 
-    /// What an index means for objects of this type.
+    /// The object or device of this type that an index names.
     fn find(&self, type_name: &str, index: u64, by_os: bool) -> Option<End> {
         if devices::is_device(type_name) {
             return self.marks.devices.get(&index).copied().map(End::Device);
@@ -57,8 +58,8 @@ impl Places {
     }
 }
 
-/// The matrix of an element with only those ends that the machine has, and whether it has all; no matrix if fewer than
-/// two are left.
+/// Reads a matrix with only the ends that the machine has, and whether it has all; `None` if fewer than two
+/// are left.
 pub(super) fn read(
     element: Element<'_>,
     places: &Places,
@@ -67,7 +68,7 @@ pub(super) fn read(
     let mut values = Vec::new();
     let type_name = element.get("type").map(|value| value.text);
     if element.name() == "distances2" && type_name.is_none() {
-        return Err(element.wrong("distances between objects of a type"));
+        return Err(element.wrong("an attribute `type`, the type of its objects"));
     }
     let by_os = element.get("indexing").is_some_and(|by| by.text == "os");
     for child in element.children() {
@@ -95,10 +96,10 @@ pub(super) fn read(
     }
     let count = element.need("nbobjs", "distances between nbobjs objects")?;
     if count.number("a number of objects") != Ok(ends.len()) {
-        return Err(count.wrong("as many objects as there are indexes"));
+        return Err(count.wrong("the number of indexes"));
     }
     if ends.len().checked_mul(ends.len()) != Some(values.len()) {
-        return Err(count.wrong("as many objects as there are values, squared"));
+        return Err(count.wrong("the square root of the number of values"));
     }
     let bits: u32 = element.number("kind", "a number")?.unwrap_or(0);
     let measure = match (bits & LATENCY > 0, bits & BANDWIDTH > 0) {
@@ -162,7 +163,7 @@ fn write_one(printer: &mut Printer, machine: &Machine, matrix: &Distances) {
     printer.end();
 }
 
-/// Words, each with a blank behind it, in elements that give the length.
+/// Writes words, each followed by a blank, in elements that state their length.
 fn write_words(
     printer: &mut Printer,
     name: &'static str,
@@ -177,7 +178,7 @@ fn write_words(
     }
 }
 
-/// The type of all ends, if it is the same.
+/// The type of all ends, if they have the same.
 fn common_type(machine: &Machine, matrix: &Distances) -> Option<&'static str> {
     let mut types = matrix.ends.iter().map(|end| type_of(machine, *end));
     let first = types.next()?;

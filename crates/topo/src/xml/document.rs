@@ -1,4 +1,4 @@
-//! Elements and attributes of a text, with their places, read within bounds.
+//! Parses XML into elements and attributes with their positions, within bounds of memory and time.
 
 use crate::cpuset::CpuSet;
 use alloc::string::String;
@@ -6,16 +6,16 @@ use core::str::FromStr;
 use oxmpi_text::{Error, Span};
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// The parser compares each attribute of an element with all others.
+/// The most attributes of an element: the parser compares each with all others.
 const MOST_ATTRIBUTES: usize = 1024;
 
-/// What declares a namespace. The parser gives every element a list of all around it.
+/// The attribute that declares a namespace: the parser gives every element a list of all that are in scope.
 const NAMESPACE: &str = "xmlns";
 
 /// The most elements and texts between elements: room for eight of each in every object.
 const MOST_NODES: u32 = 1 << 21;
 
-/// The elements of a text.
+/// Parses the elements of a text.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
     refuse(text)?;
     let options = ParsingOptions {
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
     Document::parse_with_options(text, options).map_err(|error| malformed(text, &error))
 }
 
-/// Finds what the parser would need memory or time out of proportion for. hwloc never writes such.
+/// Refuses texts that would take the parser excessive memory or time. hwloc never writes such.
 fn refuse(text: &str) -> Result<(), Error> {
     let has_namespaces = text.contains(NAMESPACE);
     let mut start = 0;
@@ -56,7 +56,7 @@ fn refuse(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What stands in a tag outside of quotes.
+/// The characters of a tag outside of quotes, with their positions.
 fn outside_values(tag: &str) -> impl Iterator<Item = (usize, char)> {
     let mut quote = None;
     let is_outside = move |(_, c): &(usize, char)| match quote {
@@ -150,7 +150,7 @@ impl<'a> Element<'a> {
         })
     }
 
-    /// The attribute `name`; its absence is an error, which says that `expected` is missing.
+    /// The attribute `name`; its absence is an error that `expected` is missing.
     pub(super) fn need(self, name: &str, expected: &'static str) -> Result<Value<'a>, Error> {
         self.get(name).ok_or_else(|| self.wrong(expected))
     }
@@ -169,7 +169,7 @@ impl<'a> Element<'a> {
         self.get(name).map(|value| value.text.into())
     }
 
-    /// An error at the name of the element.
+    /// An error at the element's name.
     pub(super) fn wrong(self, expected: &'static str) -> Error {
         let start = self.0.range().start;
         let end = start + 1 + self.name().len();
@@ -182,14 +182,14 @@ impl Value<'_> {
         Error::new(self.span, expected)
     }
 
-    /// Decimal digits as a number.
+    /// Parses the value as a decimal number.
     pub(super) fn number<T: FromStr>(self, expected: &'static str) -> Result<T, Error> {
         let digits = self.text.bytes().all(|byte| byte.is_ascii_digit());
         let number = self.text.parse().ok().filter(|_| digits);
         number.ok_or_else(|| self.wrong(expected))
     }
 
-    /// A mask as a set of numbers up to `largest`.
+    /// Parses the value as a mask of numbers up to `largest`.
     pub(super) fn set(self, largest: usize, expected: &'static str) -> Result<CpuSet, Error> {
         let set = CpuSet::parse_mask(self.text).ok();
         let set = set.ok_or_else(|| self.wrong("a hexadecimal mask such as 0x0000000f"))?;

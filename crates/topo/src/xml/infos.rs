@@ -1,4 +1,4 @@
-//! `info` elements: pairs of a name and a value.
+//! Reads and writes `info` elements: pairs of a name and a value.
 
 use super::document::Element;
 use super::print::Printer;
@@ -19,7 +19,7 @@ pub(super) fn write(printer: &mut Printer, infos: &[Info]) {
     }
 }
 
-/// An info of what a machine has a field for.
+/// Writes an info for a value that a machine has a field for.
 pub(super) fn write_one(printer: &mut Printer, name: &str, value: Option<impl Display>) {
     if let Some(value) = value {
         printer.begin("info");
@@ -29,7 +29,8 @@ pub(super) fn write_one(printer: &mut Printer, name: &str, value: Option<impl Di
     }
 }
 
-/// Puts the value of an info of this name into a field, if the field is empty and it fits; tells whether it did.
+/// Moves the value of an info with this name into a field, if the field is empty and the value parses;
+/// returns whether it did.
 pub(super) fn fill<T: FromStr>(field: &mut Option<T>, name: &str, info: &Info) -> bool {
     let is_new = field.is_none() && info.name == name;
     if is_new {

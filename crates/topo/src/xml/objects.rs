@@ -1,4 +1,4 @@
-//! `object` elements with processors or memory: everything but devices.
+//! Reads and writes `object` elements with processors or memory: all but devices.
 
 mod caches;
 mod read;

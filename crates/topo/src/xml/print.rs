@@ -1,10 +1,10 @@
-//! Writing XML: elements with attributes, indented by two blanks, everything escaped.
+//! [`Printer`]: writes XML elements with attributes, indented by two blanks, with everything escaped.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{Display, Write};
 
-/// A document that grows element by element.
+/// An XML document that grows element by element.
 pub(super) struct Printer {
     text: String,
     open: Vec<&'static str>,
@@ -22,7 +22,7 @@ impl Printer {
         }
     }
 
-    /// Begins an element inside the one begun last.
+    /// Begins an element inside the current one.
     pub(super) fn begin(&mut self, name: &'static str) {
         if self.in_tag {
             self.text.push_str(">\n");
@@ -34,7 +34,7 @@ impl Printer {
         self.in_tag = true;
     }
 
-    /// Gives the element begun last an attribute; only before anything is inside it.
+    /// Adds an attribute to the current element; only before anything is inside it.
     pub(super) fn attribute(&mut self, name: &str, value: impl Display) {
         self.text.push(' ');
         self.text.push_str(name);
@@ -50,7 +50,7 @@ impl Printer {
         }
     }
 
-    /// Ends the element begun last.
+    /// Ends the current element.
     pub(super) fn end(&mut self) {
         let name = self.open.pop().unwrap_or_default();
         if self.in_tag {
@@ -62,7 +62,7 @@ impl Printer {
         self.in_tag = false;
     }
 
-    /// Ends the element begun last with `content` as its text.
+    /// Ends the current element with `content` as its text.
     pub(super) fn end_with(&mut self, content: &str) {
         let name = self.open.pop().unwrap_or_default();
         self.text.push('>');
@@ -89,7 +89,7 @@ impl Printer {
     }
 }
 
-/// Replaces what would end an attribute or be read as a blank, and leaves out what no XML can hold.
+/// A writer that escapes characters special in attributes, and drops those that XML cannot hold.
 struct Escaped<'a>(&'a mut String);
 
 impl Write for Escaped<'_> {

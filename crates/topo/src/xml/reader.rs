@@ -1,4 +1,4 @@
-//! What is counted and noted while a document is read.
+//! [`Reader`]: the state of reading a document: counts of objects, limits and notes.
 
 use super::document::Element;
 use crate::cpuset::CpuSet;
@@ -9,12 +9,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use oxmpi_text::Error;
 
-/// The most objects around an object. A bus of PCI has at most 255 others behind it, real machines a dozen.
+/// The greatest depth of an object. A PCI bus has at most 255 others behind it, real machines a dozen.
 const DEEPEST: usize = 128;
 
-/// What is known of a file while its objects are read.
+/// The state while the objects of a file are read.
 pub(super) struct Reader {
-    /// 2 or 3.
+    /// The version of the format, 2 or 3.
     pub(super) version: u32,
     pub(super) notes: Vec<String>,
     left_out: BTreeSet<String>,
@@ -33,14 +33,14 @@ impl Reader {
         }
     }
 
-    /// Notes, once for each sort, that something has no place in a machine.
+    /// Notes, once for each sort, that something was left out.
     pub(super) fn leave_out(&mut self, sort: &str) {
         if self.left_out.insert(sort.into()) {
             self.notes.push(format!("`{sort}` was left out"));
         }
     }
 
-    /// Counts one more object, at this depth.
+    /// Counts one more object at this depth, and checks the limits.
     pub(super) fn count(&mut self, element: Element<'_>, depth: usize) -> Result<(), Error> {
         self.objects += 1;
         if self.objects > Machine::MOST_OBJECTS {

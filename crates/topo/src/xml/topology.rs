@@ -1,4 +1,4 @@
-//! The `topology` element: the whole file.
+//! Reads and writes the `topology` element: the whole file.
 
 use super::core_kinds;
 use super::distances::{self, Places};
@@ -66,23 +66,24 @@ pub(super) fn read(document: &Document<'_>) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// 2 or 3.
+/// The version of the format, 2 or 3.
 fn version(topology: Element<'_>) -> Result<u32, Error> {
     let Some(version) = topology.get("version") else {
         return Err(topology.wrong(
-            "version 2 or 3; without a version it is of hwloc 1, which hwloc 2 reads and writes anew",
+            "version 2 or 3; a file without version is from hwloc 1, convert it with lstopo of hwloc 2",
         ));
     };
     match version.text.split_once('.') {
         Some(("2", _)) => Ok(2),
         Some(("3", _)) => Ok(3),
-        Some(("1", _)) => Err(version
-            .wrong("version 2 or 3; version 1 is of hwloc 1, which hwloc 2 reads and writes anew")),
+        Some(("1", _)) => {
+            Err(version.wrong("version 2 or 3; convert files of hwloc 1 with lstopo of hwloc 2"))
+        }
         _ => Err(version.wrong("a version that begins with `2.` or `3.`")),
     }
 }
 
-/// Which processors are offline, and what is allowed.
+/// Reads which processors are offline, and which processors and memory are allowed.
 fn sets(root: Element<'_>, machine: &mut Machine) -> Result<(), Error> {
     let cpus = |name| {
         let value = root.get(name);

@@ -1,4 +1,4 @@
-//! Dumps: read, written, recorded, damaged.
+//! Cpuid dumps: reading, writing, recording, and damaged ones.
 
 use crate::recorded::{dump, recordings};
 use oxmpi_topo::Machine;
@@ -24,14 +24,14 @@ fn what_is_written_reads_back() {
     }
 }
 
-/// What is asked of a processor for a record is all that its machine needs.
+/// A recording contains every leaf that reading the machine needs.
 #[test]
 fn a_record_makes_the_same_machine() {
     for (name, path) in recordings() {
         let dump = dump(&path);
         let mut record = Dump::new();
         for cpu in &dump.processors() {
-            // One recording was made up, and only its first processor names the highest leaf of all.
+            // One recording is made up, and only its first processor has the highest leaf.
             let asked = |leaf: u32| if leaf & 0x7fff_ffff == 0 { 0 } else { cpu };
             let ask = |leaf, subleaf| dump.leaf(asked(leaf), leaf, subleaf);
             record.record(cpu, |leaf, subleaf| ask(leaf, subleaf).unwrap_or_default());

@@ -1,10 +1,10 @@
-//! Answers that no processor gives: an error or a machine, and never without end.
+//! Impossible cpuid answers give an error or a machine, and reading them always ends.
 
 use oxmpi_topo::cpuid::{Cpuid, Dump, Registers};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;
 
-/// Processors that answer everything by a function of processor, leaf and subleaf.
+/// Processors whose answers are a function of processor, leaf and subleaf.
 struct Answering<F>(CpuSet, F);
 
 impl<F: Fn(usize, u32, u32) -> Option<Registers>> Cpuid for Answering<F> {
@@ -45,7 +45,7 @@ fn processors_that_cannot_be_are_errors() {
     }
 }
 
-/// Every subleaf is another cache and another level, for ever.
+/// Every subleaf is another cache and another level, without end.
 #[test]
 fn leaves_that_never_end_are_cut() {
     let endless = |cpu: usize, leaf: u32, subleaf: u32| match leaf {
@@ -116,7 +116,7 @@ fn no_machine_has_too_many_objects() {
 }
 
 proptest! {
-    /// Whatever the registers hold, there is an error or a machine of these processors.
+    /// Whatever the registers contain, the result is an error or a machine of these processors.
     #[test]
     fn any_answer_is_answered(
         words in proptest::collection::vec(any::<[u32; 4]>(), 1..40),

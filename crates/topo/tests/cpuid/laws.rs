@@ -1,18 +1,18 @@
-//! Made-up machines, told in the leaves of each maker, are read as they were made up.
+//! Random machines, described in the leaves of each vendor, are read back unchanged.
 
 use oxmpi_topo::cpuid::{Cpuid, Registers};
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The leaves in which a machine is told.
+/// The leaves that describe a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Style {
     /// 1Fh and 4.
     Intel,
     /// 0Bh and 4: no level between core and package.
     OldIntel,
-    /// 1 and 4: and nobody says how many threads are on.
+    /// 1 and 4: they do not say how many threads are enabled.
     OldestIntel,
     /// 80000026h and 8000001Dh.
     Amd,
@@ -26,9 +26,9 @@ struct Made {
     style: Style,
     /// Packages, dies in each, complexes or modules in each, cores in each, threads in each.
     counts: [u32; 5],
-    /// The APIC id of the first processor: its package's number.
+    /// The APIC id of the first processor, from its package's number.
     first: u32,
-    /// Processor `n` is at place `order[n]` in the order of APIC ids.
+    /// Processor `n` is at index `order[n]` in the order of APIC ids.
     order: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Made {
     fn level(&self, types: &[(u32, usize)], subleaf: u32, cpu: usize) -> Registers {
         let id = self.apic_id(cpu);
         match types.get(subleaf as usize) {
-            // The level ends where the number of what is around it begins.
+            // The level ends at the bit where the number of its parent begins.
             Some((kind, around)) => {
                 let (shift, inside) = (self.shift(*around), self.inside(*around));
                 [shift, inside, kind << 8 | subleaf, id].into()
@@ -186,8 +186,8 @@ proptest! {
         prop_assert!(machine.objects(Kind::L2).all(|cache| cache.cache().unwrap().size == 32 << 10));
     }
 
-    /// One processor of a uniform machine tells as much as all of them. Of older processors that is so
-    /// where threads are off or absent, which it takes all for.
+    /// One processor of a uniform machine describes it as well as all of them do. On older processors, this
+    /// holds if threads are off or absent, since reading assumes that.
     #[test]
     fn one_processor_tells_all_of_a_uniform_machine(mut made in made(), asked in any::<prop::sample::Index>()) {
         made.order.sort_unstable();
@@ -237,7 +237,7 @@ impl Cpuid for Bare<'_> {
     }
 }
 
-/// What has no kind of its own is a group, which is named where no cache has the same processors.
+/// A part without a kind of its own is a group, which is listed where no cache has the same processors.
 #[test]
 fn parts_without_a_kind_are_named_groups() {
     for (style, name) in [(Style::Intel, "Module"), (Style::Amd, "Complex")] {

@@ -1,6 +1,5 @@
-//! Machines from cpuid: recorded ones as hwloc 2.9 reads them (`recorded`), made-up ones as they were
-//! made up (`laws`), dumps that are read, written and damaged (`dumps`), and answers that no processor
-//! gives (`hostile`).
+//! Machines from cpuid: recorded ones against hwloc 2.9 (`recorded`), random ones (`laws`), reading and
+//! writing of dumps (`dumps`), and impossible answers (`hostile`).
 
 mod dumps;
 mod hostile;

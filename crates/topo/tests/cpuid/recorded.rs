@@ -1,7 +1,6 @@
-//! Recorded processors read as hwloc 2.9 reads them.
+//! Recorded processors give the same machine as in hwloc 2.9.
 //!
-//! `machines/NAME.cpuid` holds the answers of a machine's processors, `machines/NAME.json` what hwloc
-//! makes of them.
+//! `machines/NAME.cpuid` has the answers of a machine's processors, `machines/NAME.json` hwloc's machine.
 
 use crate::hwlocs::{hwlocs, ours};
 use oxmpi_topo::cpuid::Dump;
@@ -10,15 +9,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What we see otherwise than hwloc 2.9.
+/// A difference between this crate and hwloc 2.9.
 struct Exception {
     machine: &'static str,
     kinds: &'static [Differing],
-    /// Why ours is right.
+    /// Why this crate is right.
     why: &'static str,
 }
 
-/// A kind whose objects differ, and the processors of each that we see, in order.
+/// A kind whose objects differ, and the processors of each object here, in order.
 struct Differing {
     kind: Kind,
     count: usize,
@@ -67,7 +66,7 @@ const EXCEPTIONS: [Exception; 3] = [
     },
 ];
 
-/// The `number`th `cores` cores where the second threads of all cores are numbered from `second` on.
+/// The `number`th `cores` cores, where the second threads of all cores are numbered from `second` on.
 fn with_second_threads(number: usize, cores: usize, second: usize) -> CpuSet {
     let threads = |first: usize| CpuSet::range(first, first + cores);
     threads(number * cores) | threads(second + number * cores)
@@ -111,8 +110,7 @@ pub(crate) fn dump(path: &Path) -> Dump {
     Dump::read(&files(&text), "/").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All objects are as hwloc's, in the same order; of the kinds that an exception names they are as it says, and all
-/// others are the same.
+/// All objects are as in hwloc, in the same order; kinds of an exception are as it says.
 #[test]
 fn recorded_machines_are_as_hwloc_sees_them() {
     let recordings = recordings();
@@ -130,7 +128,7 @@ fn recorded_machines_are_as_hwloc_sees_them() {
                 ours.retain(is_other);
                 hwlocs.retain(is_other);
             }
-            // Other levels around them are another order.
+            // Other levels around them change the order.
             ours.sort();
             hwlocs.sort();
         }
@@ -143,7 +141,7 @@ fn recorded_machines_are_as_hwloc_sees_them() {
     }
 }
 
-/// The kinds of cores of each recording whose processors tell; of all others there are none.
+/// The kinds of cores of each recording whose processors report them; all others have none.
 #[test]
 fn hybrid_processors_tell_the_kinds_of_their_cores() {
     let described: [(&str, &[(&str, &str)]); 3] = [

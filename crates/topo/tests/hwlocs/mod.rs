@@ -1,12 +1,12 @@
-//! A machine and the file of what hwloc makes of it, in the same lines.
+//! Lines that compare a machine with a file of hwloc's objects.
 
 use oxmpi_topo::{Kind, Machine, Object};
 use serde_json::Value;
 
-/// One line for each object of the default view but those of `left_out`, in hwloc's words.
+/// One line for each object of the default view, except those of `left_out`, in hwloc's words.
 pub(crate) fn ours(machine: &Machine, left_out: &[Kind]) -> Vec<String> {
     let line = |object: Object<'_>| {
-        // The expected files leave the numbers of caches out.
+        // The expected files have no numbers of caches.
         let os = object.os().filter(|_| object.cache().is_none());
         let os = os.map_or(String::new(), |os| format!(" P#{os}"));
         let cache = object.cache();
@@ -22,7 +22,7 @@ pub(crate) fn ours(machine: &Machine, left_out: &[Kind]) -> Vec<String> {
     objects.map(line).collect()
 }
 
-/// The objects of such a file, but for groups.
+/// The objects of such a file, except groups.
 pub(crate) fn hwlocs(json: &str) -> Vec<String> {
     let json: Value = serde_json::from_str(json).unwrap();
     let line = |object: &Value| {

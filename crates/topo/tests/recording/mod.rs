@@ -1,4 +1,4 @@
-//! The form in which tests keep the files of a machine, see `machines/README.md`.
+//! Loads the recorded files of a machine for tests, see `machines/README.md`.
 
 use oxmpi_topo::linux::Recording;
 

@@ -1,11 +1,12 @@
-//! What we write of the objects of a file is what hwloc wrote, attribute by attribute.
+//! The attributes of objects that this crate writes are those that hwloc wrote.
 
 use super::{machine, names, text};
 use oxmpi_topo::CpuSet;
 use roxmltree::{Document, ParsingOptions};
 use std::collections::BTreeMap;
 
-/// Numbers that each program gives anew, what a machine has no place for, and what differs between versions 2 and 3.
+/// Attributes that each program numbers anew, that a machine has no field for, and that differ between
+/// versions 2 and 3.
 const OTHERS: [&str; 6] = [
     "gp_index",
     "id",

@@ -1,4 +1,4 @@
-//! Errors name the line and what would have been right.
+//! Errors name the line and what is expected.
 
 use super::model::{SMALL, changed};
 use oxmpi_topo::Machine;
@@ -33,10 +33,10 @@ errors! {
     another_root: "<topology version=\"2.0\">" => "<topologydiff version=\"2.0\">", 16,
         "expected the end of the innermost element, found `<`";
     no_version: " version=\"2.0\"" => "", 3,
-        "expected version 2 or 3; without a version it is of hwloc 1, which hwloc 2 reads and writes anew, \
+        "expected version 2 or 3; a file without version is from hwloc 1, convert it with lstopo of hwloc 2, \
          found `<topology`";
     version_1: "\"2.0\"" => "\"1.0\"", 3,
-        "expected version 2 or 3; version 1 is of hwloc 1, which hwloc 2 reads and writes anew, found `1.0`";
+        "expected version 2 or 3; convert files of hwloc 1 with lstopo of hwloc 2, found `1.0`";
     version_4: "\"2.0\"" => "\"4.0\"", 3, "expected a version that begins with `2.` or `3.`, found `4.0`";
     another_outermost_object: "\"Machine\"" => "\"Package\"", 4,
         "expected Machine as the outermost object, found `Package`";
@@ -54,7 +54,7 @@ errors! {
     outside_its_parent: "\"0x00000002\" gp_index=\"6\"" => "\"0x00000006\" gp_index=\"6\"", 11,
         "expected no processors but those of the objects inside, found `0x00000006`";
     outside_its_package: "cpuset=\"0x00000003\" gp_index=\"3\"" => "cpuset=\"0x00000001\" gp_index=\"3\"", 11,
-        "expected processors of the object around it, found `0x00000002`";
+        "expected processors of its parent object, found `0x00000002`";
     more_than_inside: "cpuset=\"0x00000003\" gp_index=\"1\"" => "cpuset=\"0x00000007\" gp_index=\"1\"", 4,
         "expected no processors but those of the objects inside, found `0x00000007`";
     a_pu_without_number: "type=\"PU\" os_index=\"1\"" => "type=\"PU\"", 12,
@@ -86,7 +86,7 @@ errors! {
         "expected processors that no other kind has, found `<cpukind`";
     too_few_distances: "</topology>" => "<distances2 type=\"Core\" nbobjs=\"2\" kind=\"5\" indexing=\"gp\">\
         <indexes>4 6</indexes><u64values>1 2 3</u64values></distances2></topology>", 16,
-        "expected as many objects as there are values, squared, found `2`";
+        "expected the square root of the number of values, found `2`";
     no_distances: "</topology>" => "<distances2 type=\"Core\" nbobjs=\"2\" kind=\"5\" indexing=\"gp\">\
         <indexes>4 6</indexes><u64values>1 2 3 x</u64values></distances2></topology>", 16,
         "expected distances as numbers, found `<u64values`";

@@ -1,4 +1,4 @@
-//! Texts made to cost memory, time or stack are refused; others only take room as they are long.
+//! Texts made to cost memory, time or stack are refused; others take memory in proportion to their length.
 
 use super::model::{SMALL, changed};
 use oxmpi_topo::Machine;

@@ -1,4 +1,5 @@
-//! What the installed lstopo makes of our XML is what it makes of the original, except for the listed differences.
+//! The installed lstopo prints the same for this crate's XML as for the original, except for the listed
+//! differences.
 
 use super::{here, machine, names, text};
 use std::fs;
@@ -29,7 +30,7 @@ fn differences(name: &str) -> Differences {
     differences
 }
 
-/// The lines of a tree without those listed, which must be there in this order.
+/// The lines of a tree without the listed ones, which must be there in this order.
 fn without<'a>(tree: &'a str, listed: &[String]) -> Vec<&'a str> {
     let mut listed = listed.iter().peekable();
     let is_listed = |line: &&str| {
@@ -58,14 +59,14 @@ pub(crate) fn lstopo(file: &Path, flags: &[&str]) -> Output {
         .args(flags)
         .arg("-i")
         .arg(file)
-        // It tells all that it does not understand, and checks what it made of the rest.
+        // lstopo reports everything that it does not understand, and checks the rest.
         .env("HWLOC_XML_VERBOSE", "1")
         .env("HWLOC_DEBUG_CHECK", "1")
         .output()
         .unwrap()
 }
 
-/// Whether the installed lstopo is the one that the differences were found with.
+/// Whether the installed lstopo has the version with which the differences were found.
 pub(crate) fn is_installed() -> bool {
     let version = Command::new("lstopo-no-graphics").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());

@@ -1,6 +1,6 @@
-//! hwloc's XML, in and out. The files and where they are from: `README.md` beside this file.
+//! Reading and writing of hwloc's XML. `README.md` beside this file describes the files and their sources.
 //!
-//! `OXMPI_XML=DIR cargo test -p oxmpi-topo --test xml` also takes all `DIR/*.xml` there and back.
+//! `OXMPI_XML=DIR cargo test -p oxmpi-topo --test xml` also reads and writes all `DIR/*.xml`.
 #![cfg(feature = "xml")]
 
 mod attributes;
@@ -124,7 +124,7 @@ proptest! {
         let text = model::SMALL.replace("MODEL", &escaped);
         let machine = assert_comes_back(&Machine::from_xml(&text).unwrap());
         let package = machine.logical(Kind::Package, 0).unwrap();
-        // A parser makes blanks of all that is not written as a reference.
+        // A parser turns everything into blanks that is not written as a reference.
         let blanks = value.replace("\r\n", " ").replace(['\t', '\r', '\n'], " ");
         prop_assert_eq!(&package.infos()[0].value, &blanks);
     }

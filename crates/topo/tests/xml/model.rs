@@ -1,10 +1,10 @@
-//! What of a file is where in the machine.
+//! Which part of a file becomes which part of the machine.
 
 use super::{assert_comes_back, machine};
 use oxmpi_topo::distances::{End, Measure};
 use oxmpi_topo::{DeviceKind, Kind, Machine};
 
-/// One package of two cores, with a place for a text.
+/// One package of two cores, with room for an inserted text.
 pub(crate) const SMALL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">
@@ -284,7 +284,7 @@ fn memory_side_caches_belong_to_their_nodes() {
         caches.iter().map(|cache| cache.size).collect::<Vec<_>>(),
         [4096, 1024]
     );
-    // Of a fully associative cache each line is a way.
+    // In a fully associative cache, each line is a way.
     assert_eq!(
         (caches[1].ways, caches[1].inclusive),
         (Some(16), Some(true))

@@ -1,4 +1,4 @@
-//! Machines that were read from /proc and /sys, written as XML.
+//! Machines from /proc and /sys, written as XML.
 
 use super::lstopo::{is_installed, lstopo, stdout};
 use super::recording::recording;
@@ -24,7 +24,7 @@ fn machines() -> Vec<(String, Machine)> {
     machines
 }
 
-/// All that XML can say of a machine, a line each.
+/// All facts of a machine that XML can express, a line for each.
 fn facts(machine: &Machine) -> Vec<String> {
     let object = |object: Object<'_>| {
         let around = object.parent().map(|parent| parent.id());
@@ -92,7 +92,7 @@ fn lstopo_reads_recorded_machines_without_complaint() {
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // It warns of such domains and leaves out what is in them.
+    // hwloc warns of such domains and leaves out their devices.
     let is_wide = |device: Device<'_>| device.behind().is_some_and(|behind| behind.domain > 0xffff);
     for (name, machine) in machines() {
         if machine.devices().any(is_wide) {

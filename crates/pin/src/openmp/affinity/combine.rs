@@ -1,4 +1,4 @@
-//! Combines the parameters of `KMP_AFFINITY`: which defaults follow, and which contradict each other.
+//! Checks the parameters of `KMP_AFFINITY` together: applies defaults and warns of contradictions.
 
 use oxmpi_text::Span;
 
@@ -7,7 +7,7 @@ use crate::openmp::affinity::{Granularity, Read, Type};
 use crate::openmp::message::Message;
 
 impl Parser<'_> {
-    /// Combines the parameters read so far.
+    /// Combines the parameters read before into the result.
     pub(super) fn end(mut self) -> Read {
         let listed = self.seen.contains(&"proclist");
         let all = self.text.len();
@@ -36,7 +36,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What the integers mean to the type.
+    /// Assigns the integers to permute and offset, as the type wants them.
     fn share_integers(&mut self) {
         let (first, second) = (
             self.integers.first().copied(),

@@ -1,4 +1,4 @@
-//! Reads `KMP_AFFINITY` as a runtime does.
+//! Parses `KMP_AFFINITY` parameter by parameter, as OpenMP runtimes do.
 
 use alloc::vec::Vec;
 
@@ -10,15 +10,15 @@ use crate::openmp::message::Message;
 use crate::openmp::proclist::{self, saturated};
 use crate::openmp::{Dialect, Levels, Rules};
 
-/// `granularity`, cut short.
+/// An accepted abbreviation of `granularity`.
 const GRAN: &str = "gran";
 
-/// The most mistakes of a setting that are told. A message may quote all that follows, so that without an end their length
-/// would grow with the square of the setting's.
+/// The most mistakes reported for one setting. A message may quote the rest of the text, so without a limit
+/// the output would grow with the square of the text's length.
 const MOST_WRONG: usize = 64;
 
-/// Reads a setting: what is wrong in it is told and left out, and the rest counts. What follows [`MOST_WRONG`] mistakes is
-/// not read.
+/// Parses a setting. Mistakes are reported and left out, and the rest counts; parsing ends after
+/// [`MOST_WRONG`] mistakes.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
     let mut parser = Parser {
         text,
@@ -41,7 +41,7 @@ pub(super) struct Parser<'a> {
     at: usize,
     dialect: Dialect,
     pub(super) affinity: Affinity,
-    /// Parameters that were set.
+    /// The names of parameters that were set.
     pub(super) seen: Vec<&'static str>,
     pub(super) integers: Vec<(u64, Span)>,
     pub(super) wrong: Vec<(Message, Error)>,
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
         self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
 
-    /// Tells of a part of the text.
+    /// Reports a mistake in a part of the text.
     pub(super) fn warn(
         &mut self,
         message: Message,
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// The longest word of a list that the text goes on with; longest, as some begin like others.
+    /// Consumes the longest word of a list that the text continues with: some words are prefixes of others.
     fn eat_one_of<T: Copy>(&mut self, words: impl Iterator<Item = (&'static str, T)>) -> Option<T> {
         let (word, meaning) = words
             .filter(|(word, _)| self.begins_with(word))
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         (length > 0).then(|| saturated(&rest[..length]))
     }
 
-    /// One parameter, and the comma behind it.
+    /// Reads one parameter and the comma behind it.
     fn parameter(&mut self) {
         let start = self.at;
         let new = self.dialect.levels == Levels::Current;
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Notes that a parameter is set; tells when it was before.
+    /// Notes that a parameter is set. Warns and returns false if it was set before.
     fn may_set(&mut self, name: &'static str, start: usize) -> bool {
         let first = !self.seen.contains(&name);
         match first {
@@ -168,12 +168,13 @@ impl<'a> Parser<'a> {
         first
     }
 
-    /// The same for a modifier: where the document rules, later ones replace earlier ones.
+    /// Like [`may_set`](Self::may_set), for modifiers: by the documented rules, later ones replace earlier
+    /// ones.
     fn may_replace(&mut self, name: &'static str, start: usize) -> bool {
         self.dialect.rules == Rules::Documented || self.may_set(name, start)
     }
 
-    /// What follows the word `granularity`; false if it is none.
+    /// Reads what follows the word `granularity`; false if no value follows.
     fn granularity(&mut self, start: usize) -> bool {
         self.blanks();
         if !self.eat("=") {
@@ -183,7 +184,7 @@ impl<'a> Parser<'a> {
         let again = self.seen.contains(&"granularity");
         let by_value = self.dialect.levels == Levels::Current;
         if again && by_value && self.dialect.rules == Rules::Runtime {
-            // The value is left for what stands behind a parameter.
+            // The caller reports the value as trailing characters.
             return true;
         }
         let value = match self.eat_one_of(granularities(self.dialect)) {
@@ -197,7 +198,7 @@ impl<'a> Parser<'a> {
         value.is_some()
     }
 
-    /// What follows the word `proclist`; false if it is none.
+    /// Reads what follows the word `proclist`; false if no list follows.
     fn proclist(&mut self, start: usize) -> Result<bool, (Message, Error)> {
         self.blanks();
         if !self.eat("=") {
@@ -221,7 +222,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Leaves out what began at `start`, up to the next comma.
+    /// Skips a mistake that began at `start`, up to the next comma.
     fn skip(&mut self, start: usize) {
         let end = self
             .rest()
@@ -245,7 +246,7 @@ impl<'a> Parser<'a> {
         self.blanks();
     }
 
-    /// Leaves out a list that does not read.
+    /// Skips a list with a syntax error.
     fn skip_list(&mut self) {
         let close = self.rest().find(']').unwrap_or(self.rest().len());
         self.at += close;
@@ -257,7 +258,7 @@ impl<'a> Parser<'a> {
         self.blanks();
     }
 
-    /// What stands behind a parameter: a comma or the end, and all else is too much.
+    /// Reads the comma or the end behind a parameter; warns of other characters.
     fn behind(&mut self) {
         self.blanks();
         let rest = self.rest();
@@ -272,7 +273,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What would have been right in the place of `typed`.
+/// The error for the unknown word `typed`, with a suggestion from `words`.
 fn unknown(words: Words, typed: &str) -> Error {
     let found = words.find(&typed.trim().to_ascii_lowercase());
     let error = found

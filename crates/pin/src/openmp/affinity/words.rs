@@ -1,4 +1,4 @@
-//! The words of `KMP_AFFINITY`.
+//! The words of `KMP_AFFINITY`: types, modifiers and granularities.
 
 use oxmpi_text::Words;
 
@@ -18,26 +18,26 @@ pub(super) const TYPES: [(&str, Type); 8] = [
 ];
 
 impl Type {
-    /// Its word.
+    /// The word of the type.
     pub(super) fn word(self) -> &'static str {
         let word = TYPES.iter().find(|(_, kind)| *kind == self);
         word.map_or("default", |(word, _)| word)
     }
 }
 
-/// A modifier that switches something.
+/// A modifier that is on or off.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Switch {
     Verbose,
     Warnings,
     Respect,
     Duplicates,
-    /// Whether the initial thread gets its mask back behind the first region: nothing that placement shows.
+    /// Whether the initial thread gets its mask back behind the first region: no effect on a placement.
     Reset,
 }
 
 impl Switch {
-    /// Under which it is known to be set, whichever way.
+    /// The name under which the parser notes that it is set, on or off.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Verbose => "verbose",
@@ -64,7 +64,7 @@ pub(super) const SWITCHES: [(&str, Switch, bool); 12] = [
     ("noreset", Switch::Reset, false),
 ];
 
-/// Words of levels, and the first runtimes that know them.
+/// The words of granularities, and the first runtimes that know them.
 const GRANULARITIES: [(&str, Granularity, Levels); 14] = {
     use Granularity::{Core, Package, Thread};
     use Levels::{Current, Documented};
@@ -86,7 +86,7 @@ const GRANULARITIES: [(&str, Granularity, Levels); 14] = {
     ]
 };
 
-/// The words behind `granularity=`. Only runtimes of old do not know them all.
+/// The words behind `granularity=`; older runtimes do not know all of them.
 pub(super) fn granularities(dialect: Dialect) -> impl Iterator<Item = (&'static str, Granularity)> {
     let all = dialect.levels == Levels::Current || dialect.rules == Rules::Documented;
     let known = move |since| all || since == Levels::Documented;
@@ -94,7 +94,7 @@ pub(super) fn granularities(dialect: Dialect) -> impl Iterator<Item = (&'static 
     words.filter_map(move |(word, meaning, since)| known(since).then_some((word, meaning)))
 }
 
-/// What may stand between two commas.
+/// What may stand between two commas, for suggestions.
 pub(super) const PARAMETERS: Words = Words(&[
     "none",
     "compact",
@@ -115,7 +115,7 @@ pub(super) const PARAMETERS: Words = Words(&[
     "an integer",
 ]);
 
-/// What may stand behind `granularity=`.
+/// What may stand behind `granularity=`, for suggestions.
 pub(super) const LEVELS: Words = Words(&[
     "fine",
     "thread",

@@ -1,4 +1,4 @@
-//! Places by list: processors by the operating system's numbers, in intervals.
+//! Turns the list of `OMP_PLACES` into places: sets of processors.
 
 use alloc::vec::Vec;
 
@@ -8,31 +8,31 @@ use crate::openmp::Rules;
 use crate::openmp::map::{Map, Parts};
 use crate::openmp::message::Message;
 
-/// A place, and the same again some numbers further on: `{0,1}:4:2`.
+/// A place, repeated at a distance: `{0,1}:4:2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interval {
-    /// Whether these places are taken out of the list instead.
+    /// Whether these places are removed from the list instead.
     pub(crate) is_excluded: bool,
     pub(crate) place: Vec<Range>,
-    /// How many places, and how far apart.
+    /// The number of places, and the distance between them in processor numbers.
     pub(crate) count: u64,
     pub(crate) stride: i64,
 }
 
-/// Processors of a place: `0`, `0:4`, `0:4:2`.
+/// A range of processors of a place: `0`, `0:4`, `0:4:2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// Whether these are taken out of the place instead.
+    /// Whether these processors are removed from the place instead.
     pub(crate) is_excluded: bool,
     pub(crate) from: i64,
     pub(crate) count: u64,
     pub(crate) stride: i64,
 }
 
-/// The places of a list, when a processor stands for its part of `parts`.
+/// The places of a list, in which each processor stands for its part of `parts`.
 ///
-/// A processor that is not there is left out and told of. By the standard that is all; runtimes leave out what is behind
-/// it in its range too, and move on what is left of a place to make the next one.
+/// A missing processor is left out with a message. The standard stops there; runtimes also leave out the rest
+/// of its range, and make the next place of an interval from what is left of the place before.
 pub(crate) fn places(
     map: &Map,
     parts: &Parts,
@@ -57,7 +57,7 @@ pub(crate) fn places(
     places
 }
 
-/// What making places goes by.
+/// The inputs for making places.
 struct Maker<'a> {
     map: &'a Map,
     parts: &'a Parts,
@@ -78,7 +78,7 @@ impl Maker<'_> {
         places
     }
 
-    /// The place whose numbers are moved on by `by`.
+    /// The place of `ranges` with all numbers increased by `by`.
     fn place(&mut self, ranges: &[Range], by: i64) -> CpuSet {
         let mut place = CpuSet::new();
         for range in ranges {
@@ -95,14 +95,14 @@ impl Maker<'_> {
         place
     }
 
-    /// The processors that follow those of a place.
+    /// The place of the processors of `place` with all numbers increased by `by`.
     fn moved(&mut self, place: &CpuSet, by: i64) -> CpuSet {
         let numbers = place.iter().map(|cpu| cpu as i64 + by);
         let there = numbers.filter(|number| self.row_of(*number).is_some());
         there.map(|number| number as usize).collect()
     }
 
-    /// The row of a processor; tells if it is not there.
+    /// The index of a processor's row; adds a message if the map does not have the processor.
     fn row_of(&mut self, number: i64) -> Option<usize> {
         let cpu = usize::try_from(number).ok();
         let row = cpu.and_then(|cpu| self.map.row_of(cpu));

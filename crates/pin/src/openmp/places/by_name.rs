@@ -1,4 +1,4 @@
-//! Places by name: each such part of the machine is one, in the order of the map.
+//! Turns a name of `OMP_PLACES` into places: one for each part of the machine, in the order of the map.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::openmp::layers::{Layer, knows_memory};
 use crate::openmp::map::Map;
 use crate::openmp::message::Message;
 
-/// A part of the machine that is a place.
+/// The part of the machine that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Threads,
@@ -18,17 +18,17 @@ pub(crate) enum Part {
     NumaDomains,
 }
 
-/// What makes places.
+/// How the places of a name are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
-    /// So many of the innermost levels of the map.
+    /// Each place is this number of innermost levels of the map.
     Levels(usize),
-    /// Objects of the machine.
+    /// Each place is an object of this kind.
     Objects(Kind),
 }
 
-/// What the places of a name are. Cores stand in for memory that the machine's source does not tell of, sockets for
-/// caches.
+/// How to find the places of `part`. Without NUMA nodes in the machine's source, cores replace them (with a
+/// message); without caches, sockets replace them.
 pub(crate) fn grain(
     machine: &Machine,
     map: &Map,
@@ -54,7 +54,7 @@ pub(crate) fn grain(
     }
 }
 
-/// The places that a grain makes.
+/// The places that `grain` makes.
 pub(crate) fn places(machine: &Machine, map: &Map, grain: Grain) -> Vec<CpuSet> {
     match grain {
         Grain::Levels(folded) => map.parts(folded).sets,
@@ -62,7 +62,7 @@ pub(crate) fn places(machine: &Machine, map: &Map, grain: Grain) -> Vec<CpuSet> 
     }
 }
 
-/// What the map has of each object of a kind; a processor in none of them is a place of its own.
+/// The processors of the map in each object of a kind; a processor outside all of them is a place of its own.
 fn objects(machine: &Machine, map: &Map, kind: Kind) -> Vec<CpuSet> {
     let mut left = map.cpus();
     let mut places = Vec::new();

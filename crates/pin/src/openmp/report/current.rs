@@ -1,4 +1,4 @@
-//! The wording of LLVM's runtimes, 14 to 19.
+//! The report in the wording of LLVM's runtimes, 14 to 19.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,10 +11,10 @@ use crate::openmp::layers;
 use crate::openmp::map::{Level, Map, Row};
 use crate::openmp::report::{Facts, Manner, respected, uniform};
 
-/// Threads that the runtime keeps for itself: they have the numbers behind the first thread's.
+/// Internal threads of the runtime: their numbers follow that of the first thread.
 const HIDDEN: usize = 8;
 
-/// The lines. The numbers of processes and threads are left open.
+/// The lines of the report, with `<PID>` and `<TID>` for the numbers of processes and threads.
 pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
     let how = match facts.machine.source() {
         Source::Cpuinfo => "parsing /proc/cpuinfo.".to_string(),
@@ -38,7 +38,7 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
         }
         None => lines.extend(topology("KMP_AFFINITY", facts, facts.map)),
     }
-    // The setting that made the places, the one that bound the first thread, and that of the others.
+    // The settings that made the places, bound the first thread, and bound the other threads.
     let [places, first, others] = match facts.manner {
         Manner::Places => ["OMP_PLACES", "OMP_PROC_BIND", "OMP_PROC_BIND"],
         Manner::Policy => ["KMP_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"],
@@ -70,7 +70,7 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
     lines
 }
 
-/// What is said of a map, under the name of the setting that made it so.
+/// The lines about a map, under the name of the setting that made it.
 fn topology(name: &str, facts: &Facts<'_>, map: &Map) -> Vec<String> {
     let line = |text: fmt::Arguments<'_>| format!("{name}: {text}");
     let is_whole = facts.manner != Manner::Disabled;
@@ -105,7 +105,7 @@ fn topology(name: &str, facts: &Facts<'_>, map: &Map) -> Vec<String> {
     lines
 }
 
-/// `0-3,5,6`: numbers, three and more in a row as a range.
+/// A set of numbers as `0-3,5,6`: three or more consecutive numbers form a range.
 struct Runs<'a>(&'a CpuSet);
 
 impl fmt::Display for Runs<'_> {
@@ -128,7 +128,7 @@ impl fmt::Display for Runs<'_> {
     }
 }
 
-/// One and many of a level.
+/// Singular and plural of a level's name.
 fn words(level: Level) -> (&'static str, &'static str) {
     match level {
         Level::Package => ("socket", "sockets"),
@@ -143,13 +143,13 @@ fn shape(map: &Map) -> String {
     let mut around = None;
     let mut text = String::new();
     for (level, count) in map.levels.iter().zip(&map.ratios) {
-        let (one, many) = words(*level);
-        let word = if *count == 1 { one } else { many };
+        let (singular, plural) = words(*level);
+        let word = if *count == 1 { singular } else { plural };
         text += &match around {
             None => format!("{count} {word}"),
             Some(around) => format!(" x {count} {word}/{around}"),
         };
-        around = Some(one);
+        around = Some(singular);
     }
     text
 }

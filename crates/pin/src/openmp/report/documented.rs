@@ -1,4 +1,4 @@
-//! The wording of "Thread Affinity Interface (Linux* and Windows*)".
+//! The report in the wording of Intel's "Thread Affinity Interface (Linux* and Windows*)".
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use oxmpi_topo::CpuSet;
 use crate::openmp::map::{Level, Row};
 use crate::openmp::report::{Facts, respected, uniform};
 
-/// The lines; the set of processors stands on one of its own.
+/// The lines of the report; the set of processors is on a line of its own.
 pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
     let map = facts.map;
     let mut lines = Vec::from([
@@ -59,7 +59,7 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
     lines
 }
 
-/// A line as they begin.
+/// A line with the prefix of all lines.
 fn line(text: &dyn core::fmt::Display) -> String {
     format!("KMP_AFFINITY: {text}")
 }

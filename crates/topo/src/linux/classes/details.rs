@@ -1,4 +1,4 @@
-//! What the files of a device tell of it, in hwloc's words.
+//! Reads the details of each class of devices, under hwloc's names.
 
 use super::super::Files;
 use super::super::read::Reader;
@@ -9,7 +9,7 @@ use crate::facts::devices::DeviceFacts;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Adds the content of each of these files under its name.
+/// Adds the content of each of these files as an info.
 fn tell(
     files: &Reader<'_, impl Files>,
     path: &str,
@@ -29,7 +29,7 @@ fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Kibibytes, from a file that counts units of `1 / per_kib` kibibytes.
+/// A size in kibibytes, from a file in units of `1 / per_kib` kibibytes.
 fn kibibytes(
     files: &Reader<'_, impl Files>,
     path: &str,
@@ -50,7 +50,7 @@ pub(super) fn block<F: Files>(
         ("ID_REVISION", "Revision"),
         ("ID_SERIAL_SHORT", "SerialNumber"),
     ];
-    // The kernel counts sectors of 512 bytes whatever the disk has.
+    // The kernel counts sectors of 512 bytes, whatever the disk's sectors are.
     facts
         .infos
         .extend(kibibytes(files, &format!("{path}/size"), 2)?);
@@ -70,7 +70,7 @@ pub(super) fn block<F: Files>(
         lines.find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
     };
     for (key, name) in UDEV {
-        // Disks behind libata are all of this vendor.
+        // All disks behind libata have this vendor.
         let value = value(key).filter(|value| !value.eq_ignore_ascii_case("ATA"));
         facts
             .infos
@@ -127,7 +127,7 @@ pub(super) fn network<F: Files>(
     facts: &mut DeviceFacts,
 ) -> Result<(), Error> {
     tell(files, path, facts, &[("address", "Address")]);
-    // Of interfaces on an RDMA device's port, its number.
+    // The port number, for interfaces on a port of an RDMA device.
     if !files.names(&format!("{path}/device/infiniband")).is_empty() {
         let port = match files.number(&format!("{path}/dev_port"))? {
             Some(port) => Some(port),
@@ -167,7 +167,7 @@ pub(super) fn rdma<F: Files>(
             .extend(info("LID", files.text(&format!("{directory}/lid"))));
         let mask = files.text(&format!("{directory}/lid_mask_count"));
         facts.infos.extend(info("LMC", mask));
-        // Tables have hundreds of entries, of which the first few are filled.
+        // Tables have hundreds of entries, the first few of which are filled.
         for place in 0..256 {
             let gid = files.text(&format!("{directory}/gids/{place}"));
             match gid.filter(|gid| !gid.ends_with("0000:0000:0000:0000")) {

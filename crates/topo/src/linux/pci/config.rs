@@ -1,4 +1,4 @@
-//! The configuration space of a PCI function, for what older kernels have no files for.
+//! Decodes the configuration space of a PCI function, for older kernels without files for its facts.
 
 use super::super::Files;
 use super::super::read::Reader;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 use core::ops::RangeInclusive;
 
-/// The part that all functions have. The kernel gives all of it to the administrator only, others get 64 bytes.
+/// The size of the part that all functions have. Only the administrator can read all of it, others 64 bytes.
 const LARGEST: usize = 256;
 
 const STATUS: usize = 0x06;
@@ -20,8 +20,8 @@ const CAPABILITIES: usize = 0x34;
 const EXPRESS: u8 = 0x10;
 const LINK_STATUS: usize = 0x12;
 
-/// The configuration space, read when first asked for: each word of it is a transaction on the bus, which in a virtual
-/// machine takes some microseconds.
+/// The configuration space, read on first use: each word is a transaction on the bus, which takes
+/// microseconds in a virtual machine.
 pub(super) struct Config<'a, F> {
     files: &'a Reader<'a, F>,
     path: &'a str,
@@ -37,7 +37,7 @@ impl<'a, F: Files> Config<'a, F> {
         }
     }
 
-    /// Bytes that are missing are all ones, as the bus gives them.
+    /// A byte of the space. Missing bytes are all ones, as on the bus.
     fn byte(&self, at: usize) -> u8 {
         let read = || self.files.bytes(self.path, LARGEST).unwrap_or_default();
         self.bytes
@@ -57,7 +57,7 @@ impl<'a, F: Files> Config<'a, F> {
         is_bridge.then(|| self.byte(SECONDARY_BUS)..=self.byte(SUBORDINATE_BUS))
     }
 
-    /// Generation and width of the PCI Express link that the function is at the end of.
+    /// The generation and width of the function's PCI Express link.
     pub(super) fn link(&self) -> Option<(u8, u8)> {
         let express = self.capability(EXPRESS)?;
         let (low, high) = (
@@ -68,12 +68,12 @@ impl<'a, F: Files> Config<'a, F> {
         Some(((status & 0xf) as u8, (status >> 4 & 0x3f) as u8))
     }
 
-    /// Where a capability begins.
+    /// The offset of a capability.
     fn capability(&self, wanted: u8) -> Option<usize> {
         if self.byte(STATUS) & HAS_CAPABILITIES == 0 {
             return None;
         }
-        // Each takes four bytes at least, so that a longer chain goes round in circles.
+        // Each capability takes at least four bytes, so a longer chain is a loop.
         let mut at = usize::from(self.byte(CAPABILITIES) & !3);
         for _ in 0..LARGEST / 4 {
             match self.byte(at) {
@@ -87,8 +87,8 @@ impl<'a, F: Files> Config<'a, F> {
     }
 }
 
-/// Transfers per second of each generation of PCI Express, from the first on, in units of 100 million; and how many of
-/// how many bits are payload.
+/// For each generation of PCI Express, from the first: transfers per second in units of 100 million, and the
+/// coding, as payload bits of total bits.
 const GENERATIONS: [(u64, u64, u64); 6] = [
     (25, 8, 10),
     (50, 8, 10),
@@ -98,7 +98,7 @@ const GENERATIONS: [(u64, u64, u64); 6] = [
     (640, 242, 256),
 ];
 
-/// Bytes per second over a link of this generation and width; 0 for an unknown one.
+/// The bandwidth of a link of this generation and width in bytes per second; 0 if unknown.
 pub(super) fn speed((generation, width): (u8, u8)) -> u64 {
     let place = usize::from(generation).checked_sub(1);
     let known = place.and_then(|place| GENERATIONS.get(place));
@@ -107,7 +107,7 @@ pub(super) fn speed((generation, width): (u8, u8)) -> u64 {
     })
 }
 
-/// The generation of a link with this speed, as the kernel writes it: `8.0 GT/s PCIe`, `2.5 GT/s`; 0 for others.
+/// The generation of a link from its speed in the kernel's words: `8.0 GT/s PCIe`, `2.5 GT/s`; 0 for others.
 pub(super) fn generation(text: &str) -> u8 {
     let number = text.split(' ').next().unwrap_or("");
     let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));

@@ -1,4 +1,4 @@
-//! Devices as JSON.
+//! The JSON of devices.
 
 use super::{InfoJson, Shown, infos};
 use crate::device::Device;

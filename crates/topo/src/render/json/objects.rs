@@ -1,4 +1,4 @@
-//! Objects as JSON.
+//! The JSON of objects.
 
 use super::{InfoJson, Shown, infos};
 use crate::cpuset::CpuSet;
@@ -9,7 +9,8 @@ use crate::object::Object;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// What recorded machines tell of an object, and no more, so that the two lists can be compared as they are.
+/// The facts of an object that recorded machines list too, and no more, so that tests can compare the lists
+/// directly.
 #[derive(Serialize)]
 pub(super) struct ObjectJson<'m> {
     #[serde(rename = "type")]
@@ -23,11 +24,11 @@ pub(super) struct ObjectJson<'m> {
     memory: Option<u64>,
 }
 
-/// What else is known of an object.
+/// All other facts of an object.
 #[derive(Serialize)]
 pub(super) struct DetailsJson<'m> {
     logical: u32,
-    /// Of a group, its level among those of groups.
+    /// The level of a group among the levels of groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +45,7 @@ pub(super) struct DetailsJson<'m> {
 
 #[derive(Serialize)]
 struct CacheJson {
-    /// Of a memory-side cache; other caches have it with the object.
+    /// The size of a memory-side cache; other caches have it in the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
     unified: bool,

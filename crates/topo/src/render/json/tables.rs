@@ -1,4 +1,4 @@
-//! Distances and kinds of cores as JSON.
+//! The JSON of distances and kinds of cores.
 
 use super::{InfoJson, Shown, infos};
 use crate::core_kind::CoreKind;

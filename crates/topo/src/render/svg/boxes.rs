@@ -1,4 +1,4 @@
-//! What a picture is made of when all is in its place: boxes with their texts and marks, and lines between them.
+//! The elements of a finished picture: boxes with text and marks, and lines between them.
 
 use super::palette::Look;
 use super::widths::Font;
@@ -15,7 +15,7 @@ pub(super) struct Size {
     pub(super) height: u32,
 }
 
-/// A rectangle of the picture: its left upper corner and its size.
+/// A rectangle of the picture: its upper left corner and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
     pub(super) x: u32,
@@ -40,7 +40,7 @@ pub(super) struct Line {
     pub(super) font: Font,
 }
 
-/// What is drawn on a box besides its frame and its text.
+/// Marks of overlays on a box, besides its frame and text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     /// Classes of overlays that fill it, side by side.
@@ -49,21 +49,21 @@ pub(super) struct Marks {
     pub(super) outlines: Vec<usize>,
     /// Classes of overlays that are small circles at its lower edge.
     pub(super) dots: Vec<usize>,
-    /// Whether it is hatched: what is there but not allowed.
+    /// Whether the box is hatched: the object is not allowed.
     pub(super) is_hatched: bool,
 }
 
-/// A box without what is inside it.
+/// The look of a box, without its contents.
 #[derive(Clone, Debug)]
 pub(super) struct Face {
     pub(super) look: Look,
     pub(super) lines: Vec<Line>,
-    /// What is shown when a pointer rests on it; none if empty.
+    /// The tooltip; none if empty.
     pub(super) tooltip: String,
     pub(super) marks: Marks,
-    /// A small sample of this look is drawn before the text, with the marks on the sample: an entry of the legend.
+    /// The look of a sample before the text, with the marks on it: for entries of the legend.
     pub(super) sample: Option<Look>,
-    /// Pixels below the text that circles take.
+    /// Pixels for dots below the text.
     pub(super) foot: u32,
 }
 
@@ -79,7 +79,7 @@ impl Face {
         }
     }
 
-    /// The lines' height with their distance from the edges; 0 without lines.
+    /// The height of the lines with their insets; 0 without lines.
     pub(super) fn head(&self) -> u32 {
         match self.lines.is_empty() {
             true => 0,
@@ -101,7 +101,7 @@ impl Face {
         self.sample.map_or(0, |_| 24)
     }
 
-    /// The room that its text needs.
+    /// The size that the text needs.
     pub(super) fn least(&self) -> Size {
         let width = |line: &Line| line.font.width(&line.text);
         let widest = self.lines.iter().map(width).max().unwrap_or(0);
@@ -112,7 +112,7 @@ impl Face {
     }
 }
 
-/// A text with its place: `y` is that of the baseline, `x` that of its left end or of its middle.
+/// A text with its position: `y` is the baseline, `x` the left end or the middle.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     pub(super) line: Line,
@@ -121,7 +121,7 @@ pub(super) struct Text {
     pub(super) is_centred: bool,
 }
 
-/// A box in its place.
+/// A box with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) area: Area,
@@ -129,18 +129,19 @@ pub(super) struct Shape {
     pub(super) texts: Vec<Text>,
 }
 
-/// The whole picture: boxes, each after what is around it, and lines from bridges to what is behind them.
+/// The whole picture: boxes, each after the one that contains it, and lines from bridges to the devices
+/// behind them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scene {
     pub(super) size: Size,
     pub(super) shapes: Vec<Shape>,
-    /// Each a way over points with horizontal and vertical parts only.
+    /// Polylines with horizontal and vertical segments only.
     pub(super) wires: Vec<Vec<(u32, u32)>>,
 }
 
 impl Shape {
-    /// Puts the lines of text in their places: in the middle of a box that holds nothing else, at the left above what
-    /// is inside otherwise.
+    /// Positions the lines of text: in the middle of a box without contents, otherwise at the left above the
+    /// contents.
     pub(super) fn new(face: Face, area: Area, is_empty: bool) -> Self {
         let is_centred = is_empty && face.look.is_framed() && face.look != Look::Legend;
         let spare = area.size.height - face.head() - face.foot;

@@ -1,5 +1,5 @@
-//! How much room boxes need: [`Cell`]s are made from what is inside to what is around it, and a grid of them chooses the
-//! number of its columns.
+//! Computes the room that boxes need: [`Cell`]s are sized from the inside out, and a grid of cells chooses
+//! its number of columns.
 
 use super::boxes::{Face, Size};
 use super::palette::Look;
@@ -7,21 +7,21 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Pixels between boxes side by side, and between a box and what is inside it.
+/// Pixels between neighbouring boxes, and between a box and its contents.
 pub(super) const GAP: u32 = 8;
 
-/// Pixels below a box's upper edge where a line from another box ends.
+/// Pixels below a box's upper edge at which a line to the box ends.
 pub(super) const WIRE: u32 = 17;
 
 /// The length of a bridge's edges.
 pub(super) const BRIDGE: u32 = 10;
 
-/// Something that takes room in a picture.
+/// An element that takes room in a picture.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) least: Size,
     pub(super) content: Content,
-    /// Whether it stays as wide as it needs where there is more room.
+    /// Whether it keeps its width if there is more room.
     pub(super) is_rigid: bool,
 }
 
@@ -73,17 +73,17 @@ impl Tracks {
     }
 }
 
-/// What a grid goes into: the number of its columns follows from it.
+/// The constraints by which a grid chooses its number of columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
-    /// Width over height that the whole shall have.
+    /// The wanted ratio of width to height of the whole.
     pub(super) aspect: f64,
-    /// What stands above it, in the same width.
+    /// The size of the boxes above the grid, in the same width.
     pub(super) above: Size,
 }
 
 impl Fit {
-    /// How far from the wanted aspect something of this size is: 1 is best.
+    /// How far the aspect of this size is from the wanted one: 1 is best.
     pub(super) fn misfit(self, size: Size) -> f64 {
         let width = size.width.max(self.above.width).max(1);
         let height = (size.height + self.above.height).max(1);
@@ -91,7 +91,7 @@ impl Fit {
         ratio.max(1.0 / ratio)
     }
 
-    /// The same with the room that it takes: 1 for a square of one pixel where a square is wanted.
+    /// The misfit weighted by the area: 1 for a square of one pixel if a square is wanted.
     pub(super) fn cost(self, size: Size) -> f64 {
         self.misfit(size) * f64::from(size.width) * f64::from(size.height)
     }
@@ -117,18 +117,18 @@ impl Cell {
         }
     }
 
-    /// One above the other, all as wide as the widest; none if there is nothing.
+    /// The cells one above the other, all as wide as the widest; `None` without cells.
     pub(super) fn column(cells: Vec<Self>) -> Option<Self> {
         Self::table(cells, 1)
     }
 
-    /// Side by side.
+    /// The cells side by side.
     pub(super) fn row(cells: Vec<Self>) -> Option<Self> {
         let columns = cells.len();
         Self::table(cells, columns)
     }
 
-    /// In as many columns as fit best; rows that are not full count against a number of columns.
+    /// The cells in the number of columns that fits best; incomplete rows count against a number.
     ///
     /// # Cost
     ///
@@ -149,8 +149,8 @@ impl Cell {
         Self::table(cells, best.1)
     }
 
-    /// One grid, or one above the other where there are a few runs of cells that differ in size, such as fast and slow
-    /// cores.
+    /// One grid, or several one above the other if there are a few runs of cells of different size, such as
+    /// fast and slow cores.
     pub(super) fn grids(cells: Vec<Self>, fit: Fit) -> Option<Self> {
         const MOST: usize = 3;
         let runs = cells.chunk_by(|a, b| a.least == b.least).count();
@@ -173,7 +173,7 @@ impl Cell {
         Self::column(grids)
     }
 
-    /// In the number of columns, 16 at most, whose size has the least cost.
+    /// The cells in the number of columns, at most 16, whose size has the least cost.
     pub(super) fn best(cells: Vec<Self>, cost: impl Fn(Size) -> f64) -> Option<Self> {
         let numbers = 1..=cells.len().min(16);
         let cost = |columns: usize| cost(Tracks::of(&cells, columns).size());
@@ -181,7 +181,7 @@ impl Cell {
         Self::table(cells, columns?)
     }
 
-    /// In this many columns.
+    /// The cells in this number of columns.
     pub(super) fn table(mut cells: Vec<Self>, columns: usize) -> Option<Self> {
         if cells.len() < 2 {
             return cells.pop();
@@ -194,7 +194,7 @@ impl Cell {
         })
     }
 
-    /// A bridge at the left, and lines to what is behind it, with texts on them.
+    /// A bridge at the left, and lines to the cells behind it, with texts on them.
     pub(super) fn bridge(face: Face, behind: Vec<(Option<Face>, Self)>) -> Self {
         let texts = behind.iter().flat_map(|(text, _)| text);
         let reach = texts.map(|text| text.least().width).max().unwrap_or(GAP);
@@ -222,25 +222,25 @@ impl Cell {
         }
     }
 
-    /// Whether it is a box with nothing but text in it.
+    /// Whether the cell is a box with only text in it.
     pub(super) fn is_empty(&self) -> bool {
         matches!(&self.content, Content::Panel { inner: None, .. })
     }
 
-    /// The same cell, which takes no more room than it needs.
+    /// The same cell, which keeps its width.
     pub(super) fn rigid(mut self) -> Self {
         self.is_rigid = true;
         self
     }
 
-    /// The same cell, asking for more room.
+    /// The same cell, at least this wide.
     pub(super) fn at_least(mut self, width: u32) -> Self {
         self.least.width = self.least.width.max(width);
         self
     }
 }
 
-/// Pixels between a frame and what is inside it.
+/// Pixels between a frame and its contents.
 pub(super) fn margin(look: Look) -> u32 {
     match look {
         Look::Plain => 0,

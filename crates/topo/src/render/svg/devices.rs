@@ -1,5 +1,5 @@
-//! Devices as boxes: PCI functions around what the system makes of them, bridges as small squares with lines to what is
-//! behind them, speeds of links on the lines.
+//! Draws devices: PCI functions around the system's devices, bridges as small squares with lines to the
+//! devices behind them, and link speeds on the lines.
 
 use super::boxes::{Face, line};
 use super::cells::Cell;
@@ -11,17 +11,17 @@ use crate::facts::devices::DeviceKind;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Pixels that a device's name takes at most.
+/// The most pixels of a device's name.
 const NAME: u32 = 190;
 
-/// A cell for each of the devices and all that is behind it. Bridges with nothing behind them are left out, as in lstopo.
+/// A cell for each device with all behind it. Bridges with nothing behind them are left out, as in lstopo.
 pub(super) fn cells<'m>(devices: impl Iterator<Item = Device<'m>>) -> Vec<Cell> {
     let runs = runs(devices.collect());
     runs.iter().map(|run| cell(run).rigid()).collect()
 }
 
-/// Devices that are shown as one box, each list not empty: PCI functions one after the other that are the same product
-/// and of which the system made nothing, such as virtual functions.
+/// Groups devices that are shown as one box, each list not empty: consecutive PCI functions of the same
+/// product without devices of the system, such as virtual functions.
 fn runs(devices: Vec<Device<'_>>) -> Vec<Vec<Device<'_>>> {
     let mut runs: Vec<Vec<Device<'_>>> = Vec::new();
     for device in devices.into_iter().filter(|device| is_shown(*device)) {
@@ -86,7 +86,7 @@ fn cell(run: &[Device<'_>]) -> Cell {
     Cell::panel(face, Cell::column(cells))
 }
 
-/// The speed of the link to a device, for the line to it.
+/// The label with the speed of the link to a device.
 fn speed(device: Device<'_>) -> Option<Face> {
     let pci = device.pci().filter(|pci| pci.link_speed > 0)?;
     let text = labels::speed(pci.link_speed);

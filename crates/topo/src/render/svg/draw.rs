@@ -1,4 +1,4 @@
-//! From boxes to SVG 1.1: no script, no font or style from outside.
+//! Writes a finished picture as SVG 1.1, without scripts and external fonts or styles.
 //!
 //! Source: W3C, Scalable Vector Graphics (SVG) 1.1, second edition.
 
@@ -12,12 +12,12 @@ use svg::node::element::{
     Text as TextElement, Title,
 };
 
-/// The number in an attribute.
+/// Half of a number, for an attribute.
 fn half(double: u32) -> f32 {
     double as f32 / 2.0
 }
 
-/// The picture as a document, with a name and a description for those who do not see it.
+/// The picture as a document, with a title and a description for screen readers.
 pub(super) fn document(scene: Scene, palette: Palette, title: &str, description: &str) -> String {
     let Size { width, height } = scene.size;
     let marks = || scene.shapes.iter().map(|shape| &shape.face.marks);
@@ -57,7 +57,7 @@ pub(super) fn document(scene: Scene, palette: Palette, title: &str, description:
     document.to_string() + "\n"
 }
 
-/// The pattern of what is not allowed.
+/// The hatch pattern of objects that are not allowed.
 fn hatch() -> Pattern {
     let line = Path::new()
         .set("d", "M-1,1l2,-2M0,6l6,-6M5,7l2,-2")
@@ -104,7 +104,7 @@ fn group(shape: &Shape) -> Group {
         .fold(group, |group, text| group.add(element(text)))
 }
 
-/// Where the sample of a legend's entry is.
+/// The position of a legend entry's sample.
 fn sample(area: Area) -> Area {
     let size = Size {
         width: 18,
@@ -121,7 +121,7 @@ fn sample(area: Area) -> Area {
 fn draw_marks(mut group: Group, area: Area, marks: &Marks) -> Group {
     let stripes = marks.fills.len() as u32;
     for (place, class) in (0..).zip(&marks.fills) {
-        // Within the frame, of which half a pixel lies on either side of the edge.
+        // Inside the frame, half a pixel of which is on either side of the edge.
         let inner = area.size.width - 1;
         let (left, right) = (inner * place / stripes, inner * (place + 1) / stripes);
         let stripe = Rectangle::new()

@@ -1,4 +1,4 @@
-//! The words on boxes: names with numbers, sizes, and the full facts for a pointer that rests on one.
+//! The texts on boxes: names with numbers, sizes, and all facts for tooltips.
 
 use super::Numbers;
 use crate::device::Device;
@@ -30,7 +30,7 @@ pub(super) fn bytes(size: u64) -> String {
     }
 }
 
-/// Bytes per second in decimal units, as links are sold.
+/// Bytes per second in decimal units, as for links.
 pub(super) fn speed(bytes_per_second: u64) -> String {
     let tenths = bytes_per_second / 100_000_000;
     match tenths {
@@ -40,12 +40,12 @@ pub(super) fn speed(bytes_per_second: u64) -> String {
     }
 }
 
-/// What a line of a picture can hold of a text from outside.
+/// A text from the source, made safe for one line.
 pub(super) fn clean(text: &str) -> String {
     Printable(text).to_string()
 }
 
-/// The name of its kind in a picture: `L1d` of a cache for data alone, a group's subtype.
+/// The name of an object's kind in a picture: `L1d` for a data cache, a group's subtype.
 pub(super) fn kind(object: Object<'_>) -> String {
     let kind = object.kind();
     match (object.cache(), kind.cache_level()) {
@@ -59,7 +59,7 @@ pub(super) fn kind(object: Object<'_>) -> String {
     }
 }
 
-/// Which numbers of an object are shown, each alone. What has no number of the operating system always shows the
+/// The numbers of an object that are shown, as texts. Objects without the operating system's number show the
 /// logical one; caches show only one number.
 pub(super) fn numbers(object: Object<'_>, numbers: Numbers) -> Vec<String> {
     let logical = format!("L#{}", object.logical());
@@ -80,7 +80,7 @@ pub(super) fn name(object: Object<'_>, which: Numbers) -> String {
     words.join(" ")
 }
 
-/// The size of a cache, of a node's memory with the kind of memory, or of all memory of the machine, if any is known.
+/// The size of a cache, of a node's memory with its subtype, or of the machine's whole memory, if known.
 pub(super) fn size(object: Object<'_>) -> Option<String> {
     let size = match object.kind() {
         Kind::Machine => object.total_memory(),
@@ -95,7 +95,7 @@ pub(super) fn size(object: Object<'_>) -> Option<String> {
     }
 }
 
-/// All that is known of an object, a line for each fact.
+/// All facts of an object, a line for each.
 pub(super) fn facts(object: Object<'_>) -> String {
     let mut lines = Vec::from([object.to_string()]);
     match object.cpus().len() {
@@ -125,7 +125,7 @@ pub(super) fn facts(object: Object<'_>) -> String {
     finish(lines, object.infos())
 }
 
-/// Whether this process may use the PU, or the memory of the NUMA node; true of all else.
+/// Whether this process may use the PU, or the memory of the NUMA node; true for other objects.
 pub(super) fn is_allowed(object: Object<'_>) -> bool {
     let machine: &Machine = object.machine;
     let allowed = match object.kind() {
@@ -151,7 +151,7 @@ pub(super) fn cache(cache: Cache) -> String {
     words.join(", ")
 }
 
-/// Kind and name, or address and class; without a domain that is 0.
+/// The kind and name of a device, or its address and class, without domain 0.
 pub(super) fn device(device: Device<'_>) -> String {
     let text = clean(&device.to_string());
     match (device.kind(), device.subtype(), device.pci()) {
@@ -163,7 +163,7 @@ pub(super) fn device(device: Device<'_>) -> String {
     }
 }
 
-/// All that is known of a device, a line for each fact.
+/// All facts of a device, a line for each.
 pub(super) fn device_facts(device: Device<'_>) -> String {
     let mut lines = Vec::from([device.to_string()]);
     lines.extend(device.subtype().map(|subtype| format!("subtype {subtype}")));
@@ -188,7 +188,7 @@ pub(super) fn device_facts(device: Device<'_>) -> String {
     finish(lines, device.infos())
 }
 
-/// The lines and the further facts, as a tooltip.
+/// The lines and the infos, as a tooltip.
 fn finish(mut lines: Vec<String>, infos: &[Info]) -> String {
     lines.extend(
         infos

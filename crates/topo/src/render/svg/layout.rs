@@ -1,9 +1,9 @@
-//! From a machine to boxes: which there are, what stands in each, and what is beside or inside what.
+//! Arranges a machine into boxes: chooses the boxes, their texts, and their positions relative to each other.
 //!
-//! Packages, dies, groups and cores are frames around what is inside them. Caches are bars above the cores they serve,
-//! an instruction cache beside the data cache of its level. NUMA nodes, with the memory-side caches in front of them,
-//! stand above what they are attached to; devices at the right of it or below, whichever is nearer to the wanted
-//! aspect.
+//! Packages, dies, groups and cores are frames around their contents. Caches are bars above the cores they
+//! serve, an instruction cache beside the data cache of its level. NUMA nodes, with the memory-side caches in
+//! front of them, are above the object that they are attached to; devices at its right or below, whichever is
+//! nearer to the wanted aspect.
 
 use super::boxes::{Face, Scene, Size, line};
 use super::cells::{Cell, Fit, GAP};
@@ -18,8 +18,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What boxes inside the machine aim at, as parts of the aspect that the whole shall have. Narrow boxes may make a better
-/// whole than those that fit best each for itself.
+/// The aspects that boxes inside the machine try, relative to that of the whole: narrow boxes may make a
+/// better whole than boxes that each fit best.
 const INNER: [f64; 5] = [1.0, 0.7, 1.4, 0.4, 2.5];
 
 /// The whole picture of a machine.
@@ -50,12 +50,13 @@ pub(super) fn scene(machine: &Machine, options: &SvgOptions) -> Scene {
     Cell::column(cells).map_or_else(Scene::default, Cell::scene)
 }
 
-/// What is the same for all objects of a picture.
+/// The data that all objects of a picture share.
 struct Layout<'a> {
     options: &'a SvgOptions,
     overlaid: &'a Overlaid<'a>,
     fit: Fit,
-    /// The width of the widest name of each kind: all of a kind have room for it, so that what is alike looks alike.
+    /// The width of the widest name of each kind: all objects of a kind have this room, so that they look
+    /// alike.
     widest: [u32; Kind::COUNT],
 }
 
@@ -102,7 +103,7 @@ impl<'a> Layout<'a> {
         cell.at_least(self.widest[kind as usize])
     }
 
-    /// An object alone, without what is inside it.
+    /// The box of an object, without its contents.
     fn leaf(&self, object: Object<'_>) -> Cell {
         Cell::panel(self.face(object), None).at_least(self.widest[object.kind() as usize])
     }
@@ -145,7 +146,7 @@ impl<'a> Layout<'a> {
         face
     }
 
-    /// A bar, or two side by side, and what uses the cache below.
+    /// A cache as a bar, or two side by side, above its users.
     fn cache(&self, cache: Object<'_>) -> Cell {
         let beside = beside(cache);
         let mut cells: Vec<Cell> = self.memory(cache).into_iter().collect();
@@ -187,7 +188,7 @@ impl<'a> Layout<'a> {
         Cell::grid(nodes, self.fit)
     }
 
-    /// What is inside an object, and the devices near it, at the right or below.
+    /// The contents of an object, and the devices near it, at the right or below.
     fn inside(&self, object: Object<'_>, above: Size) -> Option<Cell> {
         let fit = self.above(above);
         let children = object.children().map(|child| self.object(child)).collect();
@@ -225,7 +226,7 @@ impl<'a> Layout<'a> {
         devices::cells(roots.filter(|_| self.options.devices))
     }
 
-    /// Processors that are switched off: they are at no place in the tree.
+    /// The offline processors, which are not in the tree.
     fn offline(&self, machine: &Machine, above: Size) -> Option<Cell> {
         let pu = |cpu: usize| {
             let lines = Vec::from([line(Font::Leaf, format!("PU P#{cpu}"))]);
@@ -244,13 +245,13 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// A box with nothing but lines in it.
+/// A box with only lines of text in it.
 fn bar(kind: Kind, lines: impl IntoIterator<Item = String>) -> Face {
     let lines = lines.into_iter().map(|text| line(Font::Leaf, text));
     Face::new(Look::of(kind), lines.collect())
 }
 
-/// The size of cells one above the other, with the gap below the last.
+/// The size of cells one above the other, with a gap below the last.
 fn stacked<'c>(cells: impl IntoIterator<Item = &'c Cell>) -> Size {
     cells
         .into_iter()
@@ -261,7 +262,7 @@ fn stacked<'c>(cells: impl IntoIterator<Item = &'c Cell>) -> Size {
         })
 }
 
-/// The instruction cache that stands beside a cache: the only object inside it, of its level.
+/// The instruction cache beside a cache: its only child, of the same level.
 fn beside(cache: Object<'_>) -> Option<Object<'_>> {
     let mut children = cache.children();
     let only = children.next().filter(|_| children.next().is_none())?;
@@ -272,13 +273,13 @@ fn beside(cache: Object<'_>) -> Option<Object<'_>> {
     is_beside.then_some(only)
 }
 
-/// Whether an object is one of two caches that stand side by side.
+/// Whether the object is one of two caches side by side.
 fn is_in_pair(object: Object<'_>) -> bool {
     let outer = object.parent().and_then(beside);
     outer == Some(object) || object.kind().is_cache() && beside(object).is_some()
 }
 
-/// Whether a core is of another kind than the first kind of a machine that has several.
+/// Whether a core is of another kind than the machine's first kind.
 fn is_of_other_kind(core: Object<'_>) -> bool {
     match core.machine.core_kinds() {
         [] | [_] => false,

@@ -1,4 +1,5 @@
-//! What stands above and below the machine: the caller's lines, where the machine is from, and what the colours mean.
+//! The title above the machine and the legend below: the caller's lines, the machine's source, the meaning of
+//! colours.
 
 use super::boxes::{Face, Marks, line};
 use super::cells::{Cell, GAP};
@@ -11,13 +12,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The most overlays that a legend names; of the others it gives the number.
+/// The most overlays that a legend names; of the rest it gives the number.
 const MOST: usize = 256;
 
-/// Pixels that a line takes at most.
+/// The most pixels of a line.
 const LINE: u32 = 420;
 
-/// The caller's lines.
+/// The caller's lines above the picture.
 pub(super) fn title(options: &SvgOptions) -> Vec<Cell> {
     let cut = |text: &String| line(Font::Title, Font::Title.cut(&labels::clean(text), 2 * LINE));
     match options.title.is_empty() {
@@ -29,7 +30,7 @@ pub(super) fn title(options: &SvgOptions) -> Vec<Cell> {
     }
 }
 
-/// A frame with what explains the picture above it, which is `width` wide.
+/// A frame that explains the picture above it, which is `width` wide.
 pub(super) fn legend(machine: &Machine, options: &SvgOptions, width: u32) -> Option<Cell> {
     if !options.legend {
         return None;
@@ -48,7 +49,7 @@ pub(super) fn legend(machine: &Machine, options: &SvgOptions, width: u32) -> Opt
     if more > 0 {
         cells.push(entry(format!("and {more} more"), None));
     }
-    // As many columns as there is room for.
+    // The most columns that fit.
     let widest = cells
         .iter()
         .map(|cell| cell.least.width + GAP)
@@ -76,7 +77,7 @@ fn entry(text: String, sample: Option<(Look, Marks)>) -> Cell {
     Cell::panel(face, None)
 }
 
-/// Host, source, numbers.
+/// The host, the source and the meaning of numbers.
 fn facts(machine: &Machine, options: &SvgOptions) -> Vec<String> {
     let mut facts = Vec::new();
     let infos = machine.root().infos();
@@ -93,7 +94,7 @@ fn facts(machine: &Machine, options: &SvgOptions) -> Vec<String> {
     facts
 }
 
-/// How many of each there are: `2 packages, 8 cores, 16 PUs`.
+/// The number of objects of each kind: `2 packages, 8 cores, 16 PUs`.
 pub(super) fn census(machine: &Machine) -> String {
     let kinds = [
         (Kind::Package, "package"),
@@ -113,7 +114,7 @@ pub(super) fn census(machine: &Machine) -> String {
         .join(", ")
 }
 
-/// What looks are there that need a word.
+/// Entries for the looks in this picture that need an explanation.
 fn samples(machine: &Machine) -> Vec<Cell> {
     let hatched = Marks {
         is_hatched: true,

@@ -1,4 +1,4 @@
-//! What is drawn over the processors: where ranks, domains and threads are.
+//! [`Overlay`]: sets drawn over the processors of a picture: ranks, domains, threads.
 
 use super::boxes::Marks;
 use super::widths::Font;
@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 /// A set of processors that is shown in a picture and named in its legend: a rank, a domain, a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlay {
-    /// What the legend calls it, and for [`Style::Fill`] its PUs too.
+    /// The name in the legend, for [`Style::Fill`] also on the PUs.
     pub label: String,
-    /// Its processors; those that the machine has not are left out of the picture, not of the legend.
+    /// The processors; those that the machine does not have are only in the legend.
     pub cpus: CpuSet,
-    /// Which colour: overlays of one class look alike. Eight colours are used in turn.
+    /// The class, which chooses the colour: overlays of one class look alike. Eight colours repeat.
     pub class: usize,
-    /// How it is drawn.
+    /// How the overlay is drawn.
     pub style: Style,
 }
 
@@ -32,7 +32,7 @@ impl Overlay {
         }
     }
 
-    /// The same, drawn otherwise.
+    /// The same overlay, drawn in this style.
     #[must_use]
     pub fn with_style(mut self, style: Style) -> Self {
         self.style = style;
@@ -44,7 +44,7 @@ impl Overlay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Style {
-    /// The PU has its colour and its label; several share the PU in stripes.
+    /// The PU has its colour and label; several overlays of a PU are stripes.
     Fill,
     /// A frame in its colour.
     Outline,
@@ -52,13 +52,13 @@ pub enum Style {
     Mark,
 }
 
-/// The most stripes, frames and circles on one PU; the tooltip names all.
+/// The most stripes, frames and circles on one PU; the tooltip names all overlays.
 const MOST: [usize; 3] = [8, 2, 4];
 
-/// Pixels that a label on a PU takes at most.
+/// The most pixels of a label on a PU.
 const LABEL: u32 = 64;
 
-/// Pixels below a PU's text for circles.
+/// Pixels for circles below a PU's text.
 const FOOT: u32 = 9;
 
 /// The overlays, by processor.
@@ -87,7 +87,7 @@ impl<'a> Overlaid<'a> {
         self.overlays.iter().any(|overlay| overlay.style == style)
     }
 
-    /// What is drawn on a processor.
+    /// The marks of a processor.
     pub(super) fn marks(&self, cpu: usize) -> Marks {
         let classes = |style, most| {
             let of_style = self.on(cpu).filter(move |overlay| overlay.style == style);
@@ -101,8 +101,8 @@ impl<'a> Overlaid<'a> {
         }
     }
 
-    /// The line with the labels of what fills a processor: the first in full, of the others their number. Every PU has
-    /// the line if one of them has, so that all are of one size.
+    /// The line with the labels of the fills of a processor: the first in full, then the number of others. If
+    /// one PU has this line, every PU has it, so that all have the same size.
     pub(super) fn label(&self, cpu: usize) -> Option<String> {
         let mut fills = self.on(cpu).filter(|overlay| overlay.style == Style::Fill);
         let first = fills
@@ -119,12 +119,12 @@ impl<'a> Overlaid<'a> {
         self.has(Style::Fill).then(|| label.unwrap_or_default())
     }
 
-    /// Pixels below the text of every PU.
+    /// The pixels below the text of every PU.
     pub(super) fn foot(&self) -> u32 {
         if self.has(Style::Mark) { FOOT } else { 0 }
     }
 
-    /// The labels of all overlays on a processor, a line each.
+    /// The labels of all overlays of a processor, a line for each.
     pub(super) fn facts(&self, cpu: usize) -> String {
         self.on(cpu)
             .map(|overlay| format!("\n{}", super::labels::clean(&overlay.label)))
@@ -133,7 +133,7 @@ impl<'a> Overlaid<'a> {
 }
 
 impl Overlay {
-    /// How a sample of it looks.
+    /// The marks of the overlay's sample in the legend.
     pub(super) fn sample(&self) -> Marks {
         let mut marks = Marks::default();
         match self.style {

@@ -1,4 +1,4 @@
-//! What each kind of box looks like.
+//! The colours and style classes of all boxes of a picture.
 
 use super::widths::{FAMILY, Font};
 use crate::kind::Kind;
@@ -10,16 +10,16 @@ use core::fmt::Write;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Palette {
-    /// Those that users of lstopo know: green packages, pink memory, grey cores, white caches and PUs.
+    /// The colours of lstopo: green packages, pink memory, grey cores, white caches and PUs.
     #[default]
     Lstopo,
-    /// Blue packages, orange memory; overlays in eight colours that people with any colour vision tell apart.
+    /// Blue packages, orange memory; overlays in eight colours that are distinct in any colour vision.
     ///
     /// Source: Okabe and Ito, "Color Universal Design", 2008; fills are lighter than theirs, for black text on them.
     ColourBlind,
 }
 
-/// What a box is, as far as its colours go.
+/// The look of a box: which colours and frame it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// The caller's lines, and groups of boxes that need no frame.
@@ -32,13 +32,13 @@ pub(super) enum Look {
     /// A memory-side cache.
     SideCache,
     Cache,
-    /// What is behind one of several caches.
+    /// The scope of one of several caches.
     Scope,
     Core,
-    /// A core of the second kind and further ones, on a machine whose cores are not alike.
+    /// A core of the second or a further kind, on a hybrid machine.
     OtherCore,
     Pu,
-    /// A processor that is switched off.
+    /// An offline processor.
     Offline,
     Bridge,
     Pci,
@@ -86,7 +86,7 @@ impl Look {
         }
     }
 
-    /// The class of its elements.
+    /// The style class of its elements.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -111,12 +111,12 @@ impl Look {
         }
     }
 
-    /// Whether it has a frame of its own.
+    /// Whether the look has a frame.
     pub(super) fn is_framed(self) -> bool {
         !matches!(self, Self::Plain | Self::Speed | Self::Entry)
     }
 
-    /// Fill and frame.
+    /// The colours of fill and frame.
     pub(super) fn colours(self, palette: Palette) -> (&'static str, &'static str) {
         let lstopo = palette == Palette::Lstopo;
         let of_two = |one, two| if lstopo { one } else { two };
@@ -145,11 +145,11 @@ impl Look {
 /// The colour of all texts.
 pub(super) const INK: &str = "#111111";
 
-/// How many classes of overlays have colours of their own; further ones begin anew.
+/// The number of colours of overlay classes; further classes repeat them.
 pub(super) const CLASSES: usize = 8;
 
 impl Palette {
-    /// Of one class of overlays: for fills, and for outlines and marks.
+    /// The colours of an overlay class: for fills, and for outlines and marks.
     pub(super) fn overlay(self, class: usize) -> (&'static str, &'static str) {
         const LSTOPO: [(&str, &str); CLASSES] = [
             ("#8ecae6", "#14658a"),
@@ -178,7 +178,7 @@ impl Palette {
         colours[class % CLASSES]
     }
 
-    /// The class of a picture in these colours.
+    /// The style class of a picture with this palette.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Lstopo => "topo-lstopo",

@@ -1,7 +1,7 @@
-//! Where boxes are: from what is around them to what is inside.
+//! Computes the positions of boxes from the outside in.
 //!
-//! A box that gets more room than it needs spreads what is inside over the width. Frames in a row are of one height; boxes
-//! with nothing but text in them stay as high as they need.
+//! A box with more room than it needs spreads its contents over the width. Frames in a row have the same
+//! height; boxes with only text keep their height.
 
 use super::boxes::{Area, Face, Scene, Shape, Size};
 use super::cells::{BRIDGE, Cell, Content, GAP, Tracks, WIRE, margin};
@@ -79,7 +79,8 @@ fn grid(cells: Vec<Cell>, tracks: &Tracks, area: Area, scene: &mut Scene) {
     }
 }
 
-/// A square at the left; a line from it to a vertical one, and from that to all that is behind, with the texts on it.
+/// A square at the left; a line from it to a vertical line, and from that to each cell behind, with the texts
+/// on them.
 fn bridge(
     face: Face,
     reach: u32,

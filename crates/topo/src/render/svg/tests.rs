@@ -1,4 +1,4 @@
-//! Laws of every picture: what is where, whatever the machine.
+//! Properties of every picture: boxes do not overlap and contain their texts, whatever the machine.
 
 mod devices;
 
@@ -30,7 +30,7 @@ fn are_apart(a: Area, b: Area) -> bool {
     a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y
 }
 
-/// The room of a text, by the table of widths: letters reach from their height above the baseline to a quarter of it
+/// The room of a text, by the table of widths: from a letter's height above the baseline to a quarter of it
 /// below.
 fn room(text: &Text) -> Area {
     let (width, height) = (text.line.font.width(&text.line.text), text.line.font.size());
@@ -49,7 +49,7 @@ fn room(text: &Text) -> Area {
     }
 }
 
-/// What is wrong with a picture.
+/// The faults of a picture, in words.
 fn faults(scene: &Scene) -> Vec<String> {
     let mut faults = Vec::new();
     let page = Area {
@@ -113,8 +113,8 @@ fn shapes<'s>(scene: &'s Scene, name: &str) -> Vec<&'s Shape> {
     scene.shapes.iter().filter(is_named).collect()
 }
 
-/// Every object has one box, inside the boxes of what is around it; caches are no frames, but bars above what is inside
-/// them.
+/// Checks that every object has one box, inside the boxes of its ancestors; caches are not frames, but bars
+/// above their contents.
 fn check(machine: &Machine, options: &SvgOptions) {
     let scene = layout::scene(machine, options);
     assert_eq!(faults(&scene), [""; 0]);

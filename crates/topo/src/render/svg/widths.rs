@@ -1,11 +1,11 @@
-//! How wide a text is, by a table: a picture is made where no font is at hand.
+//! A table of character widths, because a picture is made without access to fonts.
 //!
-//! Each width is the larger one of Liberation Sans (as wide as Arial and Helvetica) and DejaVu Sans, as the tables of
-//! advance widths in those fonts give it. So a text stays in its box with any of the fonts that [`FAMILY`] names.
+//! Each width is the larger one of Liberation Sans (as wide as Arial and Helvetica) and DejaVu Sans, from the
+//! fonts' tables of advance widths. So a text stays in its box with any font of [`FAMILY`].
 
 use alloc::string::String;
 
-/// The fonts of all texts, those before the last covered by the table.
+/// The fonts of all texts; the table covers all but the last.
 pub(super) const FAMILY: &str = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif";
 
 /// Thousandths of the font's size, from U+0020 to U+007E.
@@ -17,7 +17,7 @@ const WIDTHS: [u16; 95] = [
     278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
-/// Of every other character: few of any script are wider.
+/// The width of all other characters: few of any script are wider.
 const OTHER: u16 = 1000;
 
 /// The fonts' sizes and weights in a picture.
@@ -25,9 +25,9 @@ const OTHER: u16 = 1000;
 pub(super) enum Font {
     /// The caller's lines above the picture.
     Title,
-    /// Names of what has other things inside.
+    /// Names of boxes with contents.
     Head,
-    /// Names of what has nothing inside, and the legend.
+    /// Names of boxes without contents, and the legend.
     Leaf,
     /// Speeds on lines.
     Small,
@@ -36,7 +36,7 @@ pub(super) enum Font {
 impl Font {
     pub(super) const ALL: [Self; 4] = [Self::Title, Self::Head, Self::Leaf, Self::Small];
 
-    /// In pixels.
+    /// The size in pixels.
     pub(super) fn size(self) -> u32 {
         match self {
             Self::Title => 16,
@@ -46,17 +46,17 @@ impl Font {
         }
     }
 
-    /// From one baseline to the next.
+    /// The distance of baselines in pixels.
     pub(super) fn line(self) -> u32 {
         self.size() * 13 / 10
     }
 
-    /// Bold letters are up to 1.27 times as wide as others in the fonts of the table.
+    /// Whether the font is bold: up to 1.27 times as wide as others in the fonts of the table.
     pub(super) fn is_bold(self) -> bool {
         self == Self::Title
     }
 
-    /// Pixels that `text` takes at most.
+    /// The most pixels that `text` takes.
     pub(super) fn width(self, text: &str) -> u32 {
         let one = |letter: char| {
             let place = (letter as usize).wrapping_sub(' ' as usize);
@@ -66,7 +66,7 @@ impl Font {
         plain.div_ceil(if self.is_bold() { 750 } else { 1000 })
     }
 
-    /// `text`, or as much of its begin as fits into `room` pixels with dots behind it.
+    /// `text`, or as much of its start as fits into `room` pixels, followed by dots.
     pub(super) fn cut(self, text: &str, room: u32) -> String {
         if self.width(text) <= room {
             return text.into();

@@ -1,4 +1,4 @@
-//! Lines of devices.
+//! Prints the lines of devices.
 
 use super::{Writer, new_line};
 use crate::device::Device;
@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use core::fmt::{self, Formatter};
 use oxmpi_text::Printable;
 
-/// Where PCI functions that are equal but for their addresses follow each other: virtual functions mostly.
+/// Runs of consecutive PCI functions that differ only in their addresses, mostly virtual functions.
 pub(super) struct Runs {
-    /// For each device, how many lie in the run that it begins: 1 if it is alone, 0 inside a run.
+    /// For each device, the length of the run that it begins: 1 if it is alone, 0 inside a run.
     lengths: Vec<usize>,
-    /// Whether any function is in a PCI domain other than 0, so that addresses are told with their domains.
+    /// Whether a function is in a PCI domain other than 0, so that addresses are printed with their domains.
     several_domains: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'m> Writer<'m> {
             .try_for_each(|child| self.device(f, child, indent + 1))
     }
 
-    /// Kind, what it is more closely, then address and class of a function or the system's name.
+    /// The kind and subtype, then the address and class of a function, or the system's name.
     fn device_label(
         &self,
         f: &mut Formatter<'_>,
@@ -105,13 +105,13 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// The last function of a run that begins here.
+    /// The last function of a run that begins at `first`.
     fn last(&self, first: Device<'m>, length: usize) -> Option<Pci> {
         let rest = self.text.machine.devices().skip(first.id().0 as usize);
         rest.filter(is_function).nth(length - 1)?.pci()
     }
 
-    /// One address, or the first with what differs in the last.
+    /// One address, or the first with the parts that differ in the last.
     fn address(&self, f: &mut Formatter<'_>, first: Pci, last: Option<Pci>) -> fmt::Result {
         let (from, to) = (first.address, last.unwrap_or(first).address);
         if self.runs.several_domains {

@@ -1,4 +1,4 @@
-//! What one object's line says.
+//! Prints the label of one object: its kind, number and attributes.
 
 use super::Numbers;
 use crate::kind::Kind;
@@ -23,7 +23,7 @@ impl<'m> Label<'m> {
         }
     }
 
-    /// The kind in short: `L1d` for a cache that holds data alone, and groups with the number of their level.
+    /// The short kind: `L1d` for a data cache, groups with the number of their level.
     fn name(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let kind = self.object.kind();
         match (self.object.cache(), kind.cache_level(), self.group) {
@@ -39,7 +39,7 @@ impl<'m> Label<'m> {
         }
     }
 
-    /// The number behind the name.
+    /// The number after the name.
     fn number(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let logical = self
             .group
@@ -52,7 +52,7 @@ impl<'m> Label<'m> {
         }
     }
 
-    /// What stands in parentheses: the system's number beside the logical one, and the size.
+    /// The attributes in parentheses: the system's number beside the logical one, and the size.
     fn attributes(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let object = self.object;
         let is_numbered =
@@ -88,7 +88,8 @@ impl fmt::Display for Label<'_> {
     }
 }
 
-/// Bytes in lstopo's units: rounded to the largest power of 1,024 of which there are ten or more, kilobytes at least.
+/// Bytes in lstopo's units: rounded to the largest power of 1,024 of which there are at least ten, but at
+/// least kilobytes.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {

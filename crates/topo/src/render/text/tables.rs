@@ -1,4 +1,4 @@
-//! Matrices of distances and kinds of cores, as lstopo's `--distances` and `--cpukinds` print them.
+//! Prints matrices of distances and kinds of cores, as lstopo's `--distances` and `--cpukinds` do.
 
 use super::Numbers;
 use crate::core_kind::CoreKind;
@@ -27,7 +27,8 @@ pub struct CoreKindsText<'m> {
 }
 
 impl Machine {
-    /// All [matrices of distances](Self::distances), each under a line that says what it is; nothing if there is none.
+    /// All [matrices of distances](Self::distances), each under a line that describes it; empty if there are
+    /// none.
     /// [`Numbers::Both`] is the same as [`Numbers::Logical`] here.
     pub fn distances_text(&self, numbers: Numbers) -> DistancesText<'_> {
         DistancesText {
@@ -36,9 +37,9 @@ impl Machine {
         }
     }
 
-    /// The [kinds of cores](Self::core_kinds), from the weakest to the strongest, each with a line for everything that is
-    /// known of it; nothing if the source does not tell them apart. The efficiency, lstopo's word, is the place in this
-    /// order, by rank, capacity and frequencies, and -1 if these do not tell which is stronger.
+    /// The [kinds of cores](Self::core_kinds), from the weakest to the strongest, with a line for each fact;
+    /// empty if the source does not report kinds. The efficiency, lstopo's word, is the index in this order,
+    /// by rank, capacity and frequencies, and -1 if these do not decide which is stronger.
     pub fn core_kinds_text(&self) -> CoreKindsText<'_> {
         CoreKindsText { machine: self }
     }
@@ -115,7 +116,7 @@ impl DistancesText<'_> {
         }
     }
 
-    /// The place of its level from the root; hwloc has negative ones for what is on no level.
+    /// The depth of the end's level; hwloc has negative depths for objects on no level.
     fn depth(&self, end: End) -> isize {
         match end {
             End::Object(id) => {
@@ -132,7 +133,7 @@ impl DistancesText<'_> {
         }
     }
 
-    /// What stands over a column and before a row.
+    /// The label of an end's column and row.
     fn head(&self, end: End, is_mixed: bool, groups: &Groups) -> String {
         match end {
             End::Object(id) => {

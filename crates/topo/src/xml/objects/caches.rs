@@ -1,4 +1,4 @@
-//! What attributes and infos say of caches.
+//! Reads and writes the attributes and infos of caches.
 
 use crate::facts::{Cache, Info};
 use crate::kind::Kind;
@@ -8,10 +8,10 @@ use crate::xml::print::Printer;
 use alloc::vec::Vec;
 use oxmpi_text::Error;
 
-/// The info that says in version 2 whether a cache is inclusive; version 3 has an attribute for it.
+/// The info that says whether a cache is inclusive in version 2; version 3 has an attribute for it.
 const INCLUSIVE: &str = "Inclusive";
 
-/// A cache of this kind, or the memory-side cache of a NUMA node.
+/// Reads a cache of this kind, or the memory-side cache of a NUMA node.
 pub(super) fn read(element: Element<'_>, kind: Kind) -> Result<Cache, Error> {
     let size = element.number("cache_size", "bytes as a number")?;
     let line = element.number("cache_linesize", "bytes as a number")?;
@@ -21,7 +21,7 @@ pub(super) fn read(element: Element<'_>, kind: Kind) -> Result<Cache, Error> {
         ..Cache::default()
     };
     cache.ways = match element.get("cache_associativity") {
-        // Of a fully associative cache each line is a way.
+        // In a fully associative cache, each line is a way.
         Some(ways) if ways.text == "-1" => cache
             .line
             .and_then(|line| u32::try_from(cache.size / u64::from(line)).ok()),
@@ -56,7 +56,7 @@ pub(super) fn read(element: Element<'_>, kind: Kind) -> Result<Cache, Error> {
     Ok(cache)
 }
 
-/// Adds an info of an object, or what it says of its cache.
+/// Adds an info to an object, or to its cache's fields.
 pub(super) fn add_info(cache: Option<&mut Cache>, infos: &mut Vec<Info>, info: Info) {
     match (cache, truth(&info.value)) {
         (Some(cache), inclusive @ Some(_))

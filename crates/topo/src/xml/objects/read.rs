@@ -1,4 +1,4 @@
-//! Reading objects.
+//! Reads `object` elements into a tree.
 
 use super::caches;
 use crate::cpuset::CpuSet;
@@ -16,7 +16,7 @@ const CPU_LIMIT: &str = "numbers of processors up to 8191";
 const NUMA_LIMIT: &str = "numbers of NUMA nodes up to 1023";
 
 impl Reader {
-    /// The machine: the outermost object.
+    /// Reads the machine, the outermost object.
     pub(in crate::xml) fn machine(&mut self, element: Element<'_>) -> Result<Tree, Error> {
         let kind = element.need("type", "an object with the type Machine")?;
         if kind.text != Kind::Machine.name() {
@@ -88,7 +88,7 @@ impl Reader {
         }
         let kind = Kind::all().find(|kind| kind.name() == name.text);
         let kind = match kind {
-            // As hwloc 2.0 wrote it.
+            // hwloc 2.0 wrote dies like this.
             Some(Kind::Group) if element.text("subtype").as_deref() == Some("Die") => Kind::Die,
             Some(kind) if kind > Kind::Machine => kind,
             _ => {
@@ -102,7 +102,7 @@ impl Reader {
         }
         let child = self.object(element, kind, depth)?;
         if !child.facts.cpus.is_subset(&tree.facts.cpus) {
-            return Err(cpuset_error(element, "processors of the object around it"));
+            return Err(cpuset_error(element, "processors of its parent object"));
         }
         if inside.intersects(&child.facts.cpus) {
             return Err(cpuset_error(
@@ -162,7 +162,7 @@ impl Reader {
         }
         self.nodes.insert(node);
         if !facts.cpus.is_subset(&tree.facts.cpus) {
-            return Err(cpuset_error(element, "processors of the object around it"));
+            return Err(cpuset_error(element, "processors of its parent object"));
         }
         facts.local_memory = element.number("local_memory", "bytes as a number")?;
         let mut node = Tree::leaf(facts);
@@ -179,7 +179,7 @@ fn cpuset_error(element: Element<'_>, expected: &'static str) -> Error {
     }
 }
 
-/// What the attributes say.
+/// The facts in the attributes of an object.
 fn facts(element: Element<'_>, kind: Kind) -> Result<Facts, Error> {
     let os = element.number("os_index", "a number")?;
     let cpuset = element.need("cpuset", "an object with a cpuset")?;

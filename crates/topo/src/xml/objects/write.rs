@@ -1,4 +1,4 @@
-//! Writing objects.
+//! Writes the objects of a machine as `object` elements.
 
 use super::caches;
 use crate::cpuset::CpuSet;
@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 /// Writes objects.
 pub(in crate::xml) struct Writer<'m> {
     machine: &'m Machine,
-    /// Of each object the NUMA nodes attached to it and inside it.
+    /// For each object, the NUMA nodes attached to it and inside it.
     nodes: Vec<CpuSet>,
-    /// The last number given to a memory-side cache.
+    /// The last number that a memory-side cache got.
     last: u64,
 }
 
@@ -40,7 +40,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Writes an object and all inside it; `around` are the NUMA nodes attached to objects around it.
+    /// Writes an object and all objects inside it; `around` are the NUMA nodes attached to its ancestors.
     pub(in crate::xml) fn write(
         &mut self,
         printer: &mut Printer,
@@ -68,7 +68,7 @@ impl<'m> Writer<'m> {
         for numa in object.memory() {
             self.write_memory(printer, numa);
         }
-        // hwloc takes siblings in no other order; a view has them in that of the whole machine.
+        // hwloc requires this order of siblings; a view keeps that of the whole machine.
         let mut children: Vec<Object<'_>> = object.children().collect();
         children.sort_by(|a, b| a.cpus().cmp(b.cpus()));
         for child in children {
@@ -98,7 +98,7 @@ impl<'m> Writer<'m> {
         (0..=side_caches.len()).for_each(|_| printer.end());
     }
 
-    /// Begins an object with the attributes that all have.
+    /// Begins an object with the attributes that all objects have.
     fn begin(
         &self,
         printer: &mut Printer,
