@@ -26,7 +26,7 @@ impl<'h> FaultProxy<'h> {
     ///
     /// # Errors
     /// When a proxy or its redirection rules cannot be set up.
-    pub(super) fn brew(repo: &Repo, hosts: &'h Namespaces) -> Result<Self> {
+    pub(super) fn build(repo: &Repo, hosts: &'h Namespaces) -> Result<Self> {
         let sh = &repo.shell;
         cmd!(
             sh,

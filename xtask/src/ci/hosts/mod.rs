@@ -43,12 +43,12 @@ pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
         run_tests(tests(repo, &hosts))
     })?;
     tally += timed("what a start takes", || startup::check(repo, &hosts))?;
-    let stormy = timed("through proxies", || through_proxies(repo, &hosts, PATHS));
+    let proxied = timed("through proxies", || through_proxies(repo, &hosts, PATHS));
     // This test takes one host off the network for good, so it runs last and alone.
     tally += timed("a host is cut off", || {
         run_tests(cut_off(tests(repo, &hosts), &hosts.cut()))
     })?;
-    match stormy? {
+    match proxied? {
         Ok(more) => {
             tally += more;
             Ok(tally.into())
@@ -95,7 +95,7 @@ fn through_proxies(
     hosts: &Namespaces,
     names: &[&str],
 ) -> Result<Result<Tally, StepOutcome>> {
-    let fault_proxy = match FaultProxy::brew(repo, hosts) {
+    let fault_proxy = match FaultProxy::build(repo, hosts) {
         Ok(fault_proxy) => fault_proxy,
         Err(why) if which("nft").is_none() => {
             let need = "proxies need nft: `apt-get install nftables`";
