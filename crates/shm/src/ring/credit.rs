@@ -77,6 +77,7 @@ impl SenderCredits {
     pub fn refresh<W: SharedWords>(&mut self, words: &W) -> Result<u32, Corrupt> {
         assert!((self.at as usize) < words.len());
         // The acquire pairs with `ReceiverCredits::report`: the receiver has read what it gives back.
+        // SAFETY: in bounds by the assertion.
         let freed = unsafe { words.load(self.at as usize, Ordering::Acquire) } as u32;
         let limit = freed.wrapping_add(self.total);
         if limit.wrapping_sub(self.used) > self.total {
@@ -153,6 +154,7 @@ impl ReceiverCredits {
         assert!((self.at as usize) < words.len());
         self.left = self.every;
         // The release keeps the reads of what is freed before the sender's next writes there.
+        // SAFETY: in bounds by the assertion.
         unsafe {
             words.store(self.at as usize, u64::from(self.freed), Ordering::Release);
         }

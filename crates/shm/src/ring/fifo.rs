@@ -86,6 +86,7 @@ impl<W: SharedWords> FifoWriter<W> {
             .min(self.window - self.filled % self.window);
         if self.filled + most - self.drained > self.window {
             // The acquire pairs with `FifoReader::free`: the reader has read what it gives back.
+            // SAFETY: `new` checked the index.
             self.drained = unsafe { self.words.load(self.at.drained, Ordering::Acquire) };
             if self.drained > self.filled || self.filled - self.drained > self.window {
                 return Err(Corrupt("more bytes drained than were filled in"));
@@ -99,6 +100,7 @@ impl<W: SharedWords> FifoWriter<W> {
     pub fn publish(&mut self, n: u64) {
         self.filled += n;
         // A reader that sees the counter sees the bytes.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at.filled, self.filled, Ordering::Release);
@@ -162,6 +164,7 @@ impl<W: SharedWords> FifoReader<W> {
     pub fn ready(&mut self, most: u64) -> Result<u64, Corrupt> {
         if self.filled == self.drained {
             // The acquire pairs with `FifoWriter::publish`.
+            // SAFETY: `new` checked the index.
             self.filled = unsafe { self.words.load(self.at.filled, Ordering::Acquire) };
             if self.filled < self.drained || self.filled - self.drained > self.window {
                 self.filled = self.drained;
@@ -180,6 +183,7 @@ impl<W: SharedWords> FifoReader<W> {
     pub fn free(&mut self, n: u64) {
         self.drained += n;
         // The reads come before the writer's next writes there.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at.drained, self.drained, Ordering::Release);

@@ -150,6 +150,7 @@ impl<W: SharedWords> BulkOffer<W> {
         }
         let open = OfferStage::Open.word(generation);
         // A claimer sees all that was prepared.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words.store(self.at + STATE, open, Ordering::Release);
         }
@@ -162,6 +163,7 @@ impl<W: SharedWords> BulkOffer<W> {
     #[must_use]
     pub fn look(&self, generation: u32) -> OfferStage {
         // The acquire pairs with `finish`: what the claimer has read may be written again.
+        // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Acquire) };
         match word & 15 {
             _ if (word >> 32) as u32 != generation => OfferStage::Closed,
@@ -183,6 +185,7 @@ impl<W: SharedWords> BulkOffer<W> {
             OfferStage::Closed.word(generation),
         );
         // No peer claimed it, so there is nothing to acquire.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .exchange(self.at + STATE, open, closed, Ordering::Relaxed)
@@ -192,6 +195,7 @@ impl<W: SharedWords> BulkOffer<W> {
     /// Owner: grants the claimer something, not 0, such as the number of a FIFO.
     pub fn grant(&self, what: u64) {
         // A claimer that sees the grant sees what was prepared for it.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words.store(self.at + GRANT, what, Ordering::Release);
         }
@@ -276,6 +280,7 @@ impl<W: SharedWords> BulkOffer<W> {
         // The reads come before the look at the state.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
+        // SAFETY: `new` checked the index.
         let finished = unsafe {
             self.words
                 .exchange(self.at + STATE, claimed, done, Ordering::Release)
@@ -295,6 +300,7 @@ impl<W: SharedWords> BulkOffer<W> {
     /// owner follows and says so.
     pub fn took(&self, generation: u32) {
         // That message carries the order.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at + TOOK, u64::from(generation), Ordering::Relaxed);
@@ -317,6 +323,7 @@ impl<W: SharedWords> BulkOffer<W> {
                 .store(self.at + JOINED, what[1], Ordering::Relaxed);
         }
         // An owner that sees the first word sees the second.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words.store(self.at + JOIN, what[0], Ordering::Release);
         }
@@ -344,6 +351,7 @@ impl<W: SharedWords> BulkOffer<W> {
                 return None;
             }
             // Pieces are disjoint, and `shared` alone reports what came of them.
+            // SAFETY: `new` checked the index.
             let won = unsafe {
                 self.words
                     .exchange(self.at + NEXT, next, next + 1, Ordering::Relaxed)
@@ -358,6 +366,7 @@ impl<W: SharedWords> BulkOffer<W> {
     /// Claimer: leaves a shared transfer: no piece is taken any more.
     pub fn leave(&self) {
         // An owner that is about to take one finds another number.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words
                 .store(self.at + NEXT, u64::MAX, Ordering::Relaxed);
@@ -371,6 +380,7 @@ impl<W: SharedWords> BulkOffer<W> {
             OwnerProgress::Failed => u64::MAX,
         };
         // The claimer then sees the bytes of the pieces.
+        // SAFETY: `new` checked the index.
         unsafe {
             self.words.store(self.at + SHARE, word, Ordering::Release);
         }

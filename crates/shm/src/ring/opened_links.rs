@@ -42,6 +42,7 @@ impl<W: SharedWords> LinkAnnouncer<W> {
         // SAFETY: in bounds by the assertion.
         unsafe { self.words.store(at, 1, Ordering::Relaxed) };
         // The release makes the table's word visible to a receiver that sees the counter move.
+        // SAFETY: the constructor checked the index.
         unsafe {
             self.words.add(self.counter, 1, Ordering::Release);
         }

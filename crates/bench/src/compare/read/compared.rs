@@ -94,7 +94,9 @@ pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
             });
             last = Some(key);
         }
-        record.runs.last_mut().map(|run| run.rows.push(row));
+        if let Some(run) = record.runs.last_mut() {
+            run.rows.push(row);
+        }
     }
     Ok(record)
 }
