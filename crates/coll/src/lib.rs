@@ -26,7 +26,6 @@
 //! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())
 //! ```
 //!
-//! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
 //! [`call`] describes a call, [`plan`] what a rank does for it. Each collective is a module and each
 //! algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],

@@ -1,9 +1,9 @@
-//! The ranks of one node, which share a segment: [`Node`], and how they meet.
+//! The ranks of one node, which share a segment: [`Node`], and how they join.
 //!
 //! The leader, rank 0 of the node, listens at an abstract socket of a random name, which travels through the
 //! process manager. Each other rank connects; both ends check the other's user (`SO_PEERCRED`) and the job's
 //! key, and the leader passes the segment's descriptor. No rank goes on before all have mapped it. Ranks that
-//! have met this way are on one node.
+//! have joined this way are on one node.
 
 pub mod collective;
 mod error;
@@ -59,7 +59,7 @@ fn min_memory(layout: &SegmentLayout) -> u64 {
 pub struct Node {
     segment: Segment,
     rank: u32,
-    /// The name of the socket at which the ranks met.
+    /// The name of the socket at which the ranks joined.
     socket_name: String,
 }
 
@@ -182,7 +182,7 @@ impl Node {
     }
 
     /// Adds a heap that all ranks reach, as large as the preference and the limits allow, if the system gives
-    /// one. For a node of one rank, or for all before they meet: see [`NodeLeader::with_heap`].
+    /// one. For a node of one rank, or for all before they join: see [`NodeLeader::with_heap`].
     #[must_use]
     pub fn with_heap(mut self, preference: HeapPreference) -> Self {
         let ranks = self.ranks();

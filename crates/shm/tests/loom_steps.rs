@@ -261,7 +261,7 @@ fn a_later_step_is_not_withdrawn() {
     });
 }
 
-/// A rank that sleeps until another one publishes a step has been woken by it.
+/// A rank that sleeps until another one publishes a step is woken by it.
 #[test]
 fn no_step_is_slept_over() {
     loom::model(|| {
@@ -281,7 +281,7 @@ fn no_step_is_slept_over() {
     });
 }
 
-/// A rank that sleeps until another one has finished a step has been woken by it.
+/// A rank that sleeps until another one has finished a step is woken by it.
 #[test]
 fn no_room_is_slept_over() {
     loom::model(|| {

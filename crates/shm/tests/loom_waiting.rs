@@ -16,7 +16,7 @@ use oxmpi_shm::ring::{
     SleepFlag,
 };
 
-/// A sleeping receiver has been woken for every message.
+/// A sleeping receiver is woken for every message.
 #[test]
 fn no_message_is_slept_over() {
     loom::model(|| {
@@ -37,7 +37,7 @@ fn no_message_is_slept_over() {
     });
 }
 
-/// A sender that sleeps for want of a slot has been woken when one is free.
+/// A sender that sleeps for want of a slot is woken when one is free.
 #[test]
 fn no_credit_is_slept_over() {
     loom::model(|| {
@@ -86,7 +86,7 @@ fn a_barrier_orders_writes_before_reads() {
     });
 }
 
-/// A rank that sleeps in a barrier has been woken by one that found all others there.
+/// A rank that sleeps in a barrier is woken by one that found all others there.
 #[test]
 fn no_barrier_is_slept_over() {
     loom::model(|| {
@@ -169,7 +169,7 @@ fn all_messages_arrive_before_the_exit_flag() {
 }
 
 /// A receiver changes its word on the board while a sender wakes it: in any order of their stores a sleeper
-/// has been woken, and the word is one that either wrote.
+/// is woken, and the word is one that either wrote.
 #[test]
 fn a_rank_moves_while_it_is_woken() {
     const ME: usize = 0;

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! functions.rs  the functions, compiled in a package of their own
-//! listing       extracts one function from the compiler's output, without names that change from build to
-//! build
+//! listing       extracts one function from the compiler's output, without names that change from build to build
 //! rules         what the code must not contain, whatever the compiler
 //! ```
 

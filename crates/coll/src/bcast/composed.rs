@@ -172,7 +172,7 @@ mod tests {
                 after.max().unwrap_or(0)
             };
             assert_eq!((0..size).map(longest).max(), Some(2 * block), "{size}");
-            assert_eq!(longest(size - 1), 0, "the folded of {size}");
+            assert_eq!(longest(size - 1), 0, "the folded rank of {size}");
         }
     }
 

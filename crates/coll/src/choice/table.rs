@@ -218,7 +218,7 @@ impl Comparison<'_> {
     /// The cheapest candidate for each compared size; of equals the first in the catalog. Between two
     /// compared sizes the smaller one's candidate is used until the larger one's costs no more.
     ///
-    /// As costs do not fall with the length, a candidate that previous too expensive at one size is not
+    /// As costs do not fall with the length, a candidate that was too expensive at one size is not
     /// evaluated at the next while its known cost is too high.
     fn table(&self) -> ChoiceTable {
         let mut inputs = [0; MAX_CANDIDATES];

@@ -75,7 +75,7 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
         false => parameters.window.max(1),
     };
     let flight = match peers.far {
-        // Messages that start at_once end at_once.
+        // Messages that start at once end at once.
         0 => turn(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
         _ => peers.flight(parameters.window, turn(Reach::Node), turn(Reach::Network)),
     };
@@ -203,7 +203,7 @@ fn in_windows(
         _ if window > IN_FLIGHT as u32 => peers.far,
         _ => peers.far.min(room - last),
     };
-    // The last of those that start at_once starts when the others have been sent.
+    // The last of those that start at once starts when the others have been sent.
     let at_once = if last == 0 {
         room.min(peers.near)
     } else {

@@ -121,7 +121,7 @@ impl ProgressLine {
 
     fn tell(&self, line: &str) {
         let over = if self.is_shown { OVER } else { "" };
-        // ProgressLine that cannot be shown is no reason to stop.
+        // A line that cannot be shown is no reason to stop.
         let _ = writeln!(io::stderr(), "{over}{line}");
     }
 }

@@ -5,13 +5,13 @@ use oxmpi_wire::paths::network::{
     ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkMemory, NetworkPlan, NetworkSettings,
 };
 
-/// MailboxMemory of a job.
+/// The memory of mailboxes in a job.
 pub(super) struct MailboxMemory {
     pub(super) ranks: u64,
     /// Bytes of a slot, and slots for each peer.
     pub(super) slot: u64,
     pub(super) slots: u32,
-    /// MailboxMemory of a block, and its bytes.
+    /// Mailboxes of a block, and its bytes.
     pub(super) block: u32,
     pub(super) block_bytes: u64,
     pub(super) rows: Vec<RankMemory>,

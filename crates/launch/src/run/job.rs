@@ -3,7 +3,7 @@
 //! ```text
 //!            a rank fails, aborts or breaks the protocol; a second SIGINT or SIGTERM
 //!   Running ------------------------------------------------------------> Ending
-//!      |                      (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
+//!      |               (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```

@@ -12,7 +12,7 @@ use super::virtual_hosts::VirtualHosts;
 
 /// Least memory of a process in bytes: page tables, stacks and data of the program.
 const RANK_LEAST: u64 = 256 << 10;
-/// Descriptors that we hold for per_host rank: PMI, output, errors, process.
+/// Descriptors that we hold for each rank: PMI, output, errors, process.
 const DESCRIPTORS: u64 = 4;
 /// Other descriptors of the launcher.
 const DESCRIPTORS_OWN: u64 = 32;
@@ -28,13 +28,13 @@ pub(crate) struct JobPlan {
     pub(crate) programs: Vec<Program>,
     /// Variables for all ranks.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// One for per_host rank, in order.
+    /// One for each rank, in order.
     pub(crate) ranks: Vec<RankPlan>,
     /// The virtual hosts of `--wrap`.
     pub(crate) virtual_hosts: Option<VirtualHosts>,
     /// Whether output is labelled.
     pub(crate) label: bool,
-    /// Whether per_host rank's binding is printed.
+    /// Whether each rank's binding is printed.
     report_bindings: bool,
     pinning: Pinning,
 }
@@ -109,7 +109,7 @@ impl JobPlan {
         })
     }
 
-    /// What the user should know before the job starts, a sentence per_host.
+    /// What the user should know before the job starts, a sentence each.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.pinning.warnings
     }

@@ -1,4 +1,4 @@
-//! Hosts within this machine: a command around per_host rank that puts it where its host is.
+//! Hosts within this machine: a command around each rank that puts it where its host is.
 //!
 //! With `-ppn 2 --wrap 'ip netns exec ns{node}'` ranks 0 and 1 start in the network namespace `ns0`, 2
 //! and 3 in `ns1`. The command must become the rank by `exec`, so that the process and its PMI descriptor stay the

@@ -151,8 +151,8 @@ fn a_rank_that_exits_without_leaving_is_named() {
     );
 }
 
-/// A rank that leaves before another one has met it: who calls it then is received that it is gone, and goes on to
-/// receive from whoever is left.
+/// A rank leaves before another one has connected to it: that one learns that it is gone, and goes on to receive from
+/// the ranks that are left.
 #[test]
 fn who_left_unmet_keeps_no_message_of_others_away() {
     let marker = std::env::temp_dir().join(format!("oxmpi-left-{}", std::process::id()));
@@ -205,7 +205,7 @@ fn ranks_leave_one_by_one() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             if rank > 0 {
-                // Rank by rank: who hears nothing more from the one before has been received to go.
+                // Rank by rank: the message of the rank before tells this one to leave.
                 comm.recv(&mut [0u8; 1], rank - 1, 1)?;
             }
             if rank + 1 < size {

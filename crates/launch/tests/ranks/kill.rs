@@ -161,7 +161,7 @@ fn survivors_learn_who_died() {
             && error.ends_with("the peer's process has ended")
     };
     assert!(errors.iter().any(names_it), "{errors:?}");
-    // The others may have waited for one that was is_expected first, and has left since.
+    // The others may have waited for a rank that got its error first, and has left since.
     let is_expected =
         |error: &String| names_it(error) || error.ends_with("the peer has left the job");
     assert!(errors.iter().all(is_expected), "{errors:?}");
@@ -177,7 +177,7 @@ fn every_call_names_the_dead_rank() {
         let rank = comm.rank();
         comm.barrier()?;
         if rank == 3 {
-            // Nobody is is_expected by the launcher while it is stopped.
+            // The launcher ends no rank while it is stopped.
             let launcher = rustix::process::getppid().expect("a launcher");
             rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
             let own = rustix::process::getpid();
@@ -200,7 +200,7 @@ fn every_call_names_the_dead_rank() {
             ),
             "{error}"
         );
-        // Those that are left still reach each other, until all have been is_expected.
+        // Those that are left still reach each other, until all have got their errors.
         let others = [0, 1, 2].into_iter().filter(|&other| other != rank);
         for other in others.clone() {
             comm.send(&[rank as u8], other, 7)?;

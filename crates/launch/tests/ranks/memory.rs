@@ -189,7 +189,7 @@ fn where_no_file_may_be_so_large_it_is_private() {
 }
 
 /// One rank cannot map the areas: its own memory is private, and it takes the others' messages by
-/// another road.
+/// another protocol.
 #[test]
 fn a_rank_without_addresses_has_private_memory() {
     Job::of(2)

@@ -92,8 +92,7 @@ fn room_beyond_all_memory() {
     });
 }
 
-/// A rank that waits for its own message with nothing sent waits for nobody; what it has sent comes.
-/// A rank that has no descriptor left for a meeting; the others are not to wait for it.
+/// A rank has no descriptor left for the agreement on an endpoint; the others do not wait for it.
 #[test]
 fn an_agreement_that_fails_on_one_rank() {
     Job::of(4).succeed(|world| {
@@ -114,6 +113,7 @@ fn an_agreement_that_fails_on_one_rank() {
     });
 }
 
+/// A rank that waits for its own message without having sent one gets an error; a message that it has sent arrives.
 #[test]
 fn waits_for_oneself_without_a_send() {
     Job::of(2).succeed(|world| {

@@ -196,7 +196,7 @@ fn each_thread_has_its_endpoint() {
     }
 }
 
-/// A endpoint of a part of the ranks, of a shared communicator, of another endpoint; opened at once, later
+/// An endpoint of a part of the ranks, of a shared communicator, of another endpoint; opened at once, later
 /// or never.
 #[test]
 fn endpoints_come_and_go() {

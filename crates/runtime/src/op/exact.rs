@@ -16,7 +16,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::raw::{Widening, elements};
 
-/// FixedPoint of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
+/// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
 /// summands.
 const WORDS: usize = 34;
 /// The index of the bit of value 1.

@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::{Call, Unsuited};
 use oxmpi_coll::choice::{Choice, ChoiceTables, Tuning};
 use oxmpi_coll::placement::Placement;
 
-/// ChoiceTables of algorithms. Each is made at the first call of its collective by ranks with its placement.
+/// Tables of algorithms. Each is made at the first call of its collective by ranks with its placement.
 pub(super) struct Choices {
     tuning: Tuning,
     /// Placements and their tables, which communicators of one size and placement share.

@@ -38,7 +38,7 @@ impl Scratch {
     pub(super) fn bytes(&mut self) -> RawBytes {
         let len = size_of_val(self.0.as_slice());
         // SAFETY: the range is the vector's own initialised memory. A collective holds the scratch
-        // until every message through it has ended (`Run::abandon` takes them back), and the vector
+        // until every message through it has ended (`PlanRun::abandon` takes them back), and the vector
         // does not grow while one is under way.
         unsafe { RawBytes::new(self.0.as_mut_ptr().cast(), len) }
     }

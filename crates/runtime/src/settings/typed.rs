@@ -144,7 +144,7 @@ impl Values {
         machine
     }
 
-    /// The switch points between the protocols of a message that somebody has set.
+    /// The switch points between the paths of a message that somebody has set.
     pub fn switch_points(&self) -> PathOverrides {
         PathOverrides {
             short: self.parse("short_limit", paths::short_limit),

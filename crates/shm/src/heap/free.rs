@@ -34,7 +34,7 @@ impl FreePages {
     /// Takes `pages` adjacent pages, at least one, and returns the first.
     ///
     /// # Cost
-    /// A look at each free run before the one that fits.
+    /// A look at each free stretch before the one that fits.
     pub(super) fn take(&mut self, pages: u64) -> Option<u64> {
         let (&first, &len) = self.stretches.iter().find(|(_, len)| **len >= pages)?;
         self.stretches.remove(&first);

@@ -7,7 +7,7 @@
 //! ```text
 //! control 0 | control 1 | .. | board | slots 0 | slots 1 | .. | ring 0>0 | ring 0>1 | .. | buffers 0>0 | ..
 //!
-//! control: a line with the process number, the exit flag and the runnable hint; a line with the counts of barriers; a
+//! control: a line with the process id, the exit flag and the runnable hint; a line with the counts of barriers; a
 //!          line with the counter of opened links; then a word for each sender that has opened its link
 //! board:   a word for each rank: whether it sleeps, and its processor
 //! slots:   those of the rank's collectives
@@ -55,7 +55,7 @@ pub(crate) struct Segment {
     layout: SegmentLayout,
     rank_areas: Option<RankAreas>,
     me: u32,
-    /// By rank: the number of its process, where the leader has sent them.
+    /// By rank: the id of its process, where the leader has sent them.
     pids: Option<Vec<u32>>,
     /// How sleepers are woken, if not by a futex.
     doorbells: Option<Doorbells>,
@@ -107,7 +107,7 @@ impl Segment {
         })
     }
 
-    /// Sets the process numbers of all ranks, whatever the ranks write.
+    /// Sets the process ids of all ranks, whatever the ranks write.
     ///
     /// # Panics
     /// If they are not one for each rank.
@@ -250,7 +250,7 @@ impl Segment {
         OpenedLinks::new(self.control(rank), OPENED, TABLE)
     }
 
-    /// The process number that `rank` has written.
+    /// The process id that `rank` has written.
     ///
     /// # Panics
     /// If there is no such rank.

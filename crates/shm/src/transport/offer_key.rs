@@ -9,7 +9,7 @@ pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32,
 /// How a peer may take the bytes of a region without asking for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfferKey {
-    /// The place and the number of the offer that the peer claims.
+    /// The place of the offer that the peer claims, and in `turn` the offer's generation.
     pub(super) place: Option<u32>,
     pub(super) turn: u32,
     /// The address of the first byte if the bytes are contiguous, else 0.

@@ -29,9 +29,9 @@ pub enum Path {
     E0,
     /// Eager, as one frame through buffers.
     E1,
-    /// RendezvousScheme: the receiver gets the bytes in one piece.
+    /// Rendezvous: the receiver gets the bytes in one piece.
     R0,
-    /// RendezvousScheme: the sender puts the bytes in chunks, several under way at once.
+    /// Rendezvous: the sender puts the bytes in chunks, several under way at once.
     R1,
 }
 

@@ -226,7 +226,7 @@ fn undecided(value: &str) -> String {
 mod tests {
     use super::*;
 
-    /// GroupMeasurements of one group on two pairs of processors, as `time(value, pair, bytes)` says.
+    /// Measurements of one group on two pairs of processors, as `time(value, pair, bytes)` says.
     fn measurements(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Measurement> {
         let group = GROUPS
             .iter()

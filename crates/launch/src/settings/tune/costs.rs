@@ -190,7 +190,7 @@ mod tests {
         assert!(found.latency < 1e-9 && found.overhead < 46.0, "{found:?}");
     }
 
-    /// GroupMeasurements of costs between two pairs of processors.
+    /// Measurements of costs between two pairs of processors.
     fn measurements(of: [LogGpCosts; 2]) -> Vec<Measurement> {
         let measurement = |setting, pair, bytes, time| Measurement {
             setting,

@@ -114,8 +114,8 @@ fn sums_of_floats_are_those_of_any_number_of_ranks() {
     }
 }
 
-/// The roads inside a node combine in another order than messages do; asked for, results are those
-/// of messages, whether there are such roads or not.
+/// Intra-node phases combine in another order than messages do. With `coll_reproducible` results are those of messages,
+/// whether ranks share a node or not.
 #[test]
 fn results_do_not_depend_on_where_ranks_are() {
     let bits = |node: &str, one_host: bool| {

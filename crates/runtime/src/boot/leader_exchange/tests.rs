@@ -74,7 +74,7 @@ fn leaders_learn_all_in_rounds() {
                 scope.spawn(move || {
                     let led = lead(node, nodes, site, cards, PATIENCE);
                     all.wait();
-                    let (exchange, _ends, traffic) = led.expect("all sheets");
+                    let (exchange, _ends, traffic) = led.expect("all tables");
                     assert_eq!(traffic.messages, rounds);
                     let directory =
                         AddressDirectory::read(2 * nodes, nodes, &exchange.encode_all());

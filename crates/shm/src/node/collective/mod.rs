@@ -15,8 +15,7 @@
 //! | allgather | all | all |
 //! | alltoall | all, a part for each | all, their parts |
 //! | reduce | all but the root | the root, in rank order |
-//! | allreduce | all | all, in rank order; if long, each rank its share, whose result it then sends to the
-//! others |
+//! | allreduce | all | all, in rank order; if long, each its share, whose result it sends to the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
 //! Of more than two ranks each writes its own slots, and bounce buffers for all readers; data for one other

@@ -1,4 +1,4 @@
-//! PublishedNames that ranks publish with a port, and look up (`MPI_Publish_name`).
+//! Names that ranks publish with a port, and look up (`MPI_Publish_name`).
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;

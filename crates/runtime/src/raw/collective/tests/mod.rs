@@ -63,7 +63,7 @@ fn calls(case: &Case) -> (Vec<Call>, Contract) {
     (calls, contract)
 }
 
-/// Runs one case on this rank, and polls at what it brought.
+/// Runs one case on this rank, and checks its result.
 fn run_case(
     comm: &Communicator<Single>,
     algorithm: Algorithm,

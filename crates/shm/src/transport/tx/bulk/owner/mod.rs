@@ -37,7 +37,7 @@ pub(in crate::transport) struct OwnedOffers {
 /// The offers to one peer.
 #[derive(Clone, Copy)]
 struct OfferPeer {
-    /// Number of the last offer to it.
+    /// Generation of the last offer to it.
     turn: u32,
     /// Places in use, a bit each.
     taken: u32,
