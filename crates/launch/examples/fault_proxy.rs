@@ -1,5 +1,5 @@
-//! A TCP proxy that injects faults: it delays bytes, cuts them into random pieces, and can stall hosts for good.
-//! The packet filter redirects the connections of ranks to it.
+//! A TCP proxy that injects faults: it delays bytes, cuts them into random pieces, and can stall hosts for
+//! good. The packet filter redirects the connections of ranks to it.
 //!
 //! ```text
 //! fault_proxy PORT SEED FOLDER

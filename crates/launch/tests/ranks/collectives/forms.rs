@@ -8,7 +8,8 @@ use super::values;
 use crate::job::Job;
 
 /// Does the same three times on what `$out` is at the start: as a call, started, and persistent, which runs
-/// twice where the first run leaves the values as they were. The call may have a name of its own: `CALL as NAME`.
+/// twice where the first run leaves the values as they were. The call may have a name of its own: `CALL as
+/// NAME`.
 macro_rules! in_all_forms {
     ($comm:ident, $out:ident = $fresh:expr, $runs:literal, $name:ident $args:tt) => {
         in_all_forms!($comm, $out = $fresh, $runs, $name as $name $args)
