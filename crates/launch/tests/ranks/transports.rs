@@ -161,9 +161,9 @@ fn a_job_connects_ranks_at_their_first_message() {
         .with("OXMPI_TRANSPORTS", "tcp")
         .with("OXMPI_BARRIER_ALGORITHM", "dissemination")
         .succeed(|world| {
-            // At the start a rank exchanges messages with the ranks at distance 1, 2, 4 and 8, which are 7. Two ranks
-            // that connect to each other at once may have two connections, so up to 14 are right. The barrier is
-            // among the same ranks: no rank connects to another before all have counted.
+            // At the start a rank exchanges messages with the ranks at distance 1, 2, 4 and 8, which are 7.
+            // Two ranks that connect to each other at once may have two connections, so up to 14 are right.
+            // The barrier is among the same ranks: no rank connects to another before all have counted.
             let count = connections();
             world.comm().barrier()?;
             assert!(count < world.comm().size() - 1, "{count}");

@@ -6,8 +6,8 @@ use oxmpi::{Comm, Grid, Result};
 use super::values;
 use crate::job::Job;
 
-/// Shapes of grids, and which of their dimensions are rings: lines, rings of one and two ranks,
-/// where both neighbours are the same, and tori.
+/// Shapes of grids and whether each dimension is periodic: lines, rings of one and two ranks, where both
+/// neighbours are the same rank, and tori.
 const GRIDS: [(&[usize], &[bool]); 8] = [
     (&[1], &[true]),
     (&[1], &[false]),
@@ -19,15 +19,16 @@ const GRIDS: [(&[usize], &[bool]); 8] = [
     (&[2, 2, 2], &[true, true, false]),
 ];
 
-/// What is in the block of a neighbour that is not there.
+/// Content of the blocks of missing neighbours, which must not change.
 const UNTOUCHED: u64 = 0xfeed;
 
-/// The block that `from` sends as its neighbour number `place`.
+/// The block that `from` sends to its neighbour number `place`.
 fn sent(from: usize, place: usize, len: usize) -> Vec<u64> {
     values(from * 10 + place, len)
 }
 
-/// Every rank's block of neighbour `2 d` is what that one sends up, to its neighbour `2 d + 1`.
+/// Runs neighbourhood collectives on a grid. A rank receives from neighbour `2 d` the block that this
+/// neighbour sends to its own neighbour `2 d + 1`, and the reverse.
 fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
     let cart = comm.cart(grid.clone())?;
     let Some(cart) = cart else {
@@ -76,7 +77,7 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
 }
 
 #[test]
-fn neighbors_on_a_grid() {
+fn neighborhood_collectives_are_right_on_grids() {
     for (ranks, periodic) in GRIDS {
         let ranks: usize = ranks.iter().product();
         let job = Job::of(ranks + 1).with("GRID", &format!("{ranks} {periodic:?}"));
@@ -105,7 +106,7 @@ fn edges(size: usize) -> Vec<[usize; 2]> {
 }
 
 #[test]
-fn neighbors_in_a_graph() {
+fn neighborhood_collectives_are_right_on_graphs() {
     for ranks in [1, 2, 4, 7] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -146,7 +147,7 @@ fn neighbors_in_a_graph() {
             )?;
             assert!(output == expected, "alltoallv");
 
-            // As bytes that lie anywhere; and of an allgather, each as many as it likes.
+            // alltoallw of separate buffers of bytes, and allgatherv with a length for each rank.
             let sent = vec![[rank as u8; 3]; out.len()];
             let sent: Vec<&[u8]> = sent.iter().map(|bytes| &bytes[..]).collect();
             let mut rooms = vec![[0u8; 3]; come.len()];
@@ -169,7 +170,7 @@ fn neighbors_in_a_graph() {
 }
 
 #[test]
-fn grids_are_cut() {
+fn slices_of_grids_have_their_ranks_and_neighbors() {
     Job::of(7).succeed(|world| {
         let comm = world.comm();
         let Some(cart) = comm.cart(Grid::new(&[2, 3], &[false, true]))? else {
@@ -188,9 +189,9 @@ fn grids_are_cut() {
     });
 }
 
-/// Mistakes are errors on all ranks, and leave the communicator as it was.
+/// Wrong neighbours are an error on all ranks, and the communicator still works.
 #[test]
-fn wrong_neighbors() {
+fn wrong_neighbors_are_refused_on_all_ranks() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         let me = comm.rank();
@@ -207,7 +208,7 @@ fn wrong_neighbors() {
             large.to_string(),
             format!("a collective on rank {me}: a grid of 4 ranks is to have 1 to 3")
         );
-        // Rank 0 sends to rank 1, which knows nothing of it.
+        // Rank 0 names rank 1 as a destination, and rank 1 does not name rank 0 as a source.
         let out: &[usize] = if me == 0 { &[1] } else { &[] };
         let error = comm.graph(&[], out).expect_err("one-sided").to_string();
         let expected = match me {
