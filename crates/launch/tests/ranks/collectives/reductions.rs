@@ -110,7 +110,7 @@ pub(super) fn scattered(comm: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn reduce_scatter_is_right_by_every_algorithm() {
+fn reduce_scatter_block_is_right_by_every_algorithm() {
     for ranks in SIZES {
         for algorithm in names(Collective::ReduceScatterBlock) {
             let job = Job::of(ranks).with("OXMPI_REDUCE_SCATTER_BLOCK_ALGORITHM", algorithm);
