@@ -249,7 +249,7 @@ fn variables_of_openmp_are_set() {
         "hwthread:OVERSUBSCRIBE",
     ];
     let fine = ["-genv", "KMP_AFFINITY", "granularity=fine,compact,1"];
-    // Ranks on one processor each get no variables of OpenMP.
+    // A rank on one processor has one place for all threads, so there is no warning.
     let done = run(&[&bound[..], &fine, &show].concat());
     assert_eq!((done.code, done.err.as_str()), (0, ""));
     let all = granted();
