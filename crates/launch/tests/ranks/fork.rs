@@ -65,12 +65,12 @@ fn calls_in_a_forked_child_fail_and_its_parent_continues() {
             let owned = comm.irecv_owned::<u8>(10, peer, 9)?;
             let mut child = -1;
             let ended = comm.scope(|s| {
-                let come = s.irecv(&mut room, peer, 7)?;
+                let receive = s.irecv(&mut room, peer, 7)?;
                 s.isend(&long, peer, 7)?;
                 child = fork();
                 if child == 0 {
                     every_call_is_refused(comm);
-                    refused(come.wait());
+                    refused(receive.wait());
                     return Err(Error::Forked);
                 }
                 Ok(())

@@ -216,11 +216,11 @@ fn requests_complete_when_the_world_is_dropped() {
             let mut room = [0u8; 8];
             comm.scope(|s| {
                 let send = s.issend(&long, peer, 1)?;
-                let come = s.irecv(&mut room, peer, 2)?;
+                let receive = s.irecv(&mut room, peer, 2)?;
                 let owned = comm.irecv_owned::<u8>(4, peer, 3)?;
                 drop(world);
                 let ended = text::<()>(Err(Error::Finalized));
-                assert_eq!(text(come.wait()), ended);
+                assert_eq!(text(receive.wait()), ended);
                 assert_eq!(text(owned.wait()), ended);
                 // The send has completed, with or without an error: the receiver has discarded it, or has
                 // left.

@@ -132,9 +132,9 @@ fn a_rank_sends_to_itself_in_every_mode() {
                 for (send, tag) in BLOCKING.iter().zip(10..) {
                     room.fill(0);
                     comm.scope(|s| {
-                        let come = s.irecv(&mut room, me, tag)?;
+                        let receive = s.irecv(&mut room, me, tag)?;
                         send(comm, &bytes, me, tag)?;
-                        come.wait()
+                        receive.wait()
                     })?;
                     assert_eq!(room, bytes, "call {tag}, length {len}");
                 }

@@ -160,11 +160,11 @@ fn a_truncated_receive_reports_source_tag_and_lengths() {
                     if !posted_first {
                         comm.probe(1, 1)?;
                     }
-                    let come = s.irecv(&mut buffer[..room], 1, 1)?;
+                    let receive = s.irecv(&mut buffer[..room], 1, 1)?;
                     if posted_first {
                         comm.send(&[0u8], 1, 2)?;
                     }
-                    come.wait().map(drop)
+                    receive.wait().map(drop)
                 });
                 let Err(error) = outcome else {
                     panic!("{sent} bytes fit {room}, posted first: {posted_first}")

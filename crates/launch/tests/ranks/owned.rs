@@ -17,10 +17,10 @@ fn owned_requests_return_their_vectors() {
             let (rank, size) = (comm.rank(), comm.size());
             let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
             for len in LENGTHS {
-                let come = comm.irecv_owned::<u16>(len + 5, left, 1)?;
+                let receive = comm.irecv_owned::<u16>(len + 5, left, 1)?;
                 let send = comm.isend_owned(vec![rank as u16; len], right, 1)?;
-                while !come.is_done()? {}
-                let (got, status) = come.wait()?;
+                while !receive.is_done()? {}
+                let (got, status) = receive.wait()?;
                 assert_eq!((got, status.source), (vec![left as u16; len], left));
                 assert_eq!(send.wait()?.0, vec![rank as u16; len]);
             }

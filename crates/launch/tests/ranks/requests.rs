@@ -181,10 +181,10 @@ fn a_scope_waits_for_pending_among_many_completed_requests() {
                 s.irecv(room, 0, tag)?;
             }
             for (room, value) in rooms.chunks_mut(1).zip(1u64..) {
-                let come = s.irecv(room, 0, 100)?;
+                let receive = s.irecv(room, 0, 100)?;
                 let out = [value];
                 comm.scope(|inner| inner.isend(&out, 0, 100)?.wait().map(drop))?;
-                come.wait()?;
+                receive.wait()?;
             }
             (0..3).try_for_each(|tag| comm.send(&[u64::from(tag) + 7], 0, tag))
         })?;
@@ -216,10 +216,10 @@ fn requests_are_cancelled_unless_they_have_matched() {
                 })?;
                 comm.recv_vec::<u8>(1, 3)?;
                 comm.scope(|s| {
-                    let come = s.irecv(&mut room, 1, 4)?;
+                    let receive = s.irecv(&mut room, 1, 4)?;
                     comm.send(&[0u8], 1, 5)?;
                     comm.recv_vec::<u8>(1, 6)?;
-                    let (room, status) = come.cancel()?;
+                    let (room, status) = receive.cancel()?;
                     let status = status.expect("it had come, or was coming");
                     assert_eq!((status.source, status.bytes), (1, len as u64));
                     assert!(room.iter().all(|&byte| byte == 5));

@@ -99,8 +99,12 @@ fn any(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
 fn posted(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
-        let come = s.irecv(into, other, 1)?;
-        in_turn(comm, || comm.send(out, other, 1), || come.wait().map(drop))
+        let receive = s.irecv(into, other, 1)?;
+        in_turn(
+            comm,
+            || comm.send(out, other, 1),
+            || receive.wait().map(drop),
+        )
     })
 }
 
@@ -108,11 +112,11 @@ fn posted(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
 fn request(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
-        let come = s.irecv(into, other, 1)?;
+        let receive = s.irecv(into, other, 1)?;
         in_turn(
             comm,
             || s.isend(out, other, 1)?.wait().map(drop),
-            || come.wait().map(drop),
+            || receive.wait().map(drop),
         )
     })
 }
@@ -130,14 +134,16 @@ fn window(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let (alone, first) = (comm.size() == 1, comm.rank() == 0);
     if !first || alone {
         comm.scope(|s| {
-            let mut come = Vec::with_capacity(WINDOW);
+            let mut receives = Vec::with_capacity(WINDOW);
             for part in window.chunks_exact_mut(len) {
-                come.push(s.irecv(part, other, 1)?);
+                receives.push(s.irecv(part, other, 1)?);
             }
             for _ in (0..WINDOW).filter(|_| alone) {
                 s.isend(out, other, 1)?.wait()?;
             }
-            come.into_iter().try_for_each(|come| come.wait().map(drop))
+            receives
+                .into_iter()
+                .try_for_each(|receive| receive.wait().map(drop))
         })?;
         if !alone {
             comm.send(&into[..1], other, 2)?;

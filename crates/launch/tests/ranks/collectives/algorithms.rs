@@ -238,11 +238,11 @@ fn collectives_and_messages_do_not_match_each_other() {
             for turn in 0..200u32 {
                 let mut got = [0];
                 comm.scope(|s| {
-                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
                     assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
                     comm.send(&[turn + rank as u32], right, turn)?;
                     comm.barrier()?;
-                    come.wait()
+                    receive.wait()
                 })?;
                 assert_eq!(got, [turn + left as u32]);
             }

@@ -114,10 +114,10 @@ pub(super) fn alltoallv<A: Threading>(comm: &Comm<A>, kind: usize) -> Result<()>
     let (rank, size) = (comm.rank(), comm.size());
     let counts = |blocks: &[Vec<u64>]| blocks.iter().map(Vec::len).collect::<Vec<_>>();
     let sent: Vec<_> = (0..size).map(|to| share(kind, size, rank, to)).collect();
-    let come: Vec<_> = (0..size)
+    let received: Vec<_> = (0..size)
         .map(|from| share(kind, size, from, rank))
         .collect();
-    let (send_counts, recv_counts) = (counts(&sent), counts(&come));
+    let (send_counts, recv_counts) = (counts(&sent), counts(&received));
     let (send_starts, send_room) = spread(&send_counts);
     let (recv_starts, recv_room) = spread(&recv_counts);
     let input = laid(&sent, &send_starts, send_room);
@@ -126,36 +126,39 @@ pub(super) fn alltoallv<A: Threading>(comm: &Comm<A>, kind: usize) -> Result<()>
         Blocks::at(&input[..], &send_counts, &send_starts),
         Blocks::at(&mut output[..], &recv_counts, &recv_starts),
     )?;
-    let expected = laid(&come, &recv_starts, recv_room);
+    let expected = laid(&received, &recv_starts, recv_room);
     assert!(output == expected, "alltoallv of kind {kind}");
 
     // The same as bytes, with a slice for each rank.
     let bytes = |block: &Vec<u64>| block.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let sent: Vec<Vec<u8>> = sent.iter().map(bytes).collect();
-    let mut rooms: Vec<Vec<u8>> = come.iter().map(|block| vec![0; 8 * block.len()]).collect();
+    let mut rooms: Vec<Vec<u8>> = received
+        .iter()
+        .map(|block| vec![0; 8 * block.len()])
+        .collect();
     let sent: Vec<&[u8]> = sent.iter().map(Vec::as_slice).collect();
     let mut result: Vec<&mut [u8]> = rooms.iter_mut().map(Vec::as_mut_slice).collect();
     comm.alltoallw(&sent, &mut result)?;
-    let expected: Vec<Vec<u8>> = come.iter().map(bytes).collect();
+    let expected: Vec<Vec<u8>> = received.iter().map(bytes).collect();
     assert!(rooms == expected, "alltoallw of kind {kind}");
 
     // In place, both blocks of two ranks have the same length.
     let len = |a: usize, b: usize| lengths(kind, size)[a.min(b)];
     let of = |from: usize, to: usize| values(from * 100 + to, len(from, to));
     let sent: Vec<_> = (0..size).map(|to| of(rank, to)).collect();
-    let come: Vec<_> = (0..size).map(|from| of(from, rank)).collect();
+    let received: Vec<_> = (0..size).map(|from| of(from, rank)).collect();
     let counts = counts(&sent);
     let (starts, room) = spread(&counts);
     let mut all = laid(&sent, &starts, room);
     comm.alltoallv_in_place(Blocks::at(&mut all[..], &counts, &starts))?;
     assert!(
-        all == laid(&come, &starts, room),
+        all == laid(&received, &starts, room),
         "alltoallv of kind {kind} in place"
     );
     let mut rooms: Vec<Vec<u8>> = sent.iter().map(bytes).collect();
     let mut values: Vec<&mut [u8]> = rooms.iter_mut().map(Vec::as_mut_slice).collect();
     comm.alltoallw_in_place(&mut values)?;
-    let expected: Vec<Vec<u8>> = come.iter().map(bytes).collect();
+    let expected: Vec<Vec<u8>> = received.iter().map(bytes).collect();
     assert!(rooms == expected, "alltoallw of kind {kind} in place");
     Ok(())
 }

@@ -67,8 +67,8 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
 
     let counts = vec![len; neighbors.len()];
     all.fill(UNTOUCHED);
-    let come = Blocks::packed(&mut all[..], &counts);
-    cart.neighbor_alltoallv(Blocks::packed(&blocks.concat()[..], &counts), come)?;
+    let room = Blocks::packed(&mut all[..], &counts);
+    cart.neighbor_alltoallv(Blocks::packed(&blocks.concat()[..], &counts), room)?;
     assert!(
         all == expected(&|from, place| sent(from, place, len)),
         "alltoallv on {grid:?}"
@@ -112,18 +112,18 @@ fn neighborhood_collectives_are_right_on_graphs() {
             let comm = world.comm();
             let (rank, edges) = (comm.rank(), edges(comm.size()));
             let out = edges.iter().filter(|edge| edge[0] == rank);
-            let come = edges.iter().filter(|edge| edge[1] == rank);
-            let (out, come): (Vec<_>, Vec<_>) = (
+            let sources = edges.iter().filter(|edge| edge[1] == rank);
+            let (out, sources): (Vec<_>, Vec<_>) = (
                 out.map(|edge| edge[1]).collect(),
-                come.map(|edge| edge[0]).collect(),
+                sources.map(|edge| edge[0]).collect(),
             );
-            let graph = comm.graph(&come, &out)?;
+            let graph = comm.graph(&sources, &out)?;
             let copy = graph.dup()?;
             drop(graph);
             for len in [1, 2000] {
-                let mut all = vec![0; len * come.len()];
+                let mut all = vec![0; len * sources.len()];
                 copy.neighbor_allgather(&values(rank, len), &mut all)?;
-                let expected: Vec<_> = come.iter().flat_map(|&from| values(from, len)).collect();
+                let expected: Vec<_> = sources.iter().flat_map(|&from| values(from, len)).collect();
                 assert!(all == expected, "allgather of {len}");
             }
             // Every edge has a length of its own.
@@ -136,10 +136,10 @@ fn neighborhood_collectives_are_right_on_graphs() {
                 others.iter().map(of).collect::<Vec<_>>()
             };
             let send_counts = lengths(|rank, to| (rank, to), &out);
-            let recv_counts = lengths(|rank, from| (from, rank), &come);
+            let recv_counts = lengths(|rank, from| (from, rank), &sources);
             let block = |from: usize, to: usize| values(from * 10 + to, len(from, to));
             let input: Vec<_> = out.iter().flat_map(|&to| block(rank, to)).collect();
-            let expected: Vec<_> = come.iter().flat_map(|&from| block(from, rank)).collect();
+            let expected: Vec<_> = sources.iter().flat_map(|&from| block(from, rank)).collect();
             let mut output = vec![0; expected.len()];
             copy.neighbor_alltoallv(
                 Blocks::packed(&input[..], &send_counts),
@@ -150,16 +150,16 @@ fn neighborhood_collectives_are_right_on_graphs() {
             // alltoallw of separate buffers of bytes, and allgatherv with a length for each rank.
             let sent = vec![[rank as u8; 3]; out.len()];
             let sent: Vec<&[u8]> = sent.iter().map(|bytes| &bytes[..]).collect();
-            let mut rooms = vec![[0u8; 3]; come.len()];
+            let mut rooms = vec![[0u8; 3]; sources.len()];
             let mut result: Vec<&mut [u8]> = rooms.iter_mut().map(|room| &mut room[..]).collect();
             copy.neighbor_alltoallw(&sent, &mut result)?;
-            let expected: Vec<_> = come.iter().map(|&from| [from as u8; 3]).collect();
+            let expected: Vec<_> = sources.iter().map(|&from| [from as u8; 3]).collect();
             assert_eq!(rooms, expected);
-            let counts: Vec<_> = come.iter().map(|&from| from * 3).collect();
+            let counts: Vec<_> = sources.iter().map(|&from| from * 3).collect();
             let mut all = vec![0; counts.iter().sum()];
             let room = Blocks::packed(&mut all[..], &counts);
             copy.neighbor_allgatherv(&values(rank, rank * 3), room)?;
-            let expected: Vec<_> = come
+            let expected: Vec<_> = sources
                 .iter()
                 .flat_map(|&from| values(from, from * 3))
                 .collect();

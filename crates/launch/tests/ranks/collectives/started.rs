@@ -166,12 +166,12 @@ fn messages_and_blocking_collectives_complete_meanwhile() {
                 comm.scope(|s| {
                     let op = Op::ordered(compose);
                     let folded = s.start(collective::allreduce(&mine, &mut result, op))?;
-                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
                     let ranks = s.start(collective::allgather(&own, &mut list))?;
                     assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
                     comm.send(&[turn + rank as u32], right, turn)?;
                     comm.barrier()?;
-                    let mut all = vec![folded.any(), come.any(), ranks.any()];
+                    let mut all = vec![folded.any(), receive.any(), ranks.any()];
                     while let Some((_, (), _)) = Request::wait_any(&mut all)? {}
                     Ok(())
                 })?;
