@@ -37,8 +37,8 @@ fn send_all(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Ranks send 60 MB. The receiver may keep about 16 MiB, and what is on its way when it tells the senders to
-/// stop.
+/// Ranks send 60 MB to rank 0. It may keep about 16 MiB, and the messages that are on their way when it stops
+/// the senders.
 #[test]
 fn unexpected_messages_take_bounded_memory() {
     Job::of(RANKS).succeed(|world| {

@@ -1,5 +1,5 @@
-//! Tests of every send mode, blocking and nonblocking, at sizes of every protocol, to the rank itself and to
-//! others.
+//! Tests of every send mode, blocking and nonblocking, at sizes of every protocol, to the same and to other
+//! ranks.
 
 use std::collections::VecDeque;
 
