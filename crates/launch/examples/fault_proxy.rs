@@ -1,14 +1,15 @@
-//! A TCP proxy that injects faults: it delays bytes, cuts them into random pieces, and can stall hosts for good.
-//! The packet filter redirects the connections of ranks to it.
+//! A TCP proxy that injects faults: it delays bytes, cuts them into random pieces, and can stall hosts for
+//! good. The packet filter redirects the connections of ranks to it.
 //!
 //! ```text
 //! fault_proxy PORT SEED FOLDER
 //! ```
 //!
-//! Listens at PORT, where the packet filter redirects connections to (netfilter's `redirect`), and asks
-//! the system where each was to go. Bytes wait for up to 2 ms and go on in pieces of 1 B to 4 KiB.
-//! While FOLDER holds a file named by an address, such as `10.0.0.1`, nothing passes to it or from it; the
-//! connections stay open, and this machine confirms what it is sent. `cargo xtask ci hosts` uses it.
+//! Listens at PORT, to which the packet filter redirects connections (netfilter's `redirect`), and asks the
+//! kernel for the original destination of each. The proxy delays bytes by up to 2 ms and forwards them in
+//! pieces of 1 B to 4 KiB. While FOLDER holds a file named by an address, such as `10.0.0.1`, the proxy
+//! forwards nothing from or to that address; connections stay open, and this machine acknowledges the data.
+//! `cargo xtask ci hosts` uses it.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let stalled = addresses.map(|address| PathBuf::from(folder).join(address));
         let seeds = [seeds.next(), seeds.next()];
         thread::spawn(move || {
-            // If nobody listens there any more, the caller finds its connection closed.
+            // If the destination refuses the connection, the caller's connection is closed.
             if let Ok(called) = TcpStream::connect(to) {
                 let _ = join(&caller, &called, &stalled, seeds);
             }
@@ -57,19 +58,19 @@ fn join(
     caller.set_nodelay(true)?;
     called.set_nodelay(true)?;
     thread::scope(|scope| {
-        let ways = [(caller, called), (called, caller)];
-        for ((from, to), seed) in ways.into_iter().zip(seeds) {
+        let directions = [(caller, called), (called, caller)];
+        for ((from, to), seed) in directions.into_iter().zip(seeds) {
             scope.spawn(move || {
-                let end = match pass(from, to, stalled, Rng::new(seed)) {
-                    Passed::All => to.shutdown(Shutdown::Write),
-                    // Nothing comes back from there either.
-                    Passed::Reset => to
+                let end = match forward(from, to, stalled, Rng::new(seed)) {
+                    DirectionEnd::All => to.shutdown(Shutdown::Write),
+                    // The destination of a broken connection sends nothing back either.
+                    DirectionEnd::Reset => to
                         .shutdown(Shutdown::Both)
                         .and(from.shutdown(Shutdown::Both)),
-                    // What it sent before it closed is still on its way, behind the other thread.
-                    Passed::Refused => from.shutdown(Shutdown::Read),
+                    // The receiver's data from before its close is still being forwarded by the other thread.
+                    DirectionEnd::Refused => from.shutdown(Shutdown::Read),
                 };
-                // It may have been closed meanwhile.
+                // Errors do not matter: the connection may be closed already.
                 let _ = end;
             });
         }
@@ -77,24 +78,29 @@ fn join(
     Ok(())
 }
 
-/// Why bytes pass one way no longer.
-enum Passed {
-    /// They have ended, and all have passed.
+/// Why one direction has ended.
+enum DirectionEnd {
+    /// The sender has ended the stream, and all bytes are forwarded.
     All,
-    /// Who sent them has gone without an end. What was sent before has passed.
+    /// Reading failed: the sender is gone. The bytes read before are forwarded.
     Reset,
-    /// Who should get them has closed.
+    /// Writing failed: the receiver has closed its end.
     Refused,
 }
 
-/// Passes bytes one way until they end; for ever once they have stalled.
-fn pass(mut from: &TcpStream, mut to: &TcpStream, stalled: &[PathBuf; 2], mut rng: Rng) -> Passed {
+/// Forwards bytes in one direction until they end. Once stalled, it never returns.
+fn forward(
+    mut from: &TcpStream,
+    mut to: &TcpStream,
+    stalled: &[PathBuf; 2],
+    mut rng: Rng,
+) -> DirectionEnd {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let read = match from.read(&mut buffer) {
-            Ok(0) => return Passed::All,
+            Ok(0) => return DirectionEnd::All,
             Ok(read) => read,
-            Err(_) => return Passed::Reset,
+            Err(_) => return DirectionEnd::Reset,
         };
         thread::sleep(Duration::from_micros(rng.below(DELAY + 1)));
         let mut rest = &buffer[..read];
@@ -106,7 +112,7 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, stalled: &[PathBuf; 2], mut rn
             let most = rng.below(1 << scale) as usize + 1;
             let (piece, later) = rest.split_at(most.min(rest.len()));
             if to.write_all(piece).is_err() {
-                return Passed::Refused;
+                return DirectionEnd::Refused;
             }
             rest = later;
         }

@@ -1,7 +1,8 @@
-//! What the benchmarks add to PingPong: `oxmpi run -n 2 --bind-to core overhead`.
+//! Measures the time that `oxmpi bench` adds to PingPong: `oxmpi run -n 2 --bind-to core overhead`.
 //!
-//! The kernel as `oxmpi bench` runs it and a bare loop over the runtime take turns within one job;
-//! rank 0 prints the median half round trip of both, in nanoseconds, and their ratio.
+//! Blocks of the kernel, as `oxmpi bench` runs it, alternate with blocks of a loop of plain sends and
+//! receives in one job. Rank 0 prints the median half round trip of both in nanoseconds, and their difference
+//! in percent.
 
 #[path = "../src/bench/timed_comm.rs"]
 mod timed_comm;
@@ -11,8 +12,9 @@ use oxmpi_bench::kernels::Sample;
 use oxmpi_bench::{Comm, Kernel, Memory};
 use timed_comm::TimedComm;
 
-/// Blocks of each, and round trips in a block.
+/// Number of blocks of the kernel, and of the loop.
 const BLOCKS: usize = 401;
+/// Round trips in a block.
 const TRIPS: u32 = 2000;
 
 const TAG: u32 = 1;
@@ -39,7 +41,7 @@ fn main() -> Result<()> {
         if block % 2 == 0 {
             kernel.repeat(&mut bound, TRIPS, &mut buffers)?;
         } else {
-            to_and_fro(&bare)?;
+            bare_loop(&bare)?;
         }
         times[block % 2].push(bound.now() - start);
     }
@@ -55,8 +57,8 @@ fn main() -> Result<()> {
     world.finalize()
 }
 
-/// PingPong as one would write it by hand.
-fn to_and_fro(comm: &oxmpi::Comm) -> Result<()> {
+/// PingPong in a loop of plain sends and receives.
+fn bare_loop(comm: &oxmpi::Comm) -> Result<()> {
     let (out, mut into): ([u8; 0], [u8; 0]) = ([], []);
     for _ in 0..TRIPS {
         if comm.rank() == 0 {

@@ -1,4 +1,4 @@
-//! A rank without a message-passing library: it speaks PMI-1 with whoever started it.
+//! A rank without a message-passing library: it speaks PMI-1 with the process manager that started it.
 //!
 //! ```text
 //! oxmpi run -n 2 pmi_probe exchange
@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `exchange` | puts a value, waits in the barrier, gets the next rank's value, leaves |
 //! | `barrier` | waits in the barrier, then leaves |
-//! | `rounds` | prints a line after each barrier, for ever |
-//! | `depart` | exits with code 0 without leaving the job |
-//! | `abort CODE` | asks for the end of the job |
-//! | `say TEXT` | sends TEXT as a line of the protocol |
+//! | `rounds` | prints a line after each barrier, without end |
+//! | `depart` | exits with code 0 without finalize |
+//! | `abort CODE` | asks the process manager to end the job with CODE |
+//! | `say TEXT` | sends TEXT as a line of PMI-1 |
 
 use std::env::{args, var};
 use std::error::Error;
@@ -22,14 +22,14 @@ use oxmpi_wire::pmi::{Client, PmiRequest, PmiVariables, Reply, StartMethod};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The stream to the process manager, and the conversation on it.
+/// The stream to the process manager, and the state of PMI-1 on it.
 struct Manager {
     stream: File,
     client: Client,
 }
 
 impl Manager {
-    /// Makes a request and waits for its reply; gives the text in it, if there is one.
+    /// Sends a request, waits for its reply, and returns the text in the reply.
     fn ask(&mut self, request: PmiRequest<'_>) -> Result<String> {
         self.stream
             .write_all(self.client.request(request)?.as_bytes())?;

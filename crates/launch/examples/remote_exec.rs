@@ -5,9 +5,9 @@
 //! remote_exec ADDRESS:PORT COMMAND...  runs COMMAND there: oxmpi run --wrap 'remote_exec 10.0.0.{node}:99'
 //! ```
 //!
-//! COMMAND gets the environment of the caller, and both ends of `PMI_FD` are joined. Its output is forwarded,
-//! and so does its end, which becomes that of the process here; when this one ends first, COMMAND is
-//! killed. There is no authentication: use it in private networks only.
+//! COMMAND gets the environment of the caller, and a `PMI_FD` that is forwarded to that of the caller. Its
+//! output is forwarded, and this process ends as COMMAND does; if this process ends first, COMMAND is killed.
+//! There is no authentication: use it in private networks only.
 
 use std::env;
 use std::error::Error;
@@ -30,12 +30,15 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The variable that names a rank's descriptor.
 const PMI: &str = "PMI_FD";
 
-/// The stream to which the bytes of a frame belong.
+/// Kind of a frame: bytes to or from the process manager.
 const TO_MANAGER: u8 = 0;
+/// Kind of a frame: standard output.
 const OUTPUT: u8 = 1;
+/// Kind of a frame: standard error.
 const ERRORS: u8 = 2;
+/// Kind of a frame: the end of the command.
 const END: u8 = 3;
-/// An end by a signal is this plus the number of the signal.
+/// Added to the number of the signal that killed the command, to tell it from an exit code.
 const SIGNAL: i32 = 1000;
 
 fn main() -> Result<()> {
@@ -49,7 +52,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs `command` at `address`, and exits as it does.
+/// Runs `command` at `address`, and ends this process as the command ends.
 fn run_remotely(address: &str, command: &[OsString]) -> Result<()> {
     let mut there = TcpStream::connect(address)?;
     there.set_nodelay(true)?;
@@ -65,7 +68,7 @@ fn run_remotely(address: &str, command: &[OsString]) -> Result<()> {
 
     if let Some(manager) = &manager {
         let (manager, there) = (manager.try_clone()?, Mutex::new(there.try_clone()?));
-        // It ends with this process.
+        // The thread ends with this process.
         thread::spawn(move || forward(manager, &there, TO_MANAGER));
     }
     loop {
@@ -79,7 +82,7 @@ fn run_remotely(address: &str, command: &[OsString]) -> Result<()> {
     }
 }
 
-/// Ends this process as the other one has ended.
+/// Ends this process with an exit code, or by a signal when `how` is at least [`SIGNAL`].
 fn end(how: i32) -> Result<()> {
     if let Some(signal) = Signal::from_named_raw(how - SIGNAL) {
         kill_process(getpid(), signal)?;
@@ -87,26 +90,26 @@ fn end(how: i32) -> Result<()> {
     exit(how)
 }
 
-/// Runs what it is asked to, for ever.
+/// Accepts connections without end, and runs the command of each.
 fn serve(port: u16) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))?;
     loop {
-        let (asker, _) = listener.accept()?;
+        let (caller, _) = listener.accept()?;
         thread::spawn(move || {
-            if let Err(why) = run(&asker) {
-                eprintln!("carry: {why}");
+            if let Err(why) = run(&caller) {
+                eprintln!("remote_exec: {why}");
             }
         });
     }
 }
 
-/// Runs one command for `asker`, to its end.
-fn run(mut asker: &TcpStream) -> Result<()> {
-    asker.set_nodelay(true)?;
-    let words = read_words(&mut asker)?;
-    let variables = read_words(&mut asker)?;
+/// Runs the command that arrives on connection `caller`, and sends its output and its end.
+fn run(mut caller: &TcpStream) -> Result<()> {
+    caller.set_nodelay(true)?;
+    let words = read_words(&mut caller)?;
+    let variables = read_words(&mut caller)?;
     let mut with_manager = [0];
-    asker.read_exact(&mut with_manager)?;
+    caller.read_exact(&mut with_manager)?;
 
     let (manager, of_command) = UnixStream::pair()?;
     let mut command = Command::new(&words[0]);
@@ -130,17 +133,17 @@ fn run(mut asker: &TcpStream) -> Result<()> {
     let (output, errors) = (process.stdout.take(), process.stderr.take());
     let process = Arc::new(process);
     listen(
-        asker.try_clone()?,
+        caller.try_clone()?,
         manager.try_clone()?,
         Arc::clone(&process),
     );
-    let answers = Mutex::new(asker.try_clone()?);
+    let answers = Mutex::new(caller.try_clone()?);
     thread::scope(|scope| {
         scope.spawn(|| forward(manager, &answers, TO_MANAGER));
         scope.spawn(|| output.map(|pipe| forward(pipe, &answers, OUTPUT)));
         scope.spawn(|| errors.map(|pipe| forward(pipe, &answers, ERRORS)));
     });
-    // All of its output has gone, so that its end comes last.
+    // The end of the command is sent last, after all of its output.
     poll(&mut [PollFd::new(&process, PollFlags::IN)], None)?;
     let how = match process.try_wait()? {
         Some(ProcessEnd::Exited(code)) => code,
@@ -151,19 +154,20 @@ fn run(mut asker: &TcpStream) -> Result<()> {
     Ok(())
 }
 
-/// Passes on what the asker says to the command's manager; kills the command when the asker is gone.
-fn listen(mut asker: TcpStream, mut manager: UnixStream, process: Arc<Process>) {
+/// Starts a thread that forwards bytes from the connection to the command's `PMI_FD`, and kills the command
+/// when the connection ends.
+fn listen(mut caller: TcpStream, mut manager: UnixStream, process: Arc<Process>) {
     thread::spawn(move || {
-        while let Ok((_, bytes)) = read_piece(&mut asker) {
-            // The rank may have closed its end.
+        while let Ok((_, bytes)) = read_piece(&mut caller) {
+            // Errors do not matter: the command may have closed `PMI_FD`.
             let _ = manager.write_all(&bytes);
         }
-        // It may have ended.
+        // Errors do not matter: the command may have ended.
         let _ = pidfd_send_signal(&*process, Signal::KILL);
     });
 }
 
-/// Passes on bytes until there are no more.
+/// Sends bytes of `from` as frames of kind `of`, until they end.
 fn forward(mut from: impl Read, to: &Mutex<TcpStream>, of: u8) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = from.read(&mut buffer) {

@@ -4,14 +4,14 @@ use std::process::{Command, Output};
 
 use oxmpi_testkit::folder::Folder;
 
-/// Ends the command that its arguments say if it hangs.
+/// A command that runs the command in its arguments, and kills it after 300 s.
 fn watched() -> Command {
     let mut command = Command::new("timeout");
     command.args(["-k", "1", "300"]);
     command
 }
 
-/// Runs the command, which must not hang.
+/// Runs `oxmpi bench` with these arguments, and checks that it does not hang.
 fn bench(line: &str) -> Output {
     let output = watched()
         .args([env!("CARGO_BIN_EXE_oxmpi"), "bench"])
@@ -62,7 +62,7 @@ fn pinning_tables_and_json_are_written() {
 
 /// The guide's second example, with fewer and shorter messages.
 #[test]
-fn groups_of_a_grid_run_at_once() {
+fn groups_of_a_map_run_at_once() {
     let folder = Folder::fresh();
     let lengths = folder.write("lengths", "0\n100\n1000\n");
     let output = bench(&format!(
@@ -95,7 +95,7 @@ fn groups_of_a_grid_run_at_once() {
 }
 
 #[test]
-fn the_originals_name_works_under_a_launcher_and_without() {
+fn the_link_imb_mpi1_runs_with_and_without_a_launcher() {
     let folder = Folder::fresh();
     let program = folder.path().join("IMB-MPI1");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &program).expect("a link");
@@ -126,7 +126,7 @@ fn the_originals_name_works_under_a_launcher_and_without() {
 }
 
 #[test]
-fn under_a_launcher_one_rank_answers() {
+fn one_rank_of_a_job_prints_lists_and_errors() {
     let started = |word: &str| {
         let output = watched()
             .args([env!("CARGO_BIN_EXE_oxmpi"), "run"])
@@ -149,9 +149,9 @@ fn under_a_launcher_one_rank_answers() {
     );
 }
 
-/// One line for each sample but the last.
+/// `--progress` prints a line for each sample but the last.
 #[test]
-fn progress_is_shown_on_request() {
+fn progress_prints_a_line_for_each_sample() {
     let output = bench("-n 2 PingPong -msglog 2 -iter 5 --progress stderr");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(
@@ -176,7 +176,7 @@ fn benchmarks_are_listed() {
 }
 
 #[test]
-fn every_kernel_brings_right_data_to_1_to_8_ranks() {
+fn every_kernel_has_right_data_on_1_to_8_ranks() {
     for (ranks, groups) in [
         (1, 1),
         (2, 1),
@@ -200,9 +200,9 @@ fn every_kernel_brings_right_data_to_1_to_8_ranks() {
     }
 }
 
-/// Long messages of a real job, got by the receiver and put by the sender in small chunks.
+/// Long messages arrive by both rendezvous: the receiver gets the data, or the sender puts it in chunks.
 #[test]
-fn both_rendezvous_bring_right_data() {
+fn both_rendezvous_have_right_data() {
     for rendezvous in ["get", "put"] {
         let output = watched()
             .args([env!("CARGO_BIN_EXE_oxmpi"), "bench", "-n", "3"])
@@ -221,7 +221,7 @@ fn both_rendezvous_bring_right_data() {
 }
 
 #[test]
-fn in_a_job_it_joins_the_job() {
+fn a_rank_of_a_job_joins_that_job() {
     let started = |words: &[&str]| {
         let output = watched()
             .args([env!("CARGO_BIN_EXE_oxmpi"), "run"])
@@ -244,7 +244,7 @@ fn in_a_job_it_joins_the_job() {
 }
 
 #[test]
-fn a_manager_that_gives_half_of_what_a_rank_needs_is_named() {
+fn an_incomplete_environment_of_a_process_manager_is_reported() {
     let output = Command::new(env!("CARGO_BIN_EXE_oxmpi"))
         .args(["bench", "-n", "2"])
         .env("PMIX_NAMESPACE", "a-job")
@@ -259,7 +259,7 @@ fn a_manager_that_gives_half_of_what_a_rank_needs_is_named() {
 }
 
 #[test]
-fn mistakes_are_refused_before_anything_starts() {
+fn wrong_command_lines_are_refused_before_a_job_starts() {
     for (line, part) in [
         (
             "PingPnog",
@@ -300,7 +300,7 @@ fn a_json_file_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn the_kernels_run_on_a_machine_that_is_simulated() {
+fn the_kernels_run_on_a_simulated_machine() {
     let output = bench("--sim gemini:1000 PingPong Sendrecv Allreduce Barrier -msglog 3:4");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");

@@ -10,9 +10,9 @@ use common::{Job, Leash, finish, named_pipe, probe, signal, start};
 use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 
-/// A job of four ranks that say they are there and then live until they are killed, each with a
-/// child in the background, one in a session of its own, and one that was orphaned.
-fn stubborn(leash: &str) -> Job {
+/// Starts a job of four ranks that write a line to the leash and then run until they are killed. Each has a
+/// child in the background, a child in a session of its own, and an orphaned descendant.
+fn start_stubborn(leash: &str) -> Job {
     let script = format!(
         "exec 9>{leash}; (sleep 1000 &); setsid sleep 1000 & sh -c 'trap \"\" TERM INT HUP; sleep 1000; sleep 1000' & \
          echo rank $PMI_RANK pid $$ >&9; wait"
@@ -21,9 +21,9 @@ fn stubborn(leash: &str) -> Job {
 }
 
 #[test]
-fn a_killed_rank_takes_the_job_with_it() {
+fn a_killed_rank_ends_the_job() {
     let (path, mut leash) = Leash::new();
-    let job = stubborn(&path);
+    let job = start_stubborn(&path);
     let pids = leash.pids(4);
     signal(pids[2], Signal::KILL);
     let done = finish(job);
@@ -41,10 +41,10 @@ fn a_killed_rank_takes_the_job_with_it() {
 }
 
 #[test]
-fn a_killed_launcher_takes_the_job_with_it() {
+fn a_killed_launcher_ends_the_job() {
     for _ in 0..10 {
         let (path, mut leash) = Leash::new();
-        let job = stubborn(&path);
+        let job = start_stubborn(&path);
         leash.pids(4);
         signal(job.id(), Signal::KILL);
         assert_eq!(finish(job).code, 1009);
@@ -53,7 +53,7 @@ fn a_killed_launcher_takes_the_job_with_it() {
 }
 
 #[test]
-fn ranks_that_end_well_leave_nobody_behind() {
+fn no_process_is_left_after_ranks_succeed() {
     let (path, leash) = Leash::new();
     let script = format!("exec 9>{path}; setsid sleep 1000 & sleep 1000 & echo here >&9");
     let job = start(&["run", "-n", "2", "sh", "-c", &script]);
@@ -62,10 +62,10 @@ fn ranks_that_end_well_leave_nobody_behind() {
     leash.end();
 }
 
-/// Rank 1 exits first; rank 0 notices by the pipe between them, and only then says why. The launcher
-/// sees both ends at once.
+/// Rank 1 stops the launcher and exits. Rank 0 notices it by a pipe and then prints the cause. The launcher
+/// continues, sees both exits at once, and prints the output of rank 0.
 #[test]
-fn a_rank_that_only_reacts_does_not_silence_the_cause() {
+fn the_launcher_prints_the_output_of_a_rank_that_ends_after_the_first() {
     let (path, leash) = Leash::new();
     let folder = Folder::fresh();
     let gate = folder.at("gate");
@@ -85,9 +85,9 @@ fn a_rank_that_only_reacts_does_not_silence_the_cause() {
 }
 
 #[test]
-fn orphans_that_end_are_forgotten() {
+fn orphans_that_end_are_reaped() {
     let (path, mut leash) = Leash::new();
-    // The orphan's number is there until its new parent, the launcher, has waited for it.
+    // The orphan's process number exists until its new parent, the launcher, has waited for it.
     let script = format!(
         "exec 9>{path}; orphan=$(sh -c 'sleep 0.05 >&2 & echo $!'); while [ -e /proc/$orphan ]; do :; done; echo forgotten >&9"
     );
@@ -98,7 +98,7 @@ fn orphans_that_end_are_forgotten() {
 }
 
 #[test]
-fn signals_reach_the_ranks() {
+fn the_launcher_forwards_signals_to_ranks() {
     let script = |path: &str| {
         format!(
             "exec 9>{path}; trap 'echo caught USR1; echo caught >&9' USR1; trap 'exit 3' TERM; echo rank $PMI_RANK pid $$ >&9; \
@@ -118,7 +118,7 @@ fn signals_reach_the_ranks() {
 }
 
 #[test]
-fn a_signal_to_end_gives_its_exit_code() {
+fn a_signal_that_ends_the_job_sets_the_exit_code() {
     for (end, name, code) in [
         (Signal::INT, "INT", 130),
         (Signal::TERM, "TERM", 143),
@@ -139,7 +139,7 @@ fn a_signal_to_end_gives_its_exit_code() {
 }
 
 #[test]
-fn a_second_signal_is_not_left_to_the_ranks() {
+fn a_second_sigint_ends_the_job() {
     let (path, mut leash) = Leash::new();
     let script = format!(
         "exec 9>{path}; trap 'echo no >&9' INT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
@@ -162,7 +162,7 @@ fn stopped_jobs_continue() {
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
     leash.pids(1);
     signal(job.id(), Signal::TSTP);
-    // As a shell does: what comes before the stop is forgotten by it.
+    // A signal CONT before the stop would be lost, so the test waits as a shell does.
     job.stopped();
     signal(job.id(), Signal::CONT);
     assert_eq!(leash.line(), "on");
@@ -170,10 +170,9 @@ fn stopped_jobs_continue() {
     leash.end();
 }
 
-/// Ranks meet in barrier after barrier; one is killed after a number of lines that differs from
-/// time to time.
+/// Ranks repeat barriers; one is killed after a number of lines that differs between rounds.
 #[test]
-fn kill_at_any_moment() {
+fn a_rank_killed_at_any_time_ends_the_job() {
     for moment in 0..50 {
         let (path, mut leash) = Leash::new();
         let script = format!(

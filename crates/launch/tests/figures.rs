@@ -1,8 +1,8 @@
-//! Tests that `docs/pictures` is up to date: the figures of Intel's Developer Reference for Linux, "Interoperability
-//! with OpenMP API", drawn by the pinning rules of oxmpi, and one hybrid job.
+//! Tests that `docs/pictures` is up to date: the figures of Intel's Developer Reference for Linux,
+//! "Interoperability with OpenMP API", drawn by the pinning rules of oxmpi, and one hybrid job.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test figures` writes the pictures that differ; check them before
-//! the commit.
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test figures` writes the pictures that differ; check them
+//! before the commit.
 
 use std::path::Path;
 use std::{env, fs};
@@ -18,7 +18,7 @@ const MODEL_NODE: &str =
 /// Two sockets of four cores with two threads.
 const HYBRID_NODE: &str = "package:2 [numa(memory=16GiB)] l3:1 l2:4 core:1 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)";
 
-/// Name, ranks, variables, and whether the document still shows where ranks go.
+/// A figure: name, ranks, variables, and whether the document still shows where ranks run.
 type Figure = (
     &'static str,
     u32,
@@ -47,7 +47,7 @@ const FIGURES: [Figure; 10] = [
     ("figure-12", 4, &[(DOMAIN, "2"), (ORDER, "bunch")], false),
 ];
 
-/// A picture of ranks, and of `threads` threads in each of them.
+/// Draws ranks and, with `threads`, the threads of each rank, bound by the given `KMP_AFFINITY`.
 fn picture(
     machine: &Machine,
     title: &str,

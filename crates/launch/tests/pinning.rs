@@ -31,7 +31,7 @@ fn shown(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn one_processor_each_for_as_many_ranks() {
+fn as_many_ranks_as_processors_get_one_each() {
     let ranks = granted().len().min(9);
     let lines = shown(&["-n", &ranks.to_string(), "--bind-to", "hwthread"]);
     let mut cpus: Vec<&str> = lines
@@ -44,7 +44,7 @@ fn one_processor_each_for_as_many_ranks() {
 }
 
 #[test]
-fn settings_for_ranks_are_heard_by_the_launcher() {
+fn the_launcher_reads_settings_given_for_ranks() {
     let all = shown(&["-n", "1"]).remove(0);
     let all = all.trim_start_matches("0 ");
     for off in [
@@ -110,7 +110,7 @@ fn ranks_that_share_a_processor_are_reported_once() {
 }
 
 #[test]
-fn bad_settings_show_the_place() {
+fn wrong_settings_are_shown_with_a_caret() {
     let caret = "found `cor`; did you mean `core`?\n  cor\n  ^^^\nSee `oxmpi run --help`.\n";
     let done = run(&["-n", "2", "--bind-to", "cor", "true"]);
     assert!(
@@ -164,7 +164,7 @@ fn options_of_open_mpi_map_and_bind() {
 }
 
 #[test]
-fn lists_cells_and_excludes_place_real_ranks() {
+fn lists_cells_and_exclude_lists_pin_ranks() {
     let all = granted();
     let (first, last) = (all[0], all[all.len() - 1]);
     let listed = format!("{last},{first}");
@@ -197,8 +197,8 @@ fn lists_cells_and_excludes_place_real_ranks() {
 }
 
 #[test]
-fn rules_of_the_launcher_read_what_is_malformed() {
-    // Not understood: one processor for each rank.
+fn compat_rules_accept_malformed_settings() {
+    // The launcher of Intel MPI takes a wrong domain as one processor for each rank.
     let wrong = ["-n", "1", "-genv", "I_MPI_PIN_DOMAIN", "cor"];
     let theirs = ["-genv", "OXMPI_PIN_COMPAT", "intel-2021"];
     let done = run(&[&wrong[..], &theirs, &SHOW].concat());
@@ -233,7 +233,7 @@ fn options_say_which_settings_they_override() {
 }
 
 #[test]
-fn openmp_runtimes_find_what_they_need() {
+fn variables_of_openmp_are_set() {
     let first = granted()[0];
     let show = [
         "sh",
@@ -249,7 +249,7 @@ fn openmp_runtimes_find_what_they_need() {
         "hwthread:OVERSUBSCRIBE",
     ];
     let fine = ["-genv", "KMP_AFFINITY", "granularity=fine,compact,1"];
-    // A rank on one processor has nothing to choose.
+    // A rank on one processor has one place for all threads, so there is no warning.
     let done = run(&[&bound[..], &fine, &show].concat());
     assert_eq!((done.code, done.err.as_str()), (0, ""));
     let all = granted();
@@ -264,7 +264,7 @@ fn openmp_runtimes_find_what_they_need() {
             "{out}"
         );
     }
-    // What the user has set stays.
+    // Variables that the user has set do not change.
     assert_eq!(
         asked(&[
             "-env",

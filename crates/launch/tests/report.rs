@@ -11,23 +11,23 @@ fn report(arguments: &[&str]) -> Done {
     finish(start(&[&["bench", "report"], arguments].concat()))
 }
 
-/// What `oxmpi bench` prints with these arguments, read as a listing of the original is.
-fn ours(arguments: &str) -> Listing {
+/// Runs `oxmpi bench` and parses its output as a listing of the Intel MPI Benchmarks.
+fn bench_listing(arguments: &str) -> Listing {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let done = finish(start(&[&["bench"], &words[..]].concat()));
     assert_eq!(done.code, 0, "{}", done.err);
     Listing::parse(&done.out).unwrap_or_else(|why| panic!("{why} of:\n{}", done.out))
 }
 
-/// A listing of the original.
+/// The path of a recorded listing of the Intel MPI Benchmarks.
 fn listing(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/tests/imb");
     folder.join(name).to_str().expect("a plain name").into()
 }
 
 #[test]
-fn our_listing_reads_as_the_original_s() {
-    let listing = ours("-n 2 MPI1 PingPong Barrier Allreduce -iter 20 -msglog 3:5");
+fn a_listing_of_oxmpi_parses_as_one_of_imb() {
+    let listing = bench_listing("-n 2 MPI1 PingPong Barrier Allreduce -iter 20 -msglog 3:5");
     let header = &listing.header;
     assert_eq!(header.benchmarks, ["PingPong", "Barrier", "Allreduce"]);
     assert_eq!(header.lengths, Lengths::Within(0, 32));
@@ -64,21 +64,21 @@ fn our_listing_reads_as_the_original_s() {
 }
 
 #[test]
-fn our_groups_read_as_the_original_s() {
-    let each = ours("-n 6 pingping allreduce -map 3x2 -multi 1 -iter 10 -msglog 3:4");
+fn groups_of_oxmpi_parse_as_those_of_imb() {
+    let each = bench_listing("-n 6 pingping allreduce -map 3x2 -multi 1 -iter 10 -msglog 3:4");
     let groups = [[0, 3], [1, 4], [2, 5]];
     assert!(each.tables[0].heading.multiple);
     assert_eq!(each.tables[0].heading.groups, groups);
     assert_eq!(each.tables[0].columns[0], Column::Group);
     assert_eq!(each.tables[0].rows.len(), 9);
-    let worst = ours("-n 6 pingping allreduce -map 3x2 -multi 0 -iter 10 -msglog 3:4");
+    let worst = bench_listing("-n 6 pingping allreduce -map 3x2 -multi 0 -iter 10 -msglog 3:4");
     let original = Listing::parse(
         &std::fs::read_to_string(listing("sample2.txt")).expect("the listing is there"),
     )
     .expect("it is one");
     assert_eq!(worst.tables.len(), original.tables.len());
     for (table, model) in worst.tables.iter().zip(&original.tables) {
-        // What we say of the data stands below the last table.
+        // The notes differ: oxmpi prints those on checked data below the last table.
         let heading = Heading {
             notes: model.heading.notes.clone(),
             ..table.heading.clone()
@@ -89,7 +89,7 @@ fn our_groups_read_as_the_original_s() {
 }
 
 #[test]
-fn listings_become_text() {
+fn listings_are_reported_as_text() {
     let done = report(&["--text", &listing("sample1.txt"), &listing("msglog.txt")]);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
     for part in ["sample1 has lost 0 of ", "PingPong, 2 ranks", "best other"] {
@@ -98,7 +98,7 @@ fn listings_become_text() {
 }
 
 #[test]
-fn a_page_is_written_once() {
+fn an_existing_page_is_not_overwritten() {
     let folder = Folder::fresh();
     let page = folder.at("page.html");
     let done = report(&["-o", &page, &listing("sample2.txt")]);

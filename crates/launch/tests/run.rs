@@ -9,7 +9,7 @@ use common::{finish, oxmpi, probe, run};
 use oxmpi_testkit::folder::Folder;
 
 #[test]
-fn all_ranks_run_and_the_job_ends_well() {
+fn all_ranks_run_and_the_job_succeeds() {
     let done = run(&[
         "-n",
         "3",
@@ -24,7 +24,7 @@ fn all_ranks_run_and_the_job_ends_well() {
 }
 
 #[test]
-fn ranks_meet_through_pmi() {
+fn ranks_exchange_values_by_pmi() {
     let probe = probe();
     let done = run(&["-n", "2", &probe, ":", "-n", "1", &probe, "exchange"]);
     let mut lines: Vec<&str> = done.out.lines().collect();
@@ -40,7 +40,7 @@ fn ranks_meet_through_pmi() {
 }
 
 #[test]
-fn more_ranks_than_processors_meet_as_well() {
+fn more_ranks_than_processors_exchange_values_by_pmi() {
     let done = run(&["-n", "40", &probe()]);
     assert_eq!(
         (done.code, done.out.lines().count(), done.err.as_str()),
@@ -48,9 +48,9 @@ fn more_ranks_than_processors_meet_as_well() {
     );
 }
 
-/// `-ppn` goes before the variable of Intel MPI; without either a host has one rank.
+/// `-ppn` takes precedence over the variable of Intel MPI; without both each host has one rank.
 #[test]
-fn hosts_get_ranks_side_by_side() {
+fn consecutive_ranks_share_a_host() {
     let nodes = |options: &[&str], perhost: Option<&str>| {
         let job = ["-n", "4", "--wrap", "env NODE={node}"];
         let program = ["sh", "-c", "echo $PMI_RANK:$NODE"];
@@ -86,7 +86,7 @@ fn output_is_labelled_line_by_line_on_each_stream() {
 }
 
 #[test]
-fn much_output_arrives_whole() {
+fn long_output_is_complete_and_lines_are_whole() {
     let script = "i=0; while [ $i -lt 20000 ]; do echo $PMI_RANK-$i-xxxxxxxxxxxxxxxxxxxxxxxxxxx; i=$((i+1)); done";
     let done = run(&["-n", "2", "sh", "-c", script]);
     for rank in ["0", "1"] {
@@ -97,7 +97,7 @@ fn much_output_arrives_whole() {
 }
 
 #[test]
-fn standard_input_is_that_of_rank_0_alone() {
+fn only_rank_0_reads_standard_input() {
     let mut command = oxmpi(&["run", "-n", "2", "-l", "cat"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("oxmpi starts");
     child
@@ -110,7 +110,7 @@ fn standard_input_is_that_of_rank_0_alone() {
 }
 
 #[test]
-fn variables_reach_the_ranks_they_are_for() {
+fn variables_are_set_in_their_ranks() {
     let show = "echo $A,$B,$OMPI_MCA_btl,$C";
     let done = run(&[
         "-x", "B=all", "--mca", "btl", "self", "-n", "1", "-env", "A", "one", "sh", "-c", show,
@@ -127,7 +127,7 @@ fn a_program_starts_in_its_directory() {
 }
 
 #[test]
-fn the_first_failure_gives_the_exit_code_and_is_named() {
+fn the_first_failure_sets_the_exit_code_and_is_named() {
     let host = rustix::system::uname()
         .nodename()
         .to_string_lossy()
@@ -145,13 +145,13 @@ fn the_first_failure_gives_the_exit_code_and_is_named() {
 }
 
 #[test]
-fn programs_that_never_join_are_fine() {
+fn programs_may_run_without_joining_the_job() {
     assert_eq!(run(&["-n", "2", "true"]).code, 0);
     assert_eq!(run(&["-n", "2", "false"]).code, 1);
 }
 
 #[test]
-fn a_rank_that_joined_and_does_not_leave_is_named() {
+fn a_rank_that_exits_without_finalize_is_named() {
     let done = run(&[
         "-n",
         "1",
@@ -172,7 +172,7 @@ fn a_rank_that_joined_and_does_not_leave_is_named() {
 }
 
 #[test]
-fn a_barrier_that_a_rank_cannot_enter_any_more_ends_the_job() {
+fn a_barrier_that_an_ended_rank_cannot_enter_ends_the_job() {
     let done = run(&["-n", "1", &probe(), "barrier", ":", "-n", "1", "true"]);
     assert_eq!(done.code, 1);
     assert!(
@@ -206,7 +206,7 @@ fn an_abort_ends_the_job_with_its_code() {
 }
 
 #[test]
-fn a_rank_that_talks_nonsense_is_named() {
+fn a_wrong_pmi_request_is_quoted() {
     let done = run(&[
         "-n",
         "1",
@@ -228,7 +228,7 @@ fn a_rank_that_talks_nonsense_is_named() {
 }
 
 #[test]
-fn a_missing_program_is_named_and_starts_nobody() {
+fn a_missing_program_is_named_and_no_rank_starts() {
     let done = run(&[
         "-n",
         "1",
@@ -248,7 +248,7 @@ fn a_missing_program_is_named_and_starts_nobody() {
 }
 
 #[test]
-fn mistakes_on_the_command_line_are_explained() {
+fn wrong_command_lines_are_explained() {
     let cases: [(&[&str], &str); 5] = [
         (
             &["-n", "0", "true"],
@@ -276,7 +276,7 @@ fn mistakes_on_the_command_line_are_explained() {
 }
 
 #[test]
-fn the_command_answers_to_the_names_people_know() {
+fn the_command_runs_as_mpirun_and_mpiexec() {
     let folder = Folder::fresh();
     for name in ["mpirun", "mpiexec"] {
         let link = folder.path().join(name);
@@ -290,7 +290,7 @@ fn the_command_answers_to_the_names_people_know() {
 }
 
 #[test]
-fn help_teaches() {
+fn help_shows_usage_and_an_example() {
     for arguments in [&["--help"] as &[&str], &["help", "run"], &["run", "--help"]] {
         let done = finish(oxmpi(arguments).spawn().expect("oxmpi starts"));
         assert_eq!(done.code, 0);

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use oxmpi_testkit::folder::Folder;
 
-/// Runs the command with only these variables of ours and of other products.
+/// Runs `oxmpi` with `words` and with no other variables than `environment`.
 fn oxmpi(words: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
     command
@@ -36,7 +36,7 @@ fn a_wrong_value_is_shown_with_a_caret_and_a_suggestion() {
 }
 
 #[test]
-fn a_file_is_read_and_named() {
+fn a_settings_file_is_read_and_named() {
     let folder = Folder::fresh();
     let file = folder.write(
         "settings.toml",
@@ -60,9 +60,9 @@ fn a_file_is_read_and_named() {
     );
 }
 
-/// What a measurement has written is what a job reads; and nothing is replaced that nobody gave up.
+/// A job reads the settings file that `--tune` writes; `--tune` does not overwrite an existing file.
 #[test]
-fn what_tuning_writes_is_read_back() {
+fn a_file_of_tuned_settings_reads_back() {
     let folder = Folder::fresh();
     let name = folder.at("tuned.toml");
     let name = name.as_str();
@@ -126,7 +126,7 @@ fn json_goes_to_standard_output_alone() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_mistake() {
+fn a_closed_standard_output_is_no_error() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
     let mut child = command
         .args(["settings", "--json"])
@@ -161,7 +161,7 @@ fn unknown_options_are_refused() {
 }
 
 #[test]
-fn paths_are_explained_by_settings_that_are_named() {
+fn explain_names_paths_and_the_settings_of_their_limits() {
     let set = [
         ("MPICH_GNI_MAX_EAGER_MSG_SIZE", "4K"),
         ("OXMPI_RENDEZVOUS", "put"),

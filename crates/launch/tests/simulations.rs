@@ -69,7 +69,7 @@ fn sim(arguments: &str) -> Output {
     command.output().expect("oxmpi starts")
 }
 
-/// What it prints when all is well.
+/// Standard output of `oxmpi sim`, which must succeed.
 fn printed(arguments: &str) -> String {
     let output = sim(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -77,7 +77,7 @@ fn printed(arguments: &str) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What it complains of.
+/// Standard error of `oxmpi sim` with a wrong command line (exit code 2).
 fn complaint(arguments: &str) -> String {
     let output = sim(arguments);
     assert_eq!(output.status.code(), Some(2), "oxmpi sim {arguments}");
@@ -85,7 +85,7 @@ fn complaint(arguments: &str) -> String {
 }
 
 #[test]
-fn the_pictures_are_those_of_today() {
+fn committed_pictures_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulations");
     let own = Folder::fresh();
     let drawn = own.at("drawn.svg");
@@ -118,7 +118,7 @@ fn a_table_has_a_line_for_each_simulation() {
     assert_eq!(ranks.flatten().collect::<Vec<_>>(), ["2", "4", "8", "16"]);
 }
 
-/// What stands behind a name is for that algorithm only.
+/// A radix or flag after the name of an algorithm applies to that algorithm only.
 #[test]
 fn an_algorithm_may_have_a_radix_and_flags_of_its_own() {
     let times = |arguments: &str| {
@@ -139,7 +139,7 @@ fn an_algorithm_may_have_a_radix_and_flags_of_its_own() {
 }
 
 #[test]
-fn what_a_network_could_do_stands_beside_the_plans() {
+fn operations_of_the_network_are_listed_beside_plans() {
     let table = printed("barrier --ranks 32..1024 --algorithm in-network,nic-atomic");
     let times = |name: &str| {
         let lines = table.lines().filter(|line| line.contains(name));
@@ -164,7 +164,7 @@ fn what_a_network_could_do_stands_beside_the_plans() {
 }
 
 #[test]
-fn json_has_what_the_table_has() {
+fn json_has_the_rows_of_the_table() {
     let json = printed("allgather 100 -n 48 --algorithm ring --json");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["version"], 1);
@@ -180,12 +180,12 @@ fn json_has_what_the_table_has() {
 }
 
 #[test]
-fn a_schedule_meets_each_send_with_a_receive() {
+fn a_schedule_has_a_receive_for_each_send() {
     let folder = Folder::fresh();
     let path = folder.at("schedule.goal");
     let arguments = format!("allreduce 64 -n 6 --algorithm ring --goal {path}");
     printed(&arguments);
-    assert!(complaint_of_data(&arguments).contains("--force overwrites it"));
+    assert!(failure(&arguments).contains("--force overwrites it"));
     let schedule = fs::read_to_string(&path).expect("the schedule is there");
     assert!(
         schedule.starts_with("num_ranks 6\n\nrank 0 {\nl1: calc 0\n"),
@@ -196,7 +196,7 @@ fn a_schedule_meets_each_send_with_a_receive() {
     assert_eq!(count("rank "), 6);
 }
 
-/// Ranks in the middle of a tree learn how long the blocks of others are.
+/// The schedule has the lengths of blocks that ranks inside a tree learn from messages.
 #[test]
 fn a_schedule_has_the_lengths_that_ranks_learn() {
     let folder = Folder::fresh();
@@ -211,7 +211,8 @@ fn a_schedule_has_the_lengths_that_ranks_learn() {
     }
 }
 
-fn complaint_of_data(arguments: &str) -> String {
+/// Standard error of `oxmpi sim` that fails with exit code 1.
+fn failure(arguments: &str) -> String {
     let output = sim(arguments);
     assert_eq!(output.status.code(), Some(1), "oxmpi sim {arguments}");
     String::from_utf8(output.stderr).expect("text")

@@ -1,7 +1,7 @@
 //! A task farm: rank 0 distributes ranges of numbers, and the other ranks count the primes in them.
 //!
-//! Rank 0 receives from any rank, with any tag, and answers each worker at once: no worker waits for a slower
-//! one. A single rank does the work itself.
+//! Rank 0 receives from any rank with any tag and answers each worker at once, so no worker waits for a
+//! slower one. A job of one rank counts all primes itself.
 //!
 //! `oxmpi run -n 4 farm 20000`
 

@@ -1,4 +1,4 @@
-//! Heat on a plate, divided among a grid of ranks that exchange the edges of their tiles.
+//! Simulates heat on a plate that is divided among a grid of ranks, which exchange the edges of their tiles.
 //!
 //! Each rank holds a tile with a row or column of ghost cells on each side. A step sends the four edges to
 //! the neighbours, receives theirs into the ghost cells, and averages. The plate's rim has fixed
@@ -29,7 +29,7 @@ struct Plate<'a> {
 }
 
 impl Plate<'_> {
-    /// The rank on this side, if the plate goes on there.
+    /// The neighbour on each side; `None` at the rim of the plate.
     fn neighbour(&self, (down, right): (isize, isize)) -> Option<usize> {
         let rank = self.comm.rank();
         let row = (rank / self.columns).checked_add_signed(down)?;
@@ -37,7 +37,7 @@ impl Plate<'_> {
         (row < self.rows && column < self.columns).then(|| row * self.columns + column)
     }
 
-    /// Indexes of the cells along one side: the edge, or the ghosts beyond it.
+    /// Indexes of the cells along one side: the edge, or the ghost cells beyond it.
     fn line(side: (isize, isize), ghost: bool) -> impl Iterator<Item = usize> {
         let at = move |d: isize| match (d, ghost) {
             (-1, true) => 0,
@@ -83,7 +83,7 @@ impl Plate<'_> {
         Ok(())
     }
 
-    /// One step of Jacobi's method; the largest change of a cell.
+    /// Runs one step of Jacobi's method, and returns the largest change of a cell.
     fn relax(&mut self) -> f64 {
         let old = self.cells.clone();
         let mut change = 0.0f64;

@@ -1,4 +1,4 @@
-//! Pi as the area under 4 / (1 + x^2): each rank sums its share of the strips.
+//! Computes pi as the area under 4 / (1 + x^2): each rank sums its share of the strips.
 //!
 //! `oxmpi run -n 4 pi 1000000`
 

@@ -1,4 +1,4 @@
-//! A pool of rayon's threads, each bound where `KMP_AFFINITY` or `OMP_PLACES` says.
+//! Binds the threads of a rayon pool to processors as `KMP_AFFINITY` or `OMP_PLACES` says.
 //!
 //! `KMP_AFFINITY=granularity=fine,compact cargo run --example rayon`
 
@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     on(&Threads::from_env(2)?)
 }
 
-/// Asks each thread of a pool where it runs.
+/// Prints the processor of each thread of a bound pool.
 fn on(threads: &Threads) -> Result<(), Box<dyn Error>> {
     let team = threads.team().clone();
     for warning in &team.warnings {

@@ -1,4 +1,4 @@
-//! A token goes once around all ranks; each rank adds its number to it.
+//! Passes a token once around all ranks; each rank adds its rank to it.
 //!
 //! `oxmpi run -n 4 ring`
 

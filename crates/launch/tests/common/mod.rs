@@ -16,8 +16,8 @@ use std::time::Duration;
 use oxmpi_testkit::folder::Folder;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-/// After this time a test that hangs is ended, and fails: two minutes, or as many seconds as
-/// `OXMPI_TEST_WATCHDOG` has, where machines or the network are slow.
+/// The time after which a test that hangs is killed and fails: two minutes, or the seconds in
+/// `OXMPI_TEST_WATCHDOG` for slow machines or networks.
 fn watchdog() -> Duration {
     let seconds = std::env::var("OXMPI_TEST_WATCHDOG");
     let seconds = seconds.map_or(120, |text| text.parse().expect("seconds"));
@@ -35,8 +35,8 @@ pub struct Done {
     pub err: String,
 }
 
-/// The command with its first arguments, standard input empty, output caught. It ignores no signal,
-/// also where the test itself was started in the background of a shell, which ignores SIGINT.
+/// The command `oxmpi` with `arguments`, empty standard input and captured output. It ignores no signal: a
+/// shell starts background jobs, such as a test, with SIGINT ignored.
 pub fn oxmpi(arguments: &[&str]) -> Command {
     let mut command = Command::new("env");
     command
@@ -48,7 +48,7 @@ pub fn oxmpi(arguments: &[&str]) -> Command {
     command
 }
 
-/// `oxmpi run` with these arguments, to its end; on a machine of any size without a warning.
+/// Runs `oxmpi run --oversubscribe` with these arguments to its end.
 pub fn run(arguments: &[&str]) -> Done {
     finish(start(&[&["run", "--oversubscribe"], arguments].concat()))
 }
@@ -58,30 +58,30 @@ pub fn start(arguments: &[&str]) -> Job {
     Job(Some(oxmpi(arguments).spawn().expect("oxmpi starts")))
 }
 
-/// A launcher that does not outlive its test.
+/// A launcher that is killed when its test fails.
 pub struct Job(Option<Child>);
 
 impl Job {
-    /// Its process number.
+    /// The launcher's process number.
     pub fn id(&self) -> u32 {
         self.child().id()
     }
 
-    /// Its process.
+    /// The launcher's process.
     pub fn child(&self) -> &Child {
         self.0.as_ref().expect("it is taken at its end only")
     }
 
-    /// Its process, to change.
+    /// The launcher's process, mutable.
     pub fn child_mut(&mut self) -> &mut Child {
         self.0.as_mut().expect("it is taken at its end only")
     }
 
-    /// Waits until it has been stopped.
+    /// Waits until the launcher has been stopped by a signal.
     pub fn stopped(&self) {
         let watchdog = watch(self.id());
         let pid = WaitId::Pid(Pid::from_child(self.child()));
-        // Its end is left for who waits for that.
+        // NOWAIT leaves the end of the process to `finish`.
         let what = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let status = waitid(pid, what).expect("a child of ours");
         drop(watchdog);
@@ -99,7 +99,7 @@ impl From<Child> for Job {
 impl Drop for Job {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
-            // A test that fails takes its job along.
+            // The test has failed; its job is killed.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -121,7 +121,7 @@ pub fn finish(job: impl Into<Job>) -> Done {
     }
 }
 
-/// Kills the launcher if the result is not dropped in time, which fails the test.
+/// Starts a watchdog: it kills process `pid`, which fails the test, unless the result is dropped in time.
 fn watch(pid: u32) -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     thread::spawn(move || {
@@ -155,14 +155,14 @@ pub fn named_pipe(path: &str) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("a named pipe");
 }
 
-/// A named pipe that the processes of a job open: its end is the end of all of them.
+/// A named pipe that the processes of a job hold open: it ends when all of them have ended.
 pub struct Leash {
     lines: Receiver<String>,
     _folder: Folder,
 }
 
 impl Leash {
-    /// Makes the pipe; gives it and its path.
+    /// Makes the pipe, and returns its path and the reading side.
     pub fn new() -> (String, Self) {
         let folder = Folder::fresh();
         let path = folder.at("leash");
@@ -170,10 +170,11 @@ impl Leash {
         let (sender, lines) = channel();
         let file = path.clone();
         thread::spawn(move || {
-            // Opens when the first rank does, and ends when the last process is gone.
+            // `open` returns when the first rank opens the pipe; the lines end when the last process has
+            // ended.
             let file = BufReader::new(File::open(file).expect("the named pipe is ours"));
             for line in file.lines() {
-                // Nobody listens when the test has given up.
+                // The receiver is gone when the test has failed.
                 let _ = sender.send(line.expect("text"));
             }
         });
@@ -184,14 +185,14 @@ impl Leash {
         (path, leash)
     }
 
-    /// The next line that a process wrote.
+    /// Waits for the next line that a process writes.
     pub fn line(&mut self) -> String {
         self.lines
             .recv_timeout(watchdog())
             .expect("a process of the job writes a line")
     }
 
-    /// The process numbers of `ranks` ranks, each of which writes `rank R pid P` before all else.
+    /// The process numbers of `ranks` ranks, each of which writes `rank R pid P` as its first line.
     pub fn pids(&mut self, ranks: usize) -> Vec<u32> {
         let mut pids = vec![0; ranks];
         for _ in 0..ranks {
@@ -205,7 +206,7 @@ impl Leash {
         pids
     }
 
-    /// Waits until no process has it open any more.
+    /// Waits until no process holds the pipe open.
     pub fn end(self) {
         let alive = "every process of the job has ended";
         while self

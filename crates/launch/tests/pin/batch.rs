@@ -82,7 +82,7 @@ fn wrong_lines_do_not_stop_the_others() {
 fn a_line_that_is_too_long_does_not_stop_the_others() {
     let case = r#"{"machine":"core:2 pu:1"}"#;
     let long = " ".repeat(16 << 20) + case;
-    // The longest: with its end it has as many bytes.
+    // The longest line that is accepted: 16 MiB with its line end.
     let longest = " ".repeat((16 << 20) - 1 - case.len()) + case;
     let (answers, code) = batch(&[case, &long, &longest, case, ""].join("\n"));
     assert_eq!((answers.len(), code), (4, 1));
@@ -94,7 +94,7 @@ fn a_line_that_is_too_long_does_not_stop_the_others() {
     assert_eq!(errors, [None, Some(too_long), None, None]);
 }
 
-/// What is told of threads is told once, however many ranks there are, and no setting is longer than a variable can be.
+/// An answer for 65536 ranks is printed, and a setting longer than a variable can be is refused.
 #[test]
 fn a_long_answer_for_many_ranks_is_printed() {
     let case = |ranks: u32, setting: &str| {
@@ -121,7 +121,7 @@ fn a_long_answer_for_many_ranks_is_printed() {
 /// The lines of a table in the tests of `oxmpi-pin`, without its comments.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pin/tests");
-    // The crate stands alone: the tables are the repository's.
+    // The tables are missing when the crate is built outside of the repository.
     let text = fs::read_to_string(folder.join(name)).ok()?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let row = |line: &str| line.split('\t').map(String::from).collect();
@@ -131,7 +131,7 @@ fn rows(name: &str) -> Option<Vec<Vec<String>>> {
 /// The expected answer of a row: the processors of ranks or threads, and warnings if recorded.
 type Expected = (String, Option<Vec<String>>);
 
-/// The rows of what Intel MPI 2021 did.
+/// Recorded cases of Intel MPI 2021.
 fn processes(folder: &Folder) -> Option<Vec<(Value, Expected)>> {
     let mut machines = BTreeMap::new();
     let mut cases = Vec::new();
@@ -165,7 +165,7 @@ fn processes(folder: &Folder) -> Option<Vec<(Value, Expected)>> {
     Some(cases)
 }
 
-/// The rows of what OpenMP runtimes did.
+/// Recorded cases of OpenMP runtimes.
 fn threads(folder: &Folder) -> Option<Vec<(Value, Expected)>> {
     let mut machines = BTreeMap::new();
     let mut cases = Vec::new();
@@ -207,7 +207,7 @@ fn threads(folder: &Folder) -> Option<Vec<(Value, Expected)>> {
             case["mask"] = mask.as_str().into();
         }
         let mut warnings: Vec<String> = warnings.iter().map(text).collect();
-        // LLVM 15 brought these two words; what came before warns of them.
+        // LLVM 15 added these two words; earlier versions warn of them.
         let is = |text: &String, word| {
             *text == format!("KMP_AFFINITY: parameter invalid, ignoring \"{word}\".")
         };

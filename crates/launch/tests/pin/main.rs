@@ -150,9 +150,9 @@ neighbouring ranks that share a core                0 of 1     0 of 1
 }
 
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn the_readme_shows_the_output_of_the_command() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    // The crate stands alone: that page is the repository's.
+    // The README is missing when the crate is built outside of the repository.
     let Ok(readme) = fs::read_to_string(readme) else {
         return;
     };
@@ -160,7 +160,7 @@ fn the_readme_shows_what_is_printed() {
     let mut count = 0;
     for listing in listings.filter_map(|listing| listing.strip_prefix("\n$ oxmpi pin ")) {
         let (words, expected) = listing.split_once('\n').unwrap();
-        // No word has a quote in it, so what is between quotes is a word.
+        // Words contain no quotes, so each text between two quotes is one word.
         let words: Vec<&str> = words
             .split('\'')
             .enumerate()
@@ -176,7 +176,7 @@ fn the_readme_shows_what_is_printed() {
 }
 
 #[test]
-fn an_answer_has_reasons_and_a_picture() {
+fn reasons_warnings_and_a_picture_are_written() {
     let why = shown_on(&["-n", "2", "--explain"]);
     assert!(why.contains("domain size auto = 16/2 = 8"), "{why}");
     let verbose = [

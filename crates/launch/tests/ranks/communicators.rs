@@ -4,9 +4,9 @@ use oxmpi::{Op, Source, Tag};
 
 use crate::job::{Job, SIZES};
 
-/// A message of one communicator is never received through another one, not by wildcards either.
+/// A receive on one communicator never matches a message of another, also with wildcards.
 #[test]
-fn contexts_do_not_mix() {
+fn receives_match_within_their_communicator() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let first = world.comm();
@@ -29,15 +29,16 @@ fn contexts_do_not_mix() {
     }
 }
 
-/// Parts by colour, ordered by key and then by the old rank; who has no colour joins none.
+/// `split` groups ranks by colour and orders them by key, then by the old rank. A rank without a colour gets
+/// no communicator.
 #[test]
-fn parts_have_their_ranks_in_order() {
+fn split_orders_ranks_by_key() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             let colour = |rank: usize| (rank % 3 != 2).then_some(u32::MAX - rank as u32 % 3);
-            // Negative, and the same for each pair of neighbours.
+            // Keys are negative, and four ranks share each.
             let key = |rank: usize| -(rank as i32 / 4);
             let part = comm.split(colour(rank), key(rank))?;
             let mut members: Vec<usize> = (0..size)
@@ -69,7 +70,7 @@ fn parts_have_their_ranks_in_order() {
     }
 }
 
-/// Collectives on the parts of parts, and on all of them at once.
+/// Collectives run on a communicator, on parts of it, and on parts of these in turn.
 #[test]
 fn collectives_stay_in_their_part() {
     for ranks in SIZES {
@@ -86,7 +87,7 @@ fn collectives_stay_in_their_part() {
                 assert_eq!(comm.allreduce(&mine, Op::SUM)?, sum(1, 0));
                 assert_eq!(half.allreduce(&mine, Op::SUM)?, sum(2, rank % 2));
                 assert_eq!(quarter.allreduce(&mine, Op::SUM)?, sum(4, rank % 4));
-                // The last of the old ranks is the first here.
+                // Keys reverse the order: rank 0 here was the last rank of the old communicator.
                 let mut last = [mine];
                 copy.bcast(&mut last, 0)?;
                 let expected = (rank % 4..size).step_by(4).next_back();
@@ -99,8 +100,8 @@ fn collectives_stay_in_their_part() {
     }
 }
 
-/// Ranks of one part may make communicators that the others know nothing of; the next one of all
-/// still agrees.
+/// After the ranks of one part have made communicators without the other ranks, all ranks agree on the
+/// context of the next communicator.
 #[test]
 fn contexts_are_agreed_on_by_all() {
     Job::of(4).succeed(|world| {
@@ -126,7 +127,7 @@ fn contexts_are_agreed_on_by_all() {
     });
 }
 
-/// Ranks that share memory: those of one host, wherever the job runs. By its key the last comes first.
+/// `split_by_node` groups the ranks of a host, ordered by key: here the last rank comes first.
 #[test]
 fn parts_by_node_are_the_ranks_of_a_host() {
     for ranks in SIZES {
@@ -144,7 +145,7 @@ fn parts_by_node_are_the_ranks_of_a_host() {
             part.allgather(&[comm.rank()], &mut members)?;
             assert_eq!(members, expected);
 
-            // Of some ranks, which are not the first of all.
+            // The same for a communicator without rank 0.
             let some = comm.split((comm.rank() > 0).then_some(7), 0)?;
             let Some(some) = some else { return Ok(()) };
             let part = some.split_by_node(0)?;

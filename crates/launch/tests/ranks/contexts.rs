@@ -6,9 +6,9 @@ use oxmpi::{Result, SharedComm};
 
 use crate::job::Job;
 
-/// Threads that duplicate at once, each a communicator of its own, get different contexts.
+/// Threads that duplicate different communicators at the same time get different contexts.
 #[test]
-fn threads_duplicate_at_once() {
+fn communicators_that_threads_duplicate_at_once_have_different_contexts() {
     Job::of(2).succeed(|world| {
         let one = world.comm().share()?;
         let other = one.dup()?;
@@ -20,17 +20,17 @@ fn threads_duplicate_at_once() {
     });
 }
 
-fn duplicate(comm: &SharedComm, who: u32) -> Result<()> {
+fn duplicate(comm: &SharedComm, thread: u32) -> Result<()> {
     const TIMES: u32 = 300;
     let peer = 1 - comm.rank();
     let copies: Vec<_> = (0..TIMES).map(|_| comm.dup()).collect::<Result<_>>()?;
     for (n, copy) in (0..).zip(&copies) {
-        copy.bsend(&[who, n], peer, 0)?;
+        copy.bsend(&[thread, n], peer, 0)?;
     }
     for (n, copy) in (0..).zip(&copies) {
         let mut got = [0u32; 2];
         copy.recv(&mut got, peer, 0)?;
-        assert_eq!(got, [who, n]);
+        assert_eq!(got, [thread, n]);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Tests of ranks without access to each other's memory: long messages use another protocol.
 //!
-//! Access is denied in two ways that need no privilege: a seccomp filter, as in containers, and processes that may
-//! not be traced, as those of another user (ptrace(2), "Ptrace access mode checking"). Ranks that may not create
-//! shared memory use tcp.
+//! Access is denied in two ways that need no privilege: a seccomp filter, as in containers, and processes
+//! that may not be traced, as those of another user (ptrace(2), "Ptrace access mode checking"). Ranks that
+//! may not create shared memory use tcp.
 
 use std::io;
 
@@ -10,19 +10,19 @@ use oxmpi::{Comm, Result, World};
 
 use crate::job::Job;
 
-/// Whom root's ranks are run as: root may trace all.
+/// User and group that ranks of root change to: root may trace every process.
 const NOBODY: u32 = 65_534;
 
-/// Lengths on both sides of the ends of protocols and chunks.
+/// Message lengths below and above the limits of protocols and chunks.
 const LENGTHS: [usize; 3] = [9_000, 300_000, 1_000_000];
 
 /// Values of the protocol setting; two of them need the denied access.
 const PROTOCOLS: [&str; 4] = ["auto", "cma", "cma_both", "copy"];
 
-/// The calls that read and write another process's memory.
+/// The system calls that read and write another process's memory.
 const TO_OTHERS: [libc::c_long; 2] = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
 
-/// This process gets `EPERM` from `calls` from now on. Everything else is allowed.
+/// Installs a seccomp filter by which `calls` return `EPERM` in this process. All other calls are allowed.
 fn filter(calls: &[libc::c_long]) {
     let statement = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
         code: code as u16,
@@ -35,7 +35,7 @@ fn filter(calls: &[libc::c_long]) {
         statement(code, call as u32, to_denial, 0)
     };
     let answer = |k| statement(libc::BPF_RET | libc::BPF_K, k, 0, 0);
-    // The call's number is the first field of what the filter sees.
+    // The filter's input begins with the number of the call.
     let mut program = vec![statement(
         libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
         0,
@@ -68,8 +68,8 @@ fn filter(calls: &[libc::c_long]) {
     );
 }
 
-/// This process is no longer root's, so that what it may trace is what others may.
-fn become_nobody() {
+/// Changes this process from root to [`NOBODY`], so that it may trace what ordinary users may.
+fn drop_root() {
     // SAFETY: no pointers.
     if unsafe { libc::geteuid() } == 0 {
         // SAFETY: as above.
@@ -81,14 +81,14 @@ fn become_nobody() {
     traceable(true);
 }
 
-/// Says whether processes of the same user may read this one's memory.
+/// Sets whether processes of the same user may read this process's memory.
 fn traceable(whether: bool) {
     // SAFETY: no pointers.
     let set = unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(whether), 0, 0, 0) };
     assert_eq!(set, 0, "{}", io::Error::last_os_error());
 }
 
-/// What the system says to this process when it reads a word of the peer's memory.
+/// Reads a word of the peer's memory, and returns the kernel's error if that is denied.
 fn reads_peer(comm: &Comm) -> Result<io::Result<()>> {
     let peer = 1 - comm.rank();
     let word = 7u64;
@@ -111,12 +111,12 @@ fn reads_peer(comm: &Comm) -> Result<io::Result<()>> {
     // SAFETY: the local bytes are those of a variable; the kernel looks up the others.
     let done = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     let error = io::Error::last_os_error();
-    // The peer's variable lives until it was read.
+    // After the barrier the peer has read the variable, which may be dropped.
     comm.barrier()?;
     Ok(if done == 8 { Ok(()) } else { Err(error) })
 }
 
-/// Messages of all lengths both ways, at once and one after the other.
+/// Exchanges messages of all lengths in both directions, at once and one after the other.
 fn exchange(comm: &Comm) -> Result<()> {
     let (me, peer) = (comm.rank(), 1 - comm.rank());
     for round in 0..6usize {
@@ -140,8 +140,8 @@ fn exchange(comm: &Comm) -> Result<()> {
     Ok(())
 }
 
-/// Plays a rank that is denied its peer's memory, if `denied` says so.
-fn play(denied: bool) -> Result<()> {
+/// Runs a rank that exchanges messages; with `denied` it checks first that it cannot read its peer's memory.
+fn exchange_as_rank(denied: bool) -> Result<()> {
     let world = World::init()?;
     let comm = world.comm();
     let answer = reads_peer(comm)?;
@@ -154,29 +154,30 @@ fn play(denied: bool) -> Result<()> {
     exchange(comm)
 }
 
-/// The number of this process's rank, before it has joined the job.
+/// This process's rank, known before it joins the job.
 fn rank() -> usize {
     let number = std::env::var("PMI_RANK").expect("this is a rank");
     number.parse().expect("a number")
 }
 
 #[test]
-fn a_filter_of_calls_is_no_error() {
+fn ranks_exchange_with_reads_and_writes_denied() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
             .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
                 filter(&TO_OTHERS);
-                play(true)
+                exchange_as_rank(true)
             });
         assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
-/// Long blocks of a gather are written to the root's memory.
+/// With reads allowed and writes denied a gather succeeds, whose long blocks would be written to the root's
+/// memory.
 #[test]
-fn a_filter_of_writes_alone_is_no_error() {
+fn ranks_gather_with_writes_denied() {
     let job = Job::of(3).on_one_host().run(|| {
         if rank() == 1 {
             filter(&TO_OTHERS[1..]);
@@ -197,7 +198,7 @@ fn a_filter_of_writes_alone_is_no_error() {
 }
 
 #[test]
-fn one_that_is_filtered_is_enough() {
+fn ranks_exchange_when_one_is_denied_access() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
@@ -206,53 +207,53 @@ fn one_that_is_filtered_is_enough() {
                 if rank() == 0 {
                     filter(&TO_OTHERS);
                 }
-                play(rank() == 0)
+                exchange_as_rank(rank() == 0)
             });
         assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
 #[test]
-fn processes_that_may_not_be_traced_are_no_error() {
+fn ranks_exchange_when_none_may_be_traced() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
             .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
-                become_nobody();
+                drop_root();
                 traceable(false);
-                play(true)
+                exchange_as_rank(true)
             });
         assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
 #[test]
-fn one_that_may_not_be_traced_is_enough() {
+fn ranks_exchange_when_one_may_not_be_traced() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
             .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
-                become_nobody();
+                drop_root();
                 if rank() == 1 {
                     traceable(false);
                 }
-                play(rank() == 0)
+                exchange_as_rank(rank() == 0)
             });
         assert_eq!(done.code, 0, "{protocol}: {}", done.err);
     }
 }
 
-/// The right is taken away while the job runs, from a pair that has used it.
+/// Two ranks that have read each other's memory lose the right to do so while the job runs.
 #[test]
-fn a_right_that_is_lost_is_no_error() {
+fn ranks_exchange_after_access_is_revoked() {
     for protocol in PROTOCOLS {
         let done = Job::of(2)
             .on_one_host()
             .with("OXMPI_SHM_PROTOCOL", protocol)
             .run(|| {
-                become_nobody();
+                drop_root();
                 let world = World::init()?;
                 exchange(world.comm())?;
                 traceable(false);
@@ -265,11 +266,12 @@ fn a_right_that_is_lost_is_no_error() {
     }
 }
 
-/// What a job says once on each host where shared memory does not open.
+/// A part of the warning that a job prints once on each host where shared memory does not open.
 const INSTEAD: &str = "tcp is used instead";
 
-/// All talk to all, in messages of all lengths, from memory that was allocated for them too.
-fn talk(world: &World, neighbours: usize) -> Result<()> {
+/// Exchanges messages of all lengths among all ranks, received in memory of [`World::alloc`]. `neighbours` is
+/// the expected number of ranks that share memory with this one, itself included.
+fn exchange_among_all(world: &World, neighbours: usize) -> Result<()> {
     let comm = world.comm();
     assert_eq!(comm.split_by_node(0)?.size(), neighbours);
     let (rank, size) = (comm.rank(), comm.size());
@@ -290,11 +292,11 @@ fn talk(world: &World, neighbours: usize) -> Result<()> {
 }
 
 #[test]
-fn ranks_that_may_make_no_shared_memory_talk_by_tcp() {
+fn ranks_without_shared_memory_use_tcp() {
     for ranks in [1, 2, 4] {
         let done = Job::of(ranks).on_one_host().run(|| {
             filter(&[libc::SYS_memfd_create]);
-            talk(&World::init()?, 1)
+            exchange_among_all(&World::init()?, 1)
         });
         assert_eq!(done.code, 0, "{done:?}");
         let warnings = usize::from(ranks > 1);
@@ -304,9 +306,9 @@ fn ranks_that_may_make_no_shared_memory_talk_by_tcp() {
     }
 }
 
-/// Those that may share memory do so, whichever rank may not.
+/// The other ranks share memory when one rank may not create any.
 #[test]
-fn one_that_may_make_no_shared_memory_talks_by_tcp() {
+fn a_rank_without_shared_memory_uses_tcp() {
     for denied in ["0", "2"] {
         let job = Job::of(4).on_one_host().with("DENIED", denied);
         let done = job.run(|| {
@@ -314,7 +316,7 @@ fn one_that_may_make_no_shared_memory_talks_by_tcp() {
             if denied {
                 filter(&[libc::SYS_memfd_create]);
             }
-            talk(&World::init()?, if denied { 1 } else { 3 })
+            exchange_among_all(&World::init()?, if denied { 1 } else { 3 })
         });
         assert_eq!(done.code, 0, "{done:?}");
         assert_eq!(done.err.matches(INSTEAD).count(), 1, "{}", done.err);
@@ -322,7 +324,7 @@ fn one_that_may_make_no_shared_memory_talks_by_tcp() {
 }
 
 #[test]
-fn without_a_next_transport_it_is_said_what_does_not_open() {
+fn without_another_transport_the_error_says_why_shared_memory_fails() {
     let done = Job::of(2)
         .on_one_host()
         .with("OXMPI_TRANSPORTS", "sm")

@@ -6,8 +6,8 @@ use oxmpi::{Error, Op, Result, Source, Tag, World};
 
 use crate::job::Job;
 
-/// Whether the call failed since rank `lost` has left.
-fn left<T>(result: Result<T>, lost: usize) -> bool {
+/// Whether the call failed because rank `lost` has left the job.
+fn failed_as_it_left<T>(result: Result<T>, lost: usize) -> bool {
     match result {
         Err(error @ Error::Peer { peer, .. }) => {
             peer == lost && error.to_string().ends_with("the peer has left the job")
@@ -16,24 +16,30 @@ fn left<T>(result: Result<T>, lost: usize) -> bool {
     }
 }
 
-/// Rank 1 leaves in order; whoever waits for it, or calls it later, learns so.
+/// Rank 1 finalizes. Ranks that wait for it, or call it later, get an error.
 #[test]
 fn waiting_for_a_rank_that_left_is_an_error() {
     for ranks in [2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             if comm.rank() == 1 {
-                // What was sent before is still received.
+                // The other ranks still receive what rank 1 sent before it left.
                 return (0..comm.size()).try_for_each(|to| comm.send(&[1u8], to, 1));
             }
             let long = vec![0u8; 300_000];
             let mut room = [0u8; 8];
-            assert!(left(comm.recv(&mut room, 1, 2), 1), "a receive");
+            assert!(
+                failed_as_it_left(comm.recv(&mut room, 1, 2), 1),
+                "a receive"
+            );
             assert_eq!(comm.recv_vec::<u8>(1, 1)?.0, [1]);
-            assert!(left(comm.recv(&mut room, 1, 2), 1), "a receive, later");
-            assert!(left(comm.probe(1, Tag::Any), 1), "a probe");
-            assert!(left(comm.send(&long, 1, 2), 1), "a send");
-            assert!(left(
+            assert!(
+                failed_as_it_left(comm.recv(&mut room, 1, 2), 1),
+                "a receive, later"
+            );
+            assert!(failed_as_it_left(comm.probe(1, Tag::Any), 1), "a probe");
+            assert!(failed_as_it_left(comm.send(&long, 1, 2), 1), "a send");
+            assert!(failed_as_it_left(
                 comm.scope(|s| s.irecv(&mut room, 1, 2)?.wait().map(drop)),
                 1
             ));
@@ -42,7 +48,7 @@ fn waiting_for_a_rank_that_left_is_an_error() {
     }
 }
 
-/// A send that waits for its receive, and a collective, when the other rank leaves.
+/// A rank gets an error when its peer leaves during a send, a collective, a receive or a probe.
 #[test]
 fn a_transfer_under_way_with_a_lost_rank_is_an_error() {
     for call in ["ssend", "send", "barrier", "allreduce", "any", "probe"] {
@@ -50,7 +56,7 @@ fn a_transfer_under_way_with_a_lost_rank_is_an_error() {
             let world = World::init()?;
             let comm = world.comm();
             if comm.rank() == 1 {
-                // It has begun over there, or will begin when this rank is gone.
+                // Rank 0 has begun its call, or begins it after this rank has left.
                 comm.probe(0, 9)?;
                 return Ok(());
             }
@@ -71,8 +77,8 @@ fn a_transfer_under_way_with_a_lost_rank_is_an_error() {
     }
 }
 
-/// An error that leaves `main`: the World goes in order, the exit code says it, the launcher names
-/// the rank, and the other ranks, which wait for that one, do not hang.
+/// Rank 2 returns an error from `main`: its `World` is dropped, its exit code is 1, the launcher names it,
+/// and the ranks that wait for it do not hang.
 #[test]
 fn a_rank_that_returns_an_error_ends_the_job() {
     let done = Job::of(4).run(|| {
@@ -85,7 +91,8 @@ fn a_rank_that_returns_an_error_ends_the_job() {
         let Err(Error::Peer { pid: Some(pid), .. }) = received else {
             panic!("{received:?}");
         };
-        // Had the others ended before it, the launcher would end rank 2 soon, which may not have said why.
+        // The other ranks end after rank 2: otherwise the launcher could end rank 2 before it has printed its
+        // error.
         let process = format!("/proc/{pid}");
         while Path::new(&process).exists() {
             std::thread::yield_now();
@@ -151,10 +158,10 @@ fn a_rank_that_exits_without_leaving_is_named() {
     );
 }
 
-/// A rank leaves before another one has connected to it: that one learns that it is gone, and goes on to receive from
-/// the ranks that are left.
+/// Rank 1 leaves before rank 0 has connected to it. Rank 0 gets an error from a receive from rank 1, and a
+/// pending receive from any rank still gets the message of rank 2.
 #[test]
-fn who_left_unmet_keeps_no_message_of_others_away() {
+fn a_rank_that_left_before_it_connected_blocks_no_message_of_others() {
     let marker = std::env::temp_dir().join(format!("oxmpi-left-{}", std::process::id()));
     let text = marker.to_str().expect("text");
     let done = Job::of(3).in_turn().with("MARKER", text).run(|| {
@@ -191,12 +198,13 @@ fn who_left_unmet_keeps_no_message_of_others_away() {
             }
         }
     });
-    // A test that fails before leaves it to the folder's owner.
+    // A test that fails earlier leaves the file behind.
     let _ = std::fs::remove_file(&marker);
     assert_eq!(done.code, 0, "{done:?}");
 }
 
-/// `World::finalize` tells what dropping only prints; a rank may end long before the others.
+/// Each rank finalizes without an error, also long before the others. (`World::finalize` returns errors that
+/// dropping a `World` only prints.)
 #[test]
 fn ranks_leave_one_by_one() {
     for ranks in [1, 4, 8] {
@@ -205,7 +213,7 @@ fn ranks_leave_one_by_one() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             if rank > 0 {
-                // Rank by rank: the message of the rank before tells this one to leave.
+                // Each rank leaves after the rank before it has sent its last message.
                 comm.recv(&mut [0u8; 1], rank - 1, 1)?;
             }
             if rank + 1 < size {

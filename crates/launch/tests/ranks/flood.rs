@@ -1,5 +1,4 @@
-//! Tests of many messages to a rank that does not receive: its memory stays bounded, and all messages
-//! arrive.
+//! Tests of many messages to a rank that does not receive: its memory stays bounded, and all messages arrive.
 
 use oxmpi::{Result, Source, World};
 
@@ -7,7 +6,7 @@ use crate::job::Job;
 
 const RANKS: usize = 4;
 const MESSAGES: u32 = 5000;
-/// Words of a message: eager, so that it is kept where it is not received.
+/// Words of a message: short enough for the eager protocol, so that the receiver keeps unexpected messages.
 const WORDS: usize = 1000;
 
 /// Private memory of this process, in bytes.
@@ -23,12 +22,13 @@ fn private() -> u64 {
         << 10
 }
 
-fn flood(world: &World) -> Result<()> {
+fn send_all(world: &World) -> Result<()> {
     let comm = world.comm();
     for number in 0..MESSAGES {
         let message = vec![number; WORDS];
         if comm.rank() == 1 {
-            // Sends that nobody waits for stay with the sender, and cost the receiver an envelope.
+            // Nothing waits for these sends. Their data stays with the sender; the receiver keeps an envelope
+            // of each.
             comm.isend_owned(message, 0, 1)?;
         } else {
             comm.send(&message, 0, 1)?;
@@ -37,22 +37,23 @@ fn flood(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// 60 MB are sent; some 16 MiB may be kept, and what is under way when the word goes out.
+/// Ranks send 60 MB to rank 0. It may keep about 16 MiB, and the messages that are on their way when it stops
+/// the senders.
 #[test]
-fn a_rank_that_does_not_receive_keeps_little() {
+fn unexpected_messages_take_bounded_memory() {
     Job::of(RANKS).succeed(|world| {
         let comm = world.comm();
         if comm.rank() > 0 {
-            return flood(world);
+            return send_all(world);
         }
         let before = private();
-        // It looks for a message that never comes, until no more is taken in.
+        // Rank 0 probes for a message that is never sent, until its memory stops growing.
         let (mut kept, mut looks) = (0, 0);
         while looks < 20 {
             for _ in 0..2000 {
                 assert!(comm.iprobe(Source::Any, 2)?.is_none());
             }
-            // Less, where the system has taken pages away meanwhile.
+            // The value can fall, as the kernel may reclaim pages.
             let now = private().saturating_sub(before);
             looks = if now > kept { 0 } else { looks + 1 };
             kept = kept.max(now);

@@ -10,8 +10,8 @@ use crate::job::Job;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The number of a line of `/proc/self/smaps_rollup`, in bytes: counted page by page, where
-/// `/proc/self/status` is off by some on a machine of many processors.
+/// The value of a line of `/proc/self/smaps_rollup` in bytes. The kernel counts it page by page;
+/// `/proc/self/status` is inexact on a machine of many processors.
 pub(crate) fn memory(name: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/smaps_rollup").expect("it exists");
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -21,12 +21,12 @@ pub(crate) fn memory(name: &str) -> u64 {
         .expect("a number")
 }
 
-/// This rank's own memory.
+/// This rank's private memory in bytes.
 fn private() -> u64 {
     memory("Anonymous:")
 }
 
-/// The addresses that this rank's shared memory takes, touched or not.
+/// Bytes of this rank's shared mappings, touched or not.
 fn mapped() -> u64 {
     let maps = fs::read_to_string("/proc/self/maps").expect("it exists");
     let shared = maps.lines().filter(|line| line.contains(" rw-s "));
@@ -39,14 +39,14 @@ fn mapped() -> u64 {
     lens.sum()
 }
 
-/// The shared memory that ranks have touched, each page once: every rank counts its share of it.
-/// All ranks call it, and none goes on before the last has counted.
+/// Bytes of shared memory that the ranks have touched, each page counted once (the sum of proportional set
+/// sizes). It is collective: no rank returns before the last has counted.
 fn shared(comm: &Comm) -> Result<u64> {
     let share = memory("Pss_Shmem:");
     comm.allreduce(&share, Op::SUM)
 }
 
-/// Prints what a job of `ranks` ranks costs, and checks the bounds. This is a rank of it.
+/// Runs a rank of a job of `ranks` ranks. Prints the memory of the job and checks the bounds.
 fn rank(ranks: usize) -> Result<()> {
     let before = private();
     let world = World::init()?;
@@ -86,14 +86,14 @@ fn passed(done: &Done) {
     print!("{}", done.out);
 }
 
-/// Private memory at most 2 MiB a rank, shared memory at most 8 MiB.
+/// A job of 8 ranks has at most 2 MiB of private memory a rank and 8 MiB of shared memory.
 #[test]
-fn eight_ranks() {
+fn a_job_of_8_ranks_has_bounded_memory() {
     passed(&Job::of(8).on_one_host().run(|| rank(8)));
 }
 
-/// 64 ranks in 32 MiB.
+/// A job of 64 ranks has at most 32 MiB of tables and shared memory at its start.
 #[test]
-fn sixty_four_ranks() {
+fn a_job_of_64_ranks_has_bounded_memory() {
     passed(&Job::of(64).on_one_host().run(|| rank(64)));
 }

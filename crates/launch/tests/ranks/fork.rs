@@ -6,15 +6,15 @@ use oxmpi::{Comm, Error, Result, Source, Tag, World};
 
 use crate::job::Job;
 
-/// Forks; gives 0 in the child, the child's number in the parent.
+/// Forks this process. Returns 0 in the child and the child's process number in the parent.
 fn fork() -> i32 {
-    // SAFETY: the child goes on with the one thread that a rank of this test has.
+    // SAFETY: a rank of this test has one thread, so no other thread holds a lock that the child needs.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "no process is left");
     pid
 }
 
-/// Waits for a child; gives its exit code, or 1000 and the signal that ended it.
+/// Waits for a child. Returns its exit code, or 1000 plus the number of the signal that ended it.
 fn wait(pid: i32) -> i32 {
     let mut status = 0;
     // SAFETY: the status is a local variable.
@@ -49,10 +49,10 @@ fn every_call_is_refused(comm: &Comm) {
     refused(comm.share());
 }
 
-/// The child meets each end of what was open when it forked: a request, a scope, a claimed message,
-/// an owned request, the world.
+/// The child gets errors from everything that was open at the fork: a request, a scope, a claimed message, an
+/// owned request, the world. The parent completes all of them.
 #[test]
-fn a_child_is_refused_and_its_parent_goes_on() {
+fn calls_in_a_forked_child_fail_and_its_parent_continues() {
     for ranks in [1, 2] {
         let done = Job::of(ranks).run(|| {
             let world = World::init()?;
@@ -65,12 +65,12 @@ fn a_child_is_refused_and_its_parent_goes_on() {
             let owned = comm.irecv_owned::<u8>(10, peer, 9)?;
             let mut child = -1;
             let ended = comm.scope(|s| {
-                let come = s.irecv(&mut room, peer, 7)?;
+                let receive = s.irecv(&mut room, peer, 7)?;
                 s.isend(&long, peer, 7)?;
                 child = fork();
                 if child == 0 {
                     every_call_is_refused(comm);
-                    refused(come.wait());
+                    refused(receive.wait());
                     return Err(Error::Forked);
                 }
                 Ok(())

@@ -1,5 +1,5 @@
-//! Tests of limits on memory (control groups) and address space: an error with numbers before the kernel
-//! kills a process.
+//! Tests of limits on memory (control groups) and address space: a rank returns an error with numbers before
+//! the kernel kills its process.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,23 +11,23 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use crate::common::Done;
 use crate::job::Job;
 
-/// Bytes that the group allows: enough for a rank, and less than one link of [`job`].
+/// Bytes that the control group allows: enough for a rank, and less than one link of [`job`].
 const ALLOWED: u64 = 8 << 20;
 
-/// Said by a rank where no group can be made.
+/// Printed by a rank that cannot make a control group.
 const NONE: &str = "no control group can be made here";
 
-/// A group of this process alone, inside of the one that it was in.
+/// A control group of this process alone, a child of the group that the process was in.
 struct Group {
     outer: PathBuf,
     own: PathBuf,
 }
 
 impl Group {
-    /// Enters a new group that allows so many bytes.
+    /// Makes a group that is limited to `bytes` of memory, and moves this process into it.
     fn enter(bytes: u64) -> std::io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
-        // Version 1 has a tree for each controller, version 2 one for all.
+        // Version 1 of control groups has a tree for each controller, version 2 has one for all.
         let place = |line: &str| {
             let (_, line) = line.split_once(':')?;
             let (controllers, path) = line.split_once(":/")?;
@@ -61,7 +61,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // It is empty, or was never made.
+        // Errors do not matter: the group is empty, or was never made.
         let _ = fs::write(self.outer.join("cgroup.procs"), id().to_string());
         let _ = fs::remove_dir(&self.own);
     }
@@ -76,7 +76,7 @@ fn job() -> Job {
         .with("OXMPI_SHM_HEAP", "0")
 }
 
-/// Whether a job found a group; says so where it did not.
+/// Whether the ranks of a job could make a control group; prints why they could not.
 fn had_group(done: &Done) -> bool {
     let none = done.out.lines().find(|line| line.starts_with(NONE));
     if let Some(line) = none {
@@ -85,7 +85,7 @@ fn had_group(done: &Done) -> bool {
     none.is_none()
 }
 
-/// The two numbers around `between`, the first at the end of what is before.
+/// The numbers before and after `between` in `text`.
 fn numbers(text: &str, between: &str) -> Option<[u64; 2]> {
     let (before, after) = text.split_once(between)?;
     let digits = |word: &str| word.parse().ok();
@@ -95,7 +95,7 @@ fn numbers(text: &str, between: &str) -> Option<[u64; 2]> {
 }
 
 #[test]
-fn a_job_that_its_group_has_no_memory_for_is_refused_with_numbers() {
+fn a_job_beyond_the_memory_of_its_control_group_is_refused_with_numbers() {
     let done = job().run(|| -> Result<()> {
         let group = Group::enter(ALLOWED);
         if let Err(why) = &group {
@@ -116,13 +116,13 @@ fn a_job_that_its_group_has_no_memory_for_is_refused_with_numbers() {
 
 /// The first message to a peer takes the memory of a link.
 #[test]
-fn a_link_that_its_group_has_no_memory_for_is_refused_with_numbers() {
+fn a_link_beyond_the_memory_of_its_control_group_is_refused_with_numbers() {
     let done = job().run(|| -> Result<()> {
         let world = World::init()?;
         let comm = world.comm();
         comm.barrier()?;
         if comm.rank() == 1 {
-            // It is told that its peer ended.
+            // This returns an error, as rank 0 ends.
             let _ = comm.recv(&mut [0u8; 8], 0, 1);
             return Ok(());
         }
@@ -141,10 +141,11 @@ fn a_link_that_its_group_has_no_memory_for_is_refused_with_numbers() {
     assert!(wanted > ALLOWED && left <= ALLOWED, "{said:?}");
 }
 
-/// The same of addresses: the larger buffers of all links are mapped with the first of them.
+/// A link fails with numbers when the address space is limited: the first link maps the larger buffers of all
+/// links.
 #[test]
-fn a_link_that_the_process_has_no_addresses_for_is_refused_with_numbers() {
-    /// Bytes of addresses that are left for all else.
+fn a_link_beyond_the_address_space_is_refused_with_numbers() {
+    /// Bytes of address space that are left for everything else.
     const LEFT: u64 = 1 << 20;
     let done = job().run(|| -> Result<()> {
         let world = World::init()?;

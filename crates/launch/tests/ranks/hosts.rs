@@ -1,6 +1,6 @@
 //! Tests of a host that is cut off during traffic.
 //!
-//! Only where jobs run over hosts: `cargo xtask ci hosts` and `nodes`.
+//! They run only where jobs are spread over hosts: in `cargo xtask ci hosts` and `nodes`.
 
 use oxmpi::{Error, Op, Result, World};
 
@@ -8,11 +8,11 @@ use crate::job::{Job, can_cut, cut_last_host};
 
 const RANKS: usize = 8;
 
-/// Bytes of a host's name that are compared.
+/// Number of bytes of a host's name that are compared.
 const NAME: usize = 64;
 
-/// Every rank hears of a lost host, by name: those that are left of the one that is cut off, and its
-/// ranks of another.
+/// Every rank gets an error that names a lost host: on the remaining hosts the one that is cut off, and there
+/// another host.
 #[test]
 fn a_host_that_is_cut_off_is_named() {
     if !can_cut() {
@@ -22,7 +22,7 @@ fn a_host_that_is_cut_off_is_named() {
         let world = World::init()?;
         let (rank, host) = (world.comm().rank(), world.host().to_owned());
         let last = host_of_last_rank(&world)?;
-        let Err(error) = toil(&world) else {
+        let Err(error) = exchange_until_error(&world) else {
             return Ok(());
         };
         println!("{rank} on {host}: {error}");
@@ -47,8 +47,8 @@ fn host_of_last_rank(world: &World) -> Result<String> {
     Ok(String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned())
 }
 
-/// Everybody talks to everybody, for ever; once all do, the host of the last rank is cut off.
-fn toil(world: &World) -> Result<()> {
+/// All ranks exchange messages without end; in round 3 the last rank cuts off its host.
+fn exchange_until_error(world: &World) -> Result<()> {
     let comm = world.comm();
     let mine = vec![comm.rank() as u64; 1000 * comm.size()];
     let mut theirs = mine.clone();

@@ -1,8 +1,7 @@
 //! Runs a closure of a test as the ranks of a job.
 //!
-//! The test starts `oxmpi run` with this very test program, told to run this very test. There the
-//! same call finds that it is a rank, runs the closure, and ends the process as `main` would: with
-//! code 0, or with `Error: ...` and code 1.
+//! The test starts `oxmpi run` with its own test program, restricted to the same test. In each rank the same
+//! call runs the closure, and ends the process as `main` would: with code 0, or with `Error: ...` and code 1.
 
 use std::any::type_name;
 use std::env;
@@ -16,17 +15,18 @@ use crate::common::{Done, Leash, finish, oxmpi};
 /// The numbers of ranks that tests run on.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
 
-/// A number of hosts, and a command that starts a rank on host `{node}`: then every job is spread over
-/// all of them, as `4 ip netns exec ns{node}`. `cargo xtask ci hosts` and `nodes` set it.
+/// Variable with a number of hosts and a command that starts a rank on host `{node}`, such as `4 ip netns
+/// exec ns{node}`. Every job is then spread over all hosts. `cargo xtask ci hosts` and `nodes` set it.
 const HOSTS: &str = "OXMPI_TEST_HOSTS";
 
-/// A command that takes host `{node}` off the network, there; it stays off, so only the test of that has it.
+/// Variable with a command that takes host `{node}` off the network when it runs there. The host stays off,
+/// so it is set only for the test of a lost host.
 const CUT: &str = "OXMPI_TEST_CUT";
 
-/// The same, for the ranks of that test: of a host that exists.
+/// Variable of the ranks of that test: the command of [`CUT`] for the last host.
 const CUT_LAST: &str = "TEST_CUT_LAST";
 
-/// A job that is to be: how many ranks, with which variables in their environment.
+/// A description of a job to start: the number of ranks, their placement, and variables of their environment.
 #[derive(Debug)]
 pub(crate) struct Job {
     ranks: usize,
@@ -46,31 +46,31 @@ impl Job {
         }
     }
 
-    /// With a variable in the environment of every rank.
+    /// Adds a variable to the environment of every rank.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push([name.into(), value.into()]);
         self
     }
 
-    /// About what ranks of one host do, wherever other jobs run.
+    /// Keeps all ranks on one host, also where other jobs are spread over hosts.
     pub(crate) fn on_one_host(mut self) -> Self {
         self.one_host = true;
         self
     }
 
-    /// With one rank to each host in turn, where jobs run over hosts.
+    /// Places one rank on each host in turn (cyclic), where jobs are spread over hosts.
     pub(crate) fn in_turn(mut self) -> Self {
         self.in_turn = true;
         self
     }
 
-    /// Runs `rank` as each rank, to the end of the job. A test has one closure: the ranks know it
-    /// by the test's name.
+    /// Runs `rank` as each rank, and waits for the end of the job. A test has one such closure, as ranks find
+    /// it by the name of the test.
     pub(crate) fn run<E: Debug, F: Fn() -> Result<(), E>>(self, rank: F) -> Done {
         end(self.start(rank))
     }
 
-    /// As [`Job::run`], with a world, and every rank has to end well.
+    /// Runs `rank` as [`Job::run`] does, with a `World`, and checks that every rank succeeds.
     pub(crate) fn succeed<F: Fn(&World) -> oxmpi::Result<()>>(self, rank: F) {
         let ranks = self.ranks;
         let done = end(self.launch(test_of::<F>(), || rank(&World::init()?)));
@@ -86,8 +86,8 @@ impl Job {
         self.launch(test_of::<F>(), rank)
     }
 
-    /// As [`Job::start`], with a leash that `rank` is given the path of. Only the test makes one: a
-    /// rank that is killed would leave its own behind.
+    /// Starts the job as [`Job::start`] does, and gives `rank` the path of a leash. The test makes the leash:
+    /// a rank that is killed would leave the file behind.
     pub(crate) fn start_leashed<E: Debug, F: Fn(&str) -> Result<(), E>>(
         self,
         rank: F,
@@ -95,7 +95,7 @@ impl Job {
         const LEASH: &str = "OXMPI_TEST_LEASH";
         let rank_of_job = || rank(&env::var(LEASH).expect("set"));
         if is_rank() {
-            live(rank_of_job)
+            run_rank(rank_of_job)
         }
         let (path, leash) = Leash::new();
         let job = self.with(LEASH, &path);
@@ -104,7 +104,7 @@ impl Job {
 
     fn launch<E: Debug>(self, test: &str, rank: impl Fn() -> Result<(), E>) -> Child {
         if is_rank() {
-            live(rank)
+            run_rank(rank)
         }
         let ranks = self.ranks.to_string();
         let program = env::current_exe().expect("a test program has a path");
@@ -122,7 +122,7 @@ impl Job {
                 command.env(CUT_LAST, cut.replace("{node}", &last));
             }
         }
-        // Ranks warn of variables of ours that they do not know.
+        // Ranks warn of unknown variables whose names begin with OXMPI.
         command.env_remove(HOSTS).env_remove(CUT);
         for [name, value] in &self.variables {
             command.args(["-env", name, value]);
@@ -136,17 +136,17 @@ impl Job {
     }
 }
 
-/// Whether jobs are spread over hosts, as far as the test knows; a rank is one of such a job.
+/// Whether jobs are spread over hosts. It is always true in a rank, so that the rank runs its test.
 pub(crate) fn over_hosts() -> bool {
     is_rank() || env::var_os(HOSTS).is_some()
 }
 
-/// Whether hosts may be cut off, as [`over_hosts`].
+/// Whether a host may be cut off the network. It is always true in a rank.
 pub(crate) fn can_cut() -> bool {
     is_rank() || env::var_os(CUT).is_some()
 }
 
-/// Takes the last host off the network; a rank there does it.
+/// Takes the last host off the network. A rank on that host calls it.
 pub(crate) fn cut_last_host() {
     let cut = env::var(CUT_LAST).expect("the test says how");
     let mut words = cut.split(' ');
@@ -155,20 +155,20 @@ pub(crate) fn cut_last_host() {
     assert!(status.success(), "{cut}: {status}");
 }
 
-/// How many hosts there are, and what starts a rank on one.
+/// The number of hosts, and the command that starts a rank on one.
 fn hosts() -> Option<(usize, String)> {
     let value = env::var(HOSTS).ok()?;
     let (count, wrap) = value.split_once(' ').expect("a number and a command");
     Some((count.parse().expect("a number of hosts"), wrap.to_owned()))
 }
 
-/// Whether this process is a rank of a test's job, and not the test.
+/// Whether this process is a rank of a job, and not the test that starts it.
 fn is_rank() -> bool {
     env::var_os("PMI_RANK").is_some()
 }
 
-/// Runs a rank and ends its process.
-fn live<E: Debug>(rank: impl Fn() -> Result<(), E>) -> ! {
+/// Runs `rank` and ends this process with its result.
+fn run_rank<E: Debug>(rank: impl Fn() -> Result<(), E>) -> ! {
     match rank() {
         Ok(()) => exit(0),
         Err(error) => {
@@ -181,7 +181,7 @@ fn live<E: Debug>(rank: impl Fn() -> Result<(), E>) -> ! {
 /// Waits for the end of a job and of all its processes.
 pub(crate) fn end(job: Child) -> Done {
     let mut done = finish(job);
-    // What the test harness says before it runs the test.
+    // The test harness of each rank prints a line before it runs the test.
     let said: Vec<&str> = done.out.lines().collect();
     let (head, body): (Vec<_>, Vec<_>) = said
         .into_iter()
@@ -195,7 +195,7 @@ pub(crate) fn end(job: Child) -> Done {
     done
 }
 
-/// The name of the test that a closure is written in, as the test harness knows it.
+/// The name, for the test harness, of the test that contains the closure of type `F`.
 fn test_of<F>() -> &'static str {
     let path = type_name::<F>();
     let path = path

@@ -1,7 +1,8 @@
-//! Tests of SIGKILL of a rank or the launcher at any moment: the job ends, the cause is named, no process is left.
+//! Tests of SIGKILL of a rank or the launcher at any moment: the job ends, the launcher names the cause, and
+//! no process is left.
 //!
-//! `OXMPI_TEST_KILLS` is the number of killed ranks (default: 5); the launcher is killed a fifth as often, at least
-//! three times.
+//! `OXMPI_TEST_KILLS` is the number of killed ranks (default: 5); the launcher is killed a fifth as often, at
+//! least three times.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -22,7 +23,7 @@ fn kills() -> u64 {
     count.map_or(5, |count| count.parse().expect("a number of kills"))
 }
 
-/// What our processes could leave in shared memory's file system.
+/// The names of the files of oxmpi in `/dev/shm`.
 fn shared_files() -> BTreeSet<std::ffi::OsString> {
     let Ok(entries) = std::fs::read_dir("/dev/shm") else {
         return BTreeSet::new();
@@ -33,8 +34,8 @@ fn shared_files() -> BTreeSet<std::ffi::OsString> {
         .collect()
 }
 
-/// A rank that reports on the leash before it joins, and works until it is killed. It tells what it
-/// works on, line by line.
+/// Runs a rank that exchanges messages until it is killed. It writes its process number to the leash at
+/// `path` before it joins, then a line for each round, and its error.
 fn work(ranks: usize, path: &str) -> Result<()> {
     let mut leash = OpenOptions::new()
         .write(true)
@@ -49,7 +50,7 @@ fn work(ranks: usize, path: &str) -> Result<()> {
     say(format_args!("rank {rank} pid {}", std::process::id()));
     let world = World::init()?;
     assert_eq!(world.comm().size(), ranks);
-    let outcome = toil(&world, |round| say(format_args!("round {round}")));
+    let outcome = run_rounds(&world, |round| say(format_args!("round {round}")));
     let Err(error) = outcome else {
         return Ok(());
     };
@@ -57,8 +58,8 @@ fn work(ranks: usize, path: &str) -> Result<()> {
     Err(error)
 }
 
-/// Rounds of everything, for ever.
-fn toil(world: &World, mut tell: impl FnMut(u32)) -> Result<()> {
+/// Repeats rounds of messages and collectives without end. Rank 0 calls `tell` with the number of each round.
+fn run_rounds(world: &World, mut tell: impl FnMut(u32)) -> Result<()> {
     let comm = world.comm();
     let (rank, size) = (comm.rank(), comm.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
@@ -80,14 +81,14 @@ fn toil(world: &World, mut tell: impl FnMut(u32)) -> Result<()> {
 }
 
 #[test]
-fn a_killed_rank_is_named_and_nothing_is_left() {
+fn the_launcher_names_a_killed_rank_and_leaves_no_process_or_file() {
     let before = shared_files();
     let mut rng = Rng::new(9);
     let mut slowest = Duration::ZERO;
     for turn in 0..kills() {
         let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
         let pids = leash.pids(RANKS);
-        // Every other time while they join.
+        // In every second job the rank is killed while the ranks join.
         let moment = if turn % 2 == 0 { 0 } else { rng.below(60) };
         for _ in 0..moment {
             assert!(leash.line().starts_with("round "));
@@ -113,7 +114,7 @@ fn a_killed_rank_is_named_and_nothing_is_left() {
 }
 
 #[test]
-fn a_killed_launcher_leaves_nothing() {
+fn a_killed_launcher_leaves_no_process_or_file() {
     let before = shared_files();
     let mut rng = Rng::new(10);
     let mut slowest = Duration::ZERO;
@@ -133,10 +134,10 @@ fn a_killed_launcher_leaves_nothing() {
     println!("launchers killed; the end of a job took {slowest:?} at most");
 }
 
-/// With the launcher stopped nobody ends the survivors: each gets an error of its own, and the
-/// first ones name the rank that died.
+/// The launcher is stopped and cannot end the survivors. Each gets an error of its own, and the first errors
+/// name the killed rank.
 #[test]
-fn survivors_learn_who_died() {
+fn survivors_get_errors_that_name_the_killed_rank() {
     let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
     let pids = leash.pids(RANKS);
     for _ in 0..5 {
@@ -161,16 +162,17 @@ fn survivors_learn_who_died() {
             && error.ends_with("the peer's process has ended")
     };
     assert!(errors.iter().any(names_it), "{errors:?}");
-    // The others may have waited for a rank that got its error first, and has left since.
+    // A survivor may have waited for another survivor, which got its error first and has left the job.
     let is_expected =
         |error: &String| names_it(error) || error.ends_with("the peer has left the job");
     assert!(errors.iter().all(is_expected), "{errors:?}");
     assert_eq!(done.code, 137, "{}", done.err);
 }
 
-/// A receive from the rank itself, from any rank, and a send to it.
+/// A receive from the killed rank, a receive from any rank, and a send to the killed rank return errors that
+/// name it.
 #[test]
-fn every_call_names_the_dead_rank() {
+fn calls_return_errors_that_name_the_killed_rank() {
     let done = Job::of(4).run(|| {
         let world = World::init()?;
         let comm = world.comm();
@@ -200,7 +202,7 @@ fn every_call_names_the_dead_rank() {
             ),
             "{error}"
         );
-        // Those that are left still reach each other, until all have got their errors.
+        // The survivors still reach each other, until each has got its error.
         let others = [0, 1, 2].into_iter().filter(|&other| other != rank);
         for other in others.clone() {
             comm.send(&[rank as u8], other, 7)?;

@@ -1,11 +1,11 @@
-//! Tests of wrong settings and machines that are too small: errors at the start of the job.
+//! Tests of wrong settings and of limits that are too small: the job fails at its start with an error.
 
 use oxmpi::{Result, World};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::job::Job;
 
-/// The text, a caret under what is wrong, and what would have been right.
+/// An error shows the value with a caret under the wrong part, and the expected values.
 #[test]
 fn a_wrong_setting_is_shown_with_a_caret() {
     for (name, value, says) in [
@@ -32,7 +32,7 @@ fn a_wrong_setting_is_shown_with_a_caret() {
     }
 }
 
-/// Unknown names of ours are warned of once, and the job runs.
+/// A job warns once of an unknown variable whose name begins with OXMPI, and runs.
 #[test]
 fn an_unknown_setting_is_warned_of_once() {
     let done = Job::of(3)
@@ -52,7 +52,7 @@ fn an_unknown_setting_is_warned_of_once() {
     );
 }
 
-/// More ranks than the address space of each has room for.
+/// The buffers of all ranks exceed the address space of each rank.
 #[test]
 fn a_job_that_is_too_large_is_refused_with_numbers() {
     let job = Job::of(8)
@@ -66,8 +66,8 @@ fn a_job_that_is_too_large_is_refused_with_numbers() {
         };
         setrlimit(Resource::As, limit).expect("a lower limit may be set");
         let world = World::init();
-        // Rank 0 has no room, and the others only find it gone. Had one of these ended first, the launcher would end
-        // rank 0 soon, which may not have said why.
+        // Rank 0 fails, and the other ranks then lose it. They do not end before rank 0: otherwise the
+        // launcher could end rank 0 before it has printed its error.
         let is_first = std::env::var("PMI_RANK").is_ok_and(|rank| rank == "0");
         while world.is_err() && !is_first {
             std::thread::park();
@@ -87,8 +87,8 @@ fn a_job_that_is_too_large_is_refused_with_numbers() {
     );
 }
 
-/// Shared memory is a file to the system, and files may be limited: a signal would end the rank that
-/// made one too large. So none is made, and messages go another way.
+/// The kernel limits shared memory by the size of files, and a signal would end a rank that exceeds the
+/// limit. The job makes no shared memory then, and uses tcp.
 #[test]
 fn a_limit_on_files_is_reported_with_numbers() {
     let done = Job::of(2).on_one_host().run(|| -> Result<()> {

@@ -1,4 +1,4 @@
-//! Tests of memory that ranks allocate so that their peers can map it.
+//! Tests of `World::alloc`: memory that the other ranks of a node can map.
 
 use oxmpi::{Error, Memory, Op, Result, World};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -6,12 +6,13 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use crate::footprint::memory;
 use crate::job::{Job, SIZES};
 
-/// Bytes of this rank's share of the shared memory that is in use.
+/// Bytes of shared memory in use, this rank's share (proportional set size).
 fn shared_in_use() -> u64 {
     memory("Pss_Shmem:")
 }
 
-fn at_most(resource: Resource, bytes: u64) {
+/// Lowers the limit of a resource to `bytes`.
+fn limit_to(resource: Resource, bytes: u64) {
     let limit = Rlimit {
         current: Some(bytes),
         maximum: Some(bytes),
@@ -19,14 +20,14 @@ fn at_most(resource: Resource, bytes: u64) {
     setrlimit(resource, limit).expect("a lower limit may be set");
 }
 
-/// Elements that tell their place and who sent them.
+/// Elements that depend on their index and on the rank that sends them.
 fn pattern(rank: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count as u64).map(move |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rank as u64)
 }
 
-/// Every combination of memory at the two ends, in the middle of it too, for every path.
+/// Messages from and to allocated memory and vectors, at offsets too, of lengths for every path.
 #[test]
-fn it_travels_as_any_slice() {
+fn messages_from_and_to_allocated_memory_arrive() {
     for ranks in [1, 2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -58,7 +59,7 @@ fn it_travels_as_any_slice() {
 }
 
 #[test]
-fn collectives_and_shared_endpoints_take_it() {
+fn collectives_and_shared_endpoints_use_allocated_memory() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -71,7 +72,7 @@ fn collectives_and_shared_endpoints_take_it() {
             assert!(sum.iter().all(|&x| x == all));
 
             let me = comm.rank();
-            // Half of the ranks in the other order, on their own endpoint.
+            // Each half of the ranks in reverse order, on an endpoint of its own.
             let half = comm
                 .split(Some((me % 2) as u32), -(me as i32))?
                 .expect("a part");
@@ -85,10 +86,9 @@ fn collectives_and_shared_endpoints_take_it() {
     }
 }
 
-/// What is dropped costs nothing and is zero when it is taken again; and memory may outlive its
-/// world.
+/// Dropped memory takes no pages and is zero when it is allocated again. Memory may outlive its world.
 #[test]
-fn it_comes_back() {
+fn dropped_memory_is_free_and_zeroed_when_allocated_again() {
     let done = Job::of(2).on_one_host().run(|| -> Result<()> {
         let world = World::init()?;
         world.comm().barrier()?;
@@ -118,6 +118,7 @@ fn it_comes_back() {
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
+/// The text of the error of an allocation that must fail.
 fn refused<T: oxmpi::Data>(asked: Result<Memory<T>>) -> String {
     match asked.expect_err("more than there is") {
         error @ Error::Alloc { .. } => error.to_string(),
@@ -125,9 +126,9 @@ fn refused<T: oxmpi::Data>(asked: Result<Memory<T>>) -> String {
     }
 }
 
-/// Numbers: what was asked for, what is left, and what sets it.
+/// An allocation error names the bytes asked for, the bytes left, and the setting of the limit.
 #[test]
-fn a_refusal_names_numbers() {
+fn a_failed_allocation_is_reported_with_numbers() {
     let done = Job::of(2)
         .on_one_host()
         .with("OXMPI_SHM_HEAP", "4MiB")
@@ -154,7 +155,7 @@ fn a_refusal_names_numbers() {
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
-/// A rank of a job of two in which memory is private.
+/// Runs a rank of a job of two in which `alloc` returns private memory.
 fn private() -> Result<()> {
     let world = World::init()?;
     let comm = world.comm();
@@ -167,7 +168,7 @@ fn private() -> Result<()> {
 }
 
 #[test]
-fn without_an_area_it_is_private() {
+fn memory_is_private_with_a_heap_of_0_bytes() {
     let done = Job::of(2)
         .on_one_host()
         .with("OXMPI_SHM_HEAP", "0")
@@ -178,17 +179,17 @@ fn without_an_area_it_is_private() {
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
-/// A limit with room for the rings, and none for an area of any size for each rank.
+/// The limit on files leaves room for the rings, and none for the memory of `alloc`.
 #[test]
-fn where_no_file_may_be_so_large_it_is_private() {
+fn memory_is_private_under_a_limit_on_files() {
     let done = Job::of(2).on_one_host().run(|| {
-        at_most(Resource::Fsize, 3 << 20);
+        limit_to(Resource::Fsize, 3 << 20);
         private()
     });
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
-/// One rank cannot map the areas: its own memory is private, and it takes the others' messages by
+/// Rank 1 cannot map the areas of `alloc`: its own memory is private, and it receives from the other rank by
 /// another protocol.
 #[test]
 fn a_rank_without_addresses_has_private_memory() {
@@ -199,7 +200,7 @@ fn a_rank_without_addresses_has_private_memory() {
             let comm = world.comm();
             let me = comm.rank();
             if me == 1 {
-                at_most(Resource::As, 4 << 30);
+                limit_to(Resource::As, 4 << 30);
             }
             let mut memory = world.alloc::<u64>(100_000)?;
             assert_eq!(memory.is_shared(), me == 0);
@@ -218,8 +219,8 @@ fn a_rank_without_addresses_has_private_memory() {
         });
 }
 
-/// One rank has no addresses left for what long messages pass through: they take the buffers of
-/// shorter ones, both ways.
+/// One rank has no address space for the buffers of long messages: in both directions these messages take the
+/// buffers of shorter ones.
 #[test]
 fn a_rank_without_addresses_exchanges_long_messages() {
     const BYTES: usize = 1 << 20;
@@ -232,10 +233,10 @@ fn a_rank_without_addresses_exchanges_long_messages() {
                 let comm = world.comm();
                 let (me, other) = (comm.rank(), 1 - comm.rank());
                 let (out, mut into) = (vec![me as u8 + 1; BYTES], vec![0; BYTES]);
-                // Both links are there, and nothing long has gone by them.
+                // Both links exist, and have carried no long message.
                 comm.sendrecv(&out[..8], other, 1, &mut into[..8], other, 1)?;
                 if me == limited {
-                    at_most(Resource::As, addresses() + LEFT);
+                    limit_to(Resource::As, addresses() + LEFT);
                 }
                 comm.barrier()?;
                 for _ in 0..3 {
@@ -248,7 +249,7 @@ fn a_rank_without_addresses_exchanges_long_messages() {
     }
 }
 
-/// Bytes of addresses that this process has in use.
+/// Bytes of address space that this process uses.
 fn addresses() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("it exists");
     let pages = text
@@ -258,13 +259,13 @@ fn addresses() -> u64 {
     pages.expect("a number comes first") * rustix::param::page_size() as u64
 }
 
-/// A limit that the rings themselves do not fit is told, where the kernel would end the process by a
-/// signal.
+/// A limit on files that is too small for the rings is reported with numbers, before the kernel ends the
+/// process by a signal.
 #[test]
 fn a_file_limit_below_the_rings_is_refused_with_numbers() {
     let job = Job::of(2).on_one_host().with("OXMPI_TRANSPORTS", "^tcp");
     let done = job.run(|| -> Result<()> {
-        at_most(Resource::Fsize, 64 << 10);
+        limit_to(Resource::Fsize, 64 << 10);
         World::init()?.comm().barrier()
     });
     assert_eq!(done.code, 1, "{}", done.err);
@@ -272,14 +273,15 @@ fn a_file_limit_below_the_rings_is_refused_with_numbers() {
     assert!(done.err.contains(says), "{}", done.err);
 }
 
-/// A forked child has no such memory: it is told so, and its parent's stays as it is.
+/// Access to allocated memory in a forked child panics and `alloc` fails there; the parent's memory is
+/// unchanged.
 #[test]
-fn a_forked_child_gets_an_error() {
+fn access_in_a_forked_child_is_an_error() {
     let done = Job::of(1).on_one_host().run(|| -> Result<()> {
         let world = World::init()?;
         let mut memory = world.alloc::<u8>(1000)?;
         memory.fill(5);
-        // SAFETY: the child goes on with the one thread that this rank has.
+        // SAFETY: this rank has one thread, so no other thread holds a lock that the child needs.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let look = std::panic::AssertUnwindSafe(|| memory[0]);

@@ -15,7 +15,7 @@ fn text<T>(result: Result<T>) -> String {
 }
 
 #[test]
-fn ranks_and_tags_that_do_not_exist() {
+fn unknown_ranks_and_tags_are_refused() {
     for ranks in [1, 3] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -51,7 +51,7 @@ fn ranks_and_tags_that_do_not_exist() {
 }
 
 #[test]
-fn operations_and_lengths_that_do_not_fit() {
+fn wrong_operations_and_lengths_are_refused() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         let mut result = [0.0f64; 3];
@@ -66,9 +66,9 @@ fn operations_and_lengths_that_do_not_fit() {
     });
 }
 
-/// Ranks that disagree about a length get an error, not garbage and not a hang.
+/// Ranks that call a collective with different lengths get an error.
 #[test]
-fn collectives_whose_lengths_differ() {
+fn a_collective_with_different_lengths_is_an_error() {
     let done = Job::of(2).run(|| -> Result<()> {
         let world = World::init()?;
         let comm = world.comm();
@@ -79,9 +79,9 @@ fn collectives_whose_lengths_differ() {
     assert!(done.err.contains("Error: "), "{}", done.err);
 }
 
-/// Room that no machine has is refused by its size.
+/// A receive buffer larger than any memory is refused with its size.
 #[test]
-fn room_beyond_all_memory() {
+fn a_buffer_beyond_all_memory_is_refused_with_its_size() {
     Job::of(1).succeed(|world| {
         let refused = text(world.comm().irecv_owned::<u64>(1 << 60, 0, 1));
         assert_eq!(
@@ -92,9 +92,10 @@ fn room_beyond_all_memory() {
     });
 }
 
-/// A rank has no descriptor left for the agreement on an endpoint; the others do not wait for it.
+/// Rank 0 has no descriptor left for the agreement in `share`. All ranks get an error, and none waits for
+/// rank 0.
 #[test]
-fn an_agreement_that_fails_on_one_rank() {
+fn an_agreement_that_fails_on_one_rank_fails_on_all() {
     Job::of(4).succeed(|world| {
         let comm = world.comm();
         let limit = getrlimit(Resource::Nofile);
@@ -113,9 +114,9 @@ fn an_agreement_that_fails_on_one_rank() {
     });
 }
 
-/// A rank that waits for its own message without having sent one gets an error; a message that it has sent arrives.
+/// A receive of a rank from itself fails when it has sent nothing, and gets a message that it has sent.
 #[test]
-fn waits_for_oneself_without_a_send() {
+fn a_receive_from_itself_without_a_send_is_an_error() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         let rank = comm.rank();
@@ -138,10 +139,10 @@ fn waits_for_oneself_without_a_send() {
     });
 }
 
-/// Nobody is left who could send: every wait for any rank says so, also in a part of the job while
-/// others are still there.
+/// A wait for any rank returns an error when all other ranks of the communicator have left, also while other
+/// ranks of the job remain.
 #[test]
-fn waits_for_any_rank_when_all_have_left() {
+fn a_receive_from_any_rank_is_an_error_when_all_have_left() {
     Job::of(3).succeed(|world| {
         let pair = world
             .comm()
@@ -167,7 +168,7 @@ fn waits_for_any_rank_when_all_have_left() {
 }
 
 #[test]
-fn a_process_joins_once() {
+fn a_second_init_is_an_error() {
     for ranks in [1, 2] {
         Job::of(ranks).succeed(|world| {
             let again = World::init().expect_err("it has joined");
@@ -177,9 +178,9 @@ fn a_process_joins_once() {
     }
 }
 
-/// A communicator may outlive its world, and is of no use then.
+/// Calls on a communicator that outlives its world return errors.
 #[test]
-fn calls_after_the_end_are_errors() {
+fn calls_after_finalize_are_errors() {
     for ranks in [1, 2] {
         let done = Job::of(ranks).run(|| {
             let world = World::init()?;
@@ -203,9 +204,9 @@ fn calls_after_the_end_are_errors() {
     }
 }
 
-/// What is under way when the world ends, on a communicator that outlives it, ends too.
+/// Requests on a communicator that outlives its world complete with an error when the world is dropped.
 #[test]
-fn requests_end_with_the_world() {
+fn requests_complete_when_the_world_is_dropped() {
     for ranks in [1, 2] {
         let done = Job::of(ranks).run(|| {
             let world = World::init()?;
@@ -215,13 +216,14 @@ fn requests_end_with_the_world() {
             let mut room = [0u8; 8];
             comm.scope(|s| {
                 let send = s.issend(&long, peer, 1)?;
-                let come = s.irecv(&mut room, peer, 2)?;
+                let receive = s.irecv(&mut room, peer, 2)?;
                 let owned = comm.irecv_owned::<u8>(4, peer, 3)?;
                 drop(world);
                 let ended = text::<()>(Err(Error::Finalized));
-                assert_eq!(text(come.wait()), ended);
+                assert_eq!(text(receive.wait()), ended);
                 assert_eq!(text(owned.wait()), ended);
-                // Its receiver has thrown it away, or has left; it has ended in any case.
+                // The send has completed, with or without an error: the receiver has discarded it, or has
+                // left.
                 let _ = send.wait();
                 Ok(())
             })

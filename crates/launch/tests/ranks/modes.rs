@@ -1,5 +1,5 @@
-//! Tests of every send mode, blocking and nonblocking, at sizes of every protocol, to the rank itself and
-//! to others.
+//! Tests of every send mode, blocking and nonblocking, at sizes of every protocol, to the same and to other
+//! ranks.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,8 @@ use oxmpi::{Comm, Request, Result};
 
 use crate::job::{Job, SIZES};
 
-/// Below, at and above a slot, the eager limit, a larger buffer; nothing; and much.
+/// Message lengths: 0; below, at and above the size of a slot, of the eager limit and of a larger buffer; and
+/// 1 MiB.
 const LENGTHS: [usize; 12] = [
     0,
     1,
@@ -23,7 +24,7 @@ const LENGTHS: [usize; 12] = [
     (1 << 20) + 3,
 ];
 
-/// What rank `from` sends as message `tag`.
+/// The content of the message with `tag` that rank `from` sends.
 fn pattern(from: usize, tag: u32, len: usize) -> Vec<u8> {
     let seed = (from as u32).wrapping_mul(31).wrapping_add(tag);
     (0..len as u32)
@@ -46,7 +47,7 @@ const NONBLOCKING: [Isend; 3] = [
     |s, bytes, to, tag| s.irsend(bytes, to, tag),
 ];
 
-/// Rank 0 sends by every call, and each rank (0 too) receives and answers by the same one.
+/// Rank 0 sends by every blocking call to each other rank, which receives and answers by the same call.
 #[test]
 fn blocking_sends_of_every_mode_and_size() {
     for ranks in [2, 3] {
@@ -78,7 +79,7 @@ fn blocking_sends_of_every_mode_and_size() {
     }
 }
 
-/// Everyone sends to everyone, itself included, before anyone waits.
+/// Every rank starts sends to all ranks, itself included, before it waits for any.
 #[test]
 fn nonblocking_sends_of_every_mode_and_size() {
     for ranks in SIZES {
@@ -86,7 +87,8 @@ fn nonblocking_sends_of_every_mode_and_size() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             for (isend, tag) in NONBLOCKING.iter().zip(0..) {
-                // With eight ranks the longest messages are 64 times as many as with one.
+                // The number of messages grows with the square of the number of ranks, so many ranks skip
+                // long messages.
                 for len in LENGTHS.into_iter().filter(|len| len * size <= 1 << 22) {
                     let mine = pattern(rank, tag, len);
                     let mut rooms = vec![vec![0; len]; size];
@@ -108,9 +110,9 @@ fn nonblocking_sends_of_every_mode_and_size() {
     }
 }
 
-/// A rank sends to itself: what must wait for its receive is sent without blocking.
+/// A rank sends to itself in every mode; calls that wait for the receive find it posted.
 #[test]
-fn a_rank_talks_to_itself_in_every_mode() {
+fn a_rank_sends_to_itself_in_every_mode() {
     for ranks in [1, 2] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -130,9 +132,9 @@ fn a_rank_talks_to_itself_in_every_mode() {
                 for (send, tag) in BLOCKING.iter().zip(10..) {
                     room.fill(0);
                     comm.scope(|s| {
-                        let come = s.irecv(&mut room, me, tag)?;
+                        let receive = s.irecv(&mut room, me, tag)?;
                         send(comm, &bytes, me, tag)?;
-                        come.wait()
+                        receive.wait()
                     })?;
                     assert_eq!(room, bytes, "call {tag}, length {len}");
                 }
@@ -146,7 +148,7 @@ fn a_rank_talks_to_itself_in_every_mode() {
     }
 }
 
-/// A synchronous send has not ended before its receive is posted, however short it is.
+/// A synchronous send of any length is pending until its receive is posted.
 #[test]
 fn a_synchronous_send_waits_for_its_receive() {
     Job::of(2).succeed(|world| {
@@ -157,7 +159,7 @@ fn a_synchronous_send_waits_for_its_receive() {
             if comm.rank() == 0 {
                 comm.scope(|s| {
                     let mut send = s.issend(&bytes, 1, 1)?;
-                    // The peer asks for this one once it has seen the other arrive.
+                    // The peer sends this message after its probe has found the synchronous one.
                     let (go, _) = comm.recv_vec::<u8>(1, 2)?;
                     assert_eq!(go, [7]);
                     for _ in 0..100 {
@@ -181,9 +183,9 @@ fn a_synchronous_send_waits_for_its_receive() {
     });
 }
 
-/// A buffered send returns although nobody has posted a receive, however long it is.
+/// A buffered send of any length returns without a posted receive.
 #[test]
-fn a_buffered_send_waits_for_nobody() {
+fn a_buffered_send_returns_before_its_receive() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         let peer = 1 - comm.rank();

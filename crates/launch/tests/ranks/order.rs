@@ -1,11 +1,11 @@
-//! Tests of message order, wildcards, probes and truncation.
+//! Tests of message order, wildcards, probes and truncated receives.
 
 use oxmpi::{Error, Source, Tag};
 
 use crate::job::{Job, SIZES};
 
-/// Messages of one sender arrive in the order in which they were sent, short and long mixed,
-/// whether their receives name them or not (MPI 5.0, section 3.5).
+/// Short and long messages of one sender are received in the order in which they were sent, by name or by
+/// wildcard (MPI 5.0, section 3.5).
 #[test]
 fn messages_do_not_overtake() {
     const LENGTHS: [usize; 6] = [1, 100_000, 40, 9000, 8192, 2];
@@ -25,7 +25,7 @@ fn messages_do_not_overtake() {
             let mut next = vec![0usize; comm.size()];
             for turn in 0..60 * (comm.size() - 1) {
                 let mut room = vec![0u8; 100_000];
-                // Every third one is named, as far as its sender has any left.
+                // Every third receive names its source, while that source has messages left.
                 let named = 1 + turn % (comm.size() - 1);
                 let source = match (turn % 3, next[named] < 60) {
                     (0, true) => Source::Rank(named),
@@ -49,9 +49,9 @@ fn messages_do_not_overtake() {
     }
 }
 
-/// A receive takes the first message that fits it, and leaves the others for later.
+/// A receive takes the first message that matches its source and tag, and leaves the others in the queue.
 #[test]
-fn tags_and_sources_choose() {
+fn receives_match_by_source_and_tag() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -86,9 +86,9 @@ fn tags_and_sources_choose() {
     }
 }
 
-/// Probes see a message without taking it; a matched probe takes it from all others.
+/// A probe leaves the message in the queue; a matched probe removes it.
 #[test]
-fn probes_look_and_claim() {
+fn a_probe_keeps_the_message_and_a_matched_probe_removes_it() {
     for len in [8usize, 100_000] {
         Job::of(2)
             .with("LENGTH", &len.to_string())
@@ -105,7 +105,8 @@ fn probes_look_and_claim() {
                         {
                             s.isend(message, 0, tag)?;
                         }
-                        // A probe that names a rank which has left would say so.
+                        // This rank stays until rank 0 has probed: a probe of a rank that has left is an
+                        // error.
                         comm.recv(&mut [(); 1], 0, 6).map(drop)
                     });
                 }
@@ -127,7 +128,7 @@ fn probes_look_and_claim() {
                 let mut room = vec![0; len];
                 assert_eq!(first.recv(&mut room)?.bytes, len as u64);
                 assert_eq!(room, FIRST[..len]);
-                // Dropped: its sender ends all the same, else the scope over there would not.
+                // The claimed message is dropped; its send completes, as the scope of rank 1 waits for it.
                 drop(comm.mprobe(1, 5)?);
                 assert!(comm.iprobe(Source::Any, Tag::Any)?.is_none());
                 comm.send(&[(); 1], 1, 6)
@@ -138,10 +139,10 @@ fn probes_look_and_claim() {
 static FIRST: [u8; 100_000] = [1; 100_000];
 static SECOND: [u8; 100_000] = [2; 100_000];
 
-/// A message that is too long is an error that says all; what fits is there, and nothing is
-/// written past the buffer.
+/// A receive that truncates a message returns an error with source, tag and lengths; the buffer has the
+/// beginning of the message, and nothing is written past it.
 #[test]
-fn a_truncated_receive_says_what_and_how_much() {
+fn a_truncated_receive_reports_source_tag_and_lengths() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         for (sent, room) in [(9usize, 8usize), (8192, 100), (100_000, 8192), (100_000, 0)] {
@@ -159,11 +160,11 @@ fn a_truncated_receive_says_what_and_how_much() {
                     if !posted_first {
                         comm.probe(1, 1)?;
                     }
-                    let come = s.irecv(&mut buffer[..room], 1, 1)?;
+                    let receive = s.irecv(&mut buffer[..room], 1, 1)?;
                     if posted_first {
                         comm.send(&[0u8], 1, 2)?;
                     }
-                    come.wait().map(drop)
+                    receive.wait().map(drop)
                 });
                 let Err(error) = outcome else {
                     panic!("{sent} bytes fit {room}, posted first: {posted_first}")
@@ -196,9 +197,9 @@ fn a_truncated_receive_says_what_and_how_much() {
     });
 }
 
-/// Lengths that are learned from the message.
+/// A receiver learns the length of a message by a probe or by receiving into a new vector.
 #[test]
-fn messages_of_unknown_length() {
+fn receivers_learn_the_length_of_a_message() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         if comm.rank() == 1 {
@@ -207,7 +208,7 @@ fn messages_of_unknown_length() {
             }
             comm.send(&[1u8; 7], 0, 1)?;
             comm.send(&[(); 3], 0, 2)?;
-            // A probe that names a rank which has left would say so.
+            // This rank stays until rank 0 has probed: a probe of a rank that has left is an error.
             comm.recv(&mut [(); 1], 0, 3)?;
             return Ok(());
         }

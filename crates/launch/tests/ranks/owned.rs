@@ -1,4 +1,4 @@
-//! Tests of requests that own their buffers: waited for, dropped, leaked.
+//! Tests of requests that own their buffers: they are waited for, dropped or forgotten.
 
 use std::mem::forget;
 use std::thread;
@@ -10,17 +10,17 @@ use crate::job::{Job, SIZES};
 const LENGTHS: [usize; 4] = [0, 10, 8193, 300_000];
 
 #[test]
-fn owned_requests_give_their_vectors_back() {
+fn owned_requests_return_their_vectors() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
             for len in LENGTHS {
-                let come = comm.irecv_owned::<u16>(len + 5, left, 1)?;
+                let receive = comm.irecv_owned::<u16>(len + 5, left, 1)?;
                 let send = comm.isend_owned(vec![rank as u16; len], right, 1)?;
-                while !come.is_done()? {}
-                let (got, status) = come.wait()?;
+                while !receive.is_done()? {}
+                let (got, status) = receive.wait()?;
                 assert_eq!((got, status.source), (vec![left as u16; len], left));
                 assert_eq!(send.wait()?.0, vec![rank as u16; len]);
             }
@@ -29,7 +29,7 @@ fn owned_requests_give_their_vectors_back() {
     }
 }
 
-/// A send goes on when its handle is dropped or forgotten, also past the end of the world.
+/// A send continues after its handle is dropped or forgotten, also after the world is dropped.
 #[test]
 fn sends_outlive_their_handles() {
     Job::of(2).succeed(|world| {
@@ -53,7 +53,8 @@ fn sends_outlive_their_handles() {
     });
 }
 
-/// Receives whose handles are gone take their messages, and what never comes keeps nobody.
+/// A receive whose handle is dropped or forgotten takes its message. A receive without a message does not
+/// keep the job from ending.
 #[test]
 fn receives_outlive_their_handles() {
     for ranks in [1, 2] {
@@ -78,9 +79,9 @@ fn receives_outlive_their_handles() {
     }
 }
 
-/// Buffered messages that nobody receives do not keep the job from ending.
+/// Buffered messages without a receive do not keep the job from ending.
 #[test]
-fn messages_that_nobody_receives_keep_nobody() {
+fn a_job_ends_with_buffered_messages_not_received() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -94,9 +95,9 @@ fn messages_that_nobody_receives_keep_nobody() {
     }
 }
 
-/// Ranks complete pending sends before they open a shared endpoint.
+/// A rank progresses its pending sends while it waits for the others in `share`.
 #[test]
-fn sends_go_on_while_others_share() {
+fn pending_sends_progress_in_share() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         if comm.rank() == 0 {
@@ -108,9 +109,9 @@ fn sends_go_on_while_others_share() {
     });
 }
 
-/// Finalize waits for the peer, which waits for a message on another endpoint.
+/// `finalize` progresses all endpoints: its peer still waits for a message on a shared one.
 #[test]
-fn the_end_of_the_world_drives_shared_endpoints_too() {
+fn finalize_progresses_shared_endpoints() {
     let done = Job::of(2).run(|| -> Result<()> {
         let world = World::init()?;
         let shared = world.comm().share()?;
@@ -130,7 +131,7 @@ fn the_end_of_the_world_drives_shared_endpoints_too() {
 
 /// A thread that panics with the only handle of a shared endpoint does not block other ranks.
 #[test]
-fn a_shared_endpoint_ends_with_a_panic() {
+fn a_shared_endpoint_closes_when_its_thread_panics() {
     Job::of(2).succeed(|world| {
         let shared = world.comm().share()?;
         if world.comm().rank() == 1 {

@@ -13,12 +13,12 @@ use oxmpi::{Error, Request, Result, Source, Tag, Test};
 
 use crate::job::Job;
 
-/// Long enough that its sender has to wait for the receive.
+/// Length of a message whose sender waits for the receive (rendezvous).
 const LONG: usize = 300_000;
 
-/// Wait and test of any, some and all, for requests that end in another order than they began.
+/// `wait` and `test` of any, some and all requests, which complete in another order than they were started.
 #[test]
-fn lists_of_requests_end_in_any_order() {
+fn requests_of_a_list_complete_in_any_order() {
     const COUNT: usize = 6;
     for (len, name) in [(4usize, "short"), (LONG, "long")] {
         Job::of(2).with("LENGTH", name).succeed(move |world| {
@@ -29,7 +29,7 @@ fn lists_of_requests_end_in_any_order() {
             };
             for turn in 0..6u32 {
                 if comm.rank() == 1 {
-                    // Last tag first, and each only when it is asked for.
+                    // Rank 1 sends the last tag first, each message after rank 0 has asked for it.
                     for tag in (0..COUNT as u32).rev() {
                         let (_, status) = comm.recv_vec::<u8>(0, 100)?;
                         assert_eq!(status.bytes, 0);
@@ -43,7 +43,7 @@ fn lists_of_requests_end_in_any_order() {
                     for (room, tag) in rooms.iter_mut().zip(0..) {
                         open.push(s.irecv(room, 1, tag)?);
                     }
-                    end_in_turn(turn, open, || comm.send::<u8>(&[], 1, 100))
+                    complete_all(turn, open, || comm.send::<u8>(&[], 1, 100))
                 })?;
                 for (room, tag) in rooms.iter().zip(0..) {
                     assert!(
@@ -57,16 +57,16 @@ fn lists_of_requests_end_in_any_order() {
     }
 }
 
-/// Ends the receives of `open` by the call of this number; `ask` makes the peer send one more, of
-/// the last tag that is left.
-fn end_in_turn<'s, 'e>(
+/// Completes the receives of `open` by the wait or test with number `call`. `ask` makes the peer send one
+/// more message, with the largest tag that it has not sent.
+fn complete_all<'s, 'e>(
     call: u32,
     mut open: Vec<Request<'s, 'e, &'e mut [u8], oxmpi::Single>>,
     ask: impl Fn() -> Result<()>,
 ) -> Result<()> {
     let count = open.len();
     if call < 2 {
-        // All of them at once.
+        // The peer sends all messages at once.
         for _ in 0..count {
             ask()?;
         }
@@ -118,7 +118,7 @@ fn end_in_turn<'s, 'e>(
     Ok(())
 }
 
-/// Sends and receives in one list, without their buffers.
+/// Sends and receives with different buffers are waited for in one list.
 #[test]
 fn sends_and_receives_fit_one_list() {
     Job::of(2).succeed(|world| {
@@ -143,9 +143,9 @@ fn sends_and_receives_fit_one_list() {
     });
 }
 
-/// A scope that is left by `Ok` waits for requests that were dropped or forgotten.
+/// A scope that returns `Ok` waits for requests whose handles were dropped or forgotten.
 #[test]
-fn dropped_and_forgotten_requests_are_waited_for() {
+fn a_scope_waits_for_dropped_and_forgotten_requests() {
     for ranks in [1, 2] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -169,23 +169,22 @@ fn dropped_and_forgotten_requests_are_waited_for() {
     }
 }
 
-/// A cancelled receive takes nothing; a cancelled send is not received; what has taken place says
-/// so.
+/// A scope waits for pending requests whose handles were dropped, beside 1000 requests that have completed.
 #[test]
-fn a_scope_with_many_requests_knows_those_that_are_open() {
+fn a_scope_waits_for_pending_among_many_completed_requests() {
     Job::of(1).succeed(|world| {
         let comm = world.comm();
         let (mut early, mut rooms) = ([0u64; 3], vec![0u64; 1000]);
         comm.scope(|s| {
-            // Nobody but the scope knows these.
+            // The handles are dropped; only the scope can complete these receives.
             for (room, tag) in early.chunks_mut(1).zip(0..) {
                 s.irecv(room, 0, tag)?;
             }
             for (room, value) in rooms.chunks_mut(1).zip(1u64..) {
-                let come = s.irecv(room, 0, 100)?;
+                let receive = s.irecv(room, 0, 100)?;
                 let out = [value];
                 comm.scope(|inner| inner.isend(&out, 0, 100)?.wait().map(drop))?;
-                come.wait()?;
+                receive.wait()?;
             }
             (0..3).try_for_each(|tag| comm.send(&[u64::from(tag) + 7], 0, tag))
         })?;
@@ -195,8 +194,10 @@ fn a_scope_with_many_requests_knows_those_that_are_open() {
     });
 }
 
+/// A cancelled receive takes no message, and a cancelled send is not received. Cancelling a receive that has
+/// matched returns its status.
 #[test]
-fn operations_are_taken_back() {
+fn requests_are_cancelled_unless_they_have_matched() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         for len in [3, LONG] {
@@ -208,16 +209,17 @@ fn operations_are_taken_back() {
                     assert_eq!(status, None, "nobody had sent");
                     let (_, status) = s.issend(&bytes, 1, 2)?.cancel()?;
                     assert_eq!(status, None, "nobody receives it");
-                    // Now the peer asks for that tag, and gets the next one.
+                    // The peer now receives with that tag, and gets the message that follows the cancelled
+                    // one.
                     comm.send(&[0u8], 1, 7)?;
                     comm.send(&[6u8], 1, 2)
                 })?;
                 comm.recv_vec::<u8>(1, 3)?;
                 comm.scope(|s| {
-                    let come = s.irecv(&mut room, 1, 4)?;
+                    let receive = s.irecv(&mut room, 1, 4)?;
                     comm.send(&[0u8], 1, 5)?;
                     comm.recv_vec::<u8>(1, 6)?;
-                    let (room, status) = come.cancel()?;
+                    let (room, status) = receive.cancel()?;
                     let status = status.expect("it had come, or was coming");
                     assert_eq!((status.source, status.bytes), (1, len as u64));
                     assert!(room.iter().all(|&byte| byte == 5));
@@ -239,10 +241,10 @@ fn operations_are_taken_back() {
     });
 }
 
-/// A scope that is left by an error or a panic takes its requests back: nothing of them arrives,
-/// nobody waits, and the job goes on.
+/// A scope that is left by an error or a panic cancels its requests: no data of them arrives, no rank waits
+/// for them, and the job continues.
 #[test]
-fn a_scope_left_early_takes_its_requests_back() {
+fn a_scope_left_by_an_error_cancels_its_requests() {
     for ranks in [1, 2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -272,7 +274,7 @@ fn a_scope_left_early_takes_its_requests_back() {
                 assert!(rooms.iter().flatten().all(|&byte| byte == 1));
                 comm.barrier()?;
                 assert_eq!(comm.iprobe(Source::Any, 78)?, None, "all were taken back");
-                // A receive that was left open would take this one.
+                // A receive that was not cancelled would take this message.
                 comm.send(&[2u8; 3], (me + 1) % size, 77)?;
                 let (got, _) = comm.recv_vec::<u8>(Source::Any, Tag::Any)?;
                 assert_eq!(got, [2; 3]);
@@ -283,9 +285,10 @@ fn a_scope_left_early_takes_its_requests_back() {
     }
 }
 
-/// A scope that is left while a transfer is under way waits for it; then the peer's end is well.
+/// A scope that is left by an error waits for a transfer under way, and the peer receives all of it; a
+/// transfer that has not begun is cancelled.
 #[test]
-fn a_transfer_that_has_begun_is_not_torn() {
+fn a_transfer_that_has_begun_is_completed() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         for turn in 0..40usize {
@@ -317,9 +320,9 @@ fn a_transfer_that_has_begun_is_not_torn() {
     });
 }
 
-/// The first request that fails makes the scope fail, and the others are waited for.
+/// A scope returns the error of its first request that fails, after it has waited for the others.
 #[test]
-fn a_failed_request_is_the_scopes_error() {
+fn a_scope_returns_the_error_of_a_request() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         if comm.rank() == 1 {

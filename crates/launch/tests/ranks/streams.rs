@@ -1,5 +1,5 @@
-//! Tests of a rank that is killed or stopped during a stream, on every path: a dead peer is named, a
-//! stopped one is waited for.
+//! Tests of a rank that is killed or stopped during a stream of messages, on every path: errors name a killed
+//! peer, and ranks wait for a stopped one.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -11,7 +11,8 @@ use rustix::process::Signal;
 use crate::common::signal;
 use crate::job::{Job, end};
 
-/// A rank that reports on the leash before it joins, and tells in the end what ended its work.
+/// Runs `work` on a rank that writes its process number to the leash before it joins, and at the end its
+/// error.
 fn leashed(path: &str, work: impl FnOnce(&World, &mut dyn FnMut(u32)) -> Result<()>) -> Result<()> {
     let file = OpenOptions::new().write(true).open(path);
     let mut leash = file.expect("the test reads it");
@@ -29,7 +30,7 @@ fn leashed(path: &str, work: impl FnOnce(&World, &mut dyn FnMut(u32)) -> Result<
     outcome
 }
 
-/// Each path with a number of elements that takes it, and a collective.
+/// Name and number of elements of messages on each path, and of a collective.
 const PATHS: [(&str, usize); 4] = [
     ("short", 2),
     ("frame", 1000),
@@ -37,14 +38,14 @@ const PATHS: [(&str, usize); 4] = [
     ("reduce", 3000),
 ];
 
-/// A job for [`pass_on`].
+/// A job for [`forward`].
 fn on_path(path: &str, count: usize) -> Job {
     let job = Job::of(3).with("COUNT", &count.to_string());
     job.with("WAY", path).with("OXMPI_WAIT", "passive")
 }
 
-/// Rank 1 passes on to rank 0 what it gets from rank 2, or all reduce, for ever.
-fn pass_on(world: &World, tell: &mut dyn FnMut(u32)) -> Result<()> {
+/// Rank 1 forwards messages from rank 2 to rank 0, or all ranks call allreduce, without end.
+fn forward(world: &World, tell: &mut dyn FnMut(u32)) -> Result<()> {
     let variable = |name| std::env::var(name).expect("set");
     let count = variable("COUNT").parse().expect("a number");
     let reduces = variable("WAY") == "reduce";
@@ -70,12 +71,11 @@ fn pass_on(world: &World, tell: &mut dyn FnMut(u32)) -> Result<()> {
     Ok(())
 }
 
-/// Rank 1 is killed in the midst of a stream. With the launcher stopped, the others find out for
-/// themselves.
+/// Rank 1 is killed during a stream. The launcher is stopped, so the other ranks find out without it.
 #[test]
-fn the_dead_is_named_on_every_path() {
+fn errors_name_a_killed_rank_on_every_path() {
     for (path, count) in PATHS {
-        let (job, mut leash) = on_path(path, count).start_leashed(|leash| leashed(leash, pass_on));
+        let (job, mut leash) = on_path(path, count).start_leashed(|leash| leashed(leash, forward));
         let pids = leash.pids(3);
         for _ in 0..20 {
             assert!(leash.line().starts_with("round "));
@@ -94,7 +94,7 @@ fn the_dead_is_named_on_every_path() {
         leash.end();
         let named = format!("lost rank 1 (pid {} on ", pids[1]);
         let names_it = |error: &&String| error.contains(&named);
-        // In a collective the other may have waited for the one that was told first.
+        // In a collective a survivor may have waited for the other survivor, which got its error first.
         let enough = if path == "reduce" { 1 } else { 2 };
         assert!(
             errors.iter().filter(names_it).count() >= enough,
@@ -104,7 +104,7 @@ fn the_dead_is_named_on_every_path() {
     }
 }
 
-/// How often the threads of a process have gone to sleep, and not just let another run.
+/// Number of times that the threads of a process have gone to sleep (voluntary context switches).
 fn sleeps(pid: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
     let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
@@ -116,12 +116,12 @@ fn sleeps(pid: u32) -> u64 {
     threads.filter_map(of_thread).sum()
 }
 
-/// A rank that is stopped for longer than it takes to look whether peers live is waited for: nobody
-/// gives it up, and nothing is lost.
+/// Rank 1 is stopped for longer than its peers need to check that it lives. They wait for it, and no message
+/// is lost.
 #[test]
-fn a_stopped_rank_is_waited_for() {
+fn ranks_wait_for_a_stopped_rank() {
     for (path, count) in PATHS {
-        let (job, mut leash) = on_path(path, count).start_leashed(|leash| leashed(leash, pass_on));
+        let (job, mut leash) = on_path(path, count).start_leashed(|leash| leashed(leash, forward));
         let pids = leash.pids(3);
         for round in 0..60 {
             assert_eq!(leash.line(), format!("round {round}"), "{path}");
@@ -129,7 +129,7 @@ fn a_stopped_rank_is_waited_for() {
                 signal(pids[1], Signal::STOP);
                 let start = Instant::now();
                 let before = sleeps(pids[0]);
-                // Each sleep of one that waits is followed by a look at the peers.
+                // After each sleep the waiting rank checks whether its peers live.
                 while sleeps(pids[0]) < before + 5 {
                     std::thread::yield_now();
                     assert!(

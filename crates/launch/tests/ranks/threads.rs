@@ -6,9 +6,9 @@ use oxmpi::{Comm, Endpoint, Op, Result, SharedComm, Source};
 
 use crate::job::Job;
 
-/// Threads of two ranks talk in pairs, told apart by their tags.
+/// Pairs of threads of two ranks exchange messages on one communicator, each pair with a tag of its own.
 #[test]
-fn pairs_of_threads_talk() {
+fn pairs_of_threads_exchange_messages() {
     Job::of(2).succeed(|world| {
         let comm = world.comm().share()?;
         assert_eq!((comm.rank(), comm.size()), (world.comm().rank(), 2));
@@ -51,7 +51,7 @@ fn ping_pong(comm: &SharedComm, tag: u32) -> Result<()> {
     Ok(())
 }
 
-/// Each thread runs collectives on a communicator of its own, scopes and owned requests at once.
+/// Threads run collectives, scopes and owned requests at the same time, each on a communicator of its own.
 #[test]
 fn threads_run_collectives_at_once() {
     for ranks in [1, 3] {
@@ -90,7 +90,7 @@ fn threads_run_collectives_at_once() {
 
 /// A rank that blocks on one endpoint progresses its pending sends on another.
 #[test]
-fn a_blocking_call_drives_every_endpoint() {
+fn a_blocking_call_progresses_every_endpoint() {
     Job::of(2).succeed(|world| {
         let (comm, shared) = (world.comm(), world.comm().share()?);
         let long = vec![3u8; 500_000];
@@ -115,9 +115,9 @@ fn a_blocking_call_drives_every_endpoint() {
     });
 }
 
-/// One thread waits on the world while another one works on a shared communicator.
+/// A shared communicator progresses while another thread of the rank waits on the world's communicator.
 #[test]
-fn a_shared_endpoint_moves_while_the_world_is_waited_for() {
+fn a_shared_endpoint_progresses_while_another_thread_waits() {
     Job::of(2).succeed(|world| {
         let shared = world.comm().share()?;
         let peer = 1 - shared.rank();
@@ -144,9 +144,9 @@ fn a_shared_endpoint_moves_while_the_world_is_waited_for() {
     });
 }
 
-/// A shared communicator may outlive its world, and is of no use then.
+/// Calls on a shared communicator that outlives its world return errors.
 #[test]
-fn a_shared_communicator_ends_with_the_world() {
+fn a_shared_communicator_that_outlives_its_world_returns_errors() {
     for ranks in [1, 2] {
         let done = Job::of(ranks).run(|| {
             let world = oxmpi::World::init()?;
@@ -160,7 +160,7 @@ fn a_shared_communicator_ends_with_the_world() {
     }
 }
 
-/// Messages around the ring and a sum, on whatever thread's communicator.
+/// Exchanges messages around the ring and calls allreduce, `turns` times.
 fn around(comm: &Comm, turns: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
@@ -179,9 +179,10 @@ fn around(comm: &Comm, turns: usize) -> Result<()> {
     comm.barrier()
 }
 
-/// Every thread has its own endpoint; the first thread has that of the world.
+/// Threads exchange messages at the same time, each on its own endpoint; the first thread has the world's
+/// endpoint.
 #[test]
-fn each_thread_has_its_endpoint() {
+fn threads_use_endpoints_at_once() {
     for ranks in [1, 2, 3] {
         Job::of(ranks).succeed(|world| {
             let endpoints = [world.comm().endpoint()?, world.comm().endpoint()?];
@@ -196,10 +197,10 @@ fn each_thread_has_its_endpoint() {
     }
 }
 
-/// An endpoint of a part of the ranks, of a shared communicator, of another endpoint; opened at once, later
-/// or never.
+/// Endpoints are made of a part of the ranks, of a shared communicator and of another endpoint, and are
+/// opened at once, later or never.
 #[test]
-fn endpoints_come_and_go() {
+fn endpoints_are_opened_and_dropped_at_any_time() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         for turn in 0..12 {
@@ -220,7 +221,7 @@ fn endpoints_come_and_go() {
 
 /// A thread that waits on one endpoint progresses its pending sends on its other endpoints.
 #[test]
-fn a_thread_drives_all_its_endpoints() {
+fn a_thread_progresses_all_its_endpoints() {
     Job::of(2).succeed(|world| {
         let endpoints: [Endpoint; 3] = [
             world.comm().endpoint()?,

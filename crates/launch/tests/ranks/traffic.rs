@@ -1,5 +1,5 @@
-//! Tests of random traffic among all ranks, compared with an oracle: every rank derives all messages from
-//! the seed.
+//! Tests of random traffic among all ranks, compared with an oracle: every rank derives all messages from the
+//! seed.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Planned {
     bytes: Vec<u8>,
 }
 
-/// The messages of a round. Each begins with its number among those of its sender, receiver and
+/// Plans the messages of a round. Each message begins with its number among those of its sender, receiver and
 /// tag.
 fn plan(rng: &mut Rng, ranks: usize) -> Vec<Planned> {
     let mut numbers = BTreeMap::new();
@@ -47,8 +47,8 @@ fn plan(rng: &mut Rng, ranks: usize) -> Vec<Planned> {
     messages.collect()
 }
 
-/// How the receives of a round name their messages: all in the same way, so that none takes a
-/// message without which another one never ends.
+/// Source and tag of the receive of a message. All receives of a round use the same `kind` of wildcards, so
+/// that none takes a message that another receive needs.
 fn pattern(kind: u64, message: &Planned) -> (Source, Tag) {
     let (source, tag) = (Source::Rank(message.from), Tag::Is(message.tag));
     match kind {
@@ -68,7 +68,7 @@ fn round(world: &World, planned: &[Planned], rng: &mut Rng) -> Result<()> {
         .collect();
     let due: Vec<&Planned> = planned.iter().filter(|message| message.to == me).collect();
     let kind = rng.below(4);
-    // Some receives are posted before the sends, some after, the rest are blocking.
+    // Some receives are posted before the sends, some after them; the rest are blocking.
     let before = rng.below(due.len() as u64 + 1) as usize;
     let after = before + rng.below((due.len() - before) as u64 + 1) as usize;
     let mut rooms = vec![vec![0u8; LONGEST]; due.len()];
@@ -103,8 +103,8 @@ fn round(world: &World, planned: &[Planned], rng: &mut Rng) -> Result<()> {
         statuses.extend(blocking);
         Ok(())
     })?;
-    judge(&due, &rooms, &statuses);
-    // A later round's messages must not meet this round's receives.
+    check_order(&due, &rooms, &statuses);
+    // The messages of a later round must not match the receives of this round.
     comm.barrier()
 }
 
@@ -119,9 +119,9 @@ fn send_all<'s, 'e>(s: &'s Scope<'s, 'e, oxmpi::Single>, sent: &'e [&Planned]) -
     Ok(())
 }
 
-/// In the order in which their receives were posted, the messages of each sender and tag are those
-/// that were planned, in their order.
-fn judge(due: &[&Planned], rooms: &[Vec<u8>], statuses: &[Status]) {
+/// Checks that receives, in the order in which they were posted, got the planned messages of each sender and
+/// tag in their order.
+fn check_order(due: &[&Planned], rooms: &[Vec<u8>], statuses: &[Status]) {
     let mut expected: BTreeMap<(usize, u32), Vec<&Planned>> = BTreeMap::new();
     for message in due.iter().rev() {
         expected

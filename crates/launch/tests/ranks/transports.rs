@@ -15,8 +15,8 @@ use rustix::net::{SocketAddrAny, SocketType, getpeername, getsockname};
 
 use crate::job::{Job, SIZES, over_hosts};
 
-/// Messages on all paths around a ring, and a sum.
-fn talk(comm: &Comm) -> Result<()> {
+/// Exchanges messages of all protocols around a ring, and calls allreduce.
+fn exchange(comm: &Comm) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
     for len in [1, 1000, 300_000] {
@@ -36,19 +36,19 @@ fn talk(comm: &Comm) -> Result<()> {
 #[test]
 fn ranks_of_one_host_need_no_tcp() {
     let job = Job::of(3).with("OXMPI_TRANSPORTS", "^tcp").on_one_host();
-    job.succeed(|world| talk(world.comm()));
+    job.succeed(|world| exchange(world.comm()));
 }
 
-/// Also on endpoints that are opened later.
+/// Ranks of a host use tcp without shared memory, also on endpoints that are opened later.
 #[test]
-fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
+fn without_shared_memory_ranks_of_a_host_use_tcp() {
     for ranks in SIZES {
         Job::of(ranks)
             .with("OXMPI_TRANSPORTS", "tcp")
             .succeed(|world| {
                 let comm = world.comm();
                 assert_eq!(comm.split_by_node(0)?.size(), 1);
-                talk(comm)?;
+                exchange(comm)?;
                 let shared = comm.share()?;
                 shared.barrier()?;
                 assert_eq!(shared.allreduce(&1usize, Op::SUM)?, comm.size());
@@ -58,7 +58,7 @@ fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
     }
 }
 
-/// Connections by tcp that this process has and whose other end nobody has closed.
+/// The number of tcp connections of this process that the peer has not closed.
 fn connections() -> usize {
     let is_live = |socket: &OwnedFd| {
         let peer = getpeername(socket).ok().flatten();
@@ -72,8 +72,8 @@ fn connections() -> usize {
     sockets().filter(is_live).count()
 }
 
-/// This process's stream sockets, from its own descriptors. The kernel's table of connections is no picture of one
-/// moment: read while connections come and go, it has some of them several times and leaves others out.
+/// This process's stream sockets, from its own descriptors. The kernel's table of connections is no snapshot:
+/// while connections open and close, it repeats some and leaves out others.
 fn sockets() -> impl Iterator<Item = OwnedFd> {
     let fds = fs::read_dir("/proc/self/fd").expect("its descriptors");
     let number = |fd: DirEntry| -> Option<RawFd> {
@@ -83,7 +83,7 @@ fn sockets() -> impl Iterator<Item = OwnedFd> {
     };
     let numbers: Vec<RawFd> = fds.flatten().filter_map(number).collect();
     let own = |number| {
-        // SAFETY: nobody closes a socket here meanwhile: progress is made inside of calls alone.
+        // SAFETY: the descriptor stays open: this process closes sockets only within calls of oxmpi.
         let socket = unsafe { BorrowedFd::borrow_raw(number) };
         socket.try_clone_to_owned().expect("a descriptor more")
     };
@@ -95,7 +95,7 @@ fn is_ip(address: Option<SocketAddrAny>) -> bool {
     address.is_some_and(|address| SocketAddr::try_from(address).is_ok())
 }
 
-/// Where this process waits for connections.
+/// The address at which this process accepts connections.
 fn acceptor() -> SocketAddr {
     let is_acceptor = |socket: &OwnedFd| socket_acceptconn(socket).expect("it is a socket");
     let ends = sockets()
@@ -112,7 +112,7 @@ fn acceptor() -> SocketAddr {
 }
 
 #[test]
-fn a_stranger_at_the_acceptor_leaves_a_line_of_log() {
+fn an_unknown_connection_is_logged() {
     let job = |log| {
         Job::of(2)
             .with("OXMPI_TRANSPORTS", "tcp")
@@ -134,7 +134,7 @@ fn a_stranger_at_the_acceptor_leaves_a_line_of_log() {
                     comm.iprobe(Source::Any, Tag::Any)?;
                 }
             }
-            talk(comm)
+            exchange(comm)
         });
         assert_eq!(done.code, 0, "{done:?}");
         let said = "oxmpi: rank 1: a connection from ";
@@ -143,31 +143,31 @@ fn a_stranger_at_the_acceptor_leaves_a_line_of_log() {
 }
 
 #[test]
-fn a_job_may_connect_everybody_at_its_start() {
+fn a_job_connects_all_ranks_at_its_start_on_request() {
     let job = Job::of(12).with("OXMPI_TRANSPORTS", "tcp");
     job.with("I_MPI_DYNAMIC_CONNECTION", "disable")
         .succeed(|world| {
-            // Nobody has said anything to anybody. Of two ranks that called each other at once both calls may
-            // still stand.
+            // No rank has sent a message yet. Two ranks that connect to each other at once may have two
+            // connections.
             let count = connections();
             assert!(count >= world.comm().size() - 1, "{count}");
-            talk(world.comm())
+            exchange(world.comm())
         });
 }
 
 #[test]
-fn a_job_connects_those_that_talk() {
+fn a_job_connects_ranks_at_their_first_message() {
     Job::of(16)
         .with("OXMPI_TRANSPORTS", "tcp")
         .with("OXMPI_BARRIER_ALGORITHM", "dissemination")
         .succeed(|world| {
-            // At the start a rank talks with the ranks at distance 1, 2, 4 and 8, which are 7. Of two that
-            // called each other at once both calls may still stand, so up to 14 of 15 are right. The barrier is
-            // among the same ranks: nobody hears from another before all have counted.
+            // At the start a rank exchanges messages with the ranks at distance 1, 2, 4 and 8, which are 7.
+            // Two ranks that connect to each other at once may have two connections, so up to 14 are right.
+            // The barrier is among the same ranks: no rank connects to another before all have counted.
             let count = connections();
             world.comm().barrier()?;
             assert!(count < world.comm().size() - 1, "{count}");
-            talk(world.comm())
+            exchange(world.comm())
         });
 }
 
@@ -175,16 +175,17 @@ fn a_job_connects_those_that_talk() {
 fn an_unknown_name_is_reported_once_in_a_job() {
     let done = Job::of(4)
         .with("OXMPI_TRANSPORTS", "sm,tcp,tpc")
-        .run(|| talk(World::init()?.comm()));
+        .run(|| exchange(World::init()?.comm()));
     assert_eq!(done.code, 0, "{}", done.err);
     let said = "tpc is no transport and no device here; did you mean tcp?";
     assert_eq!(done.err.matches(said).count(), 1, "{}", done.err);
 }
 
-/// What rank 1 is told, and nobody else.
+/// Variable with the value of a setting for rank 1 alone.
 const SETTING: &str = "TEST_SETTING";
 
-/// Rank 1 starts anew with a variable in its environment, as settings files of hosts may differ.
+/// Joins a job in which rank 1 alone has the setting `name`: rank 1 starts its program again with that
+/// variable. Settings files of hosts may differ in this way.
 fn join_with_setting(name: &str) -> Result<()> {
     if env::var("PMI_RANK").is_ok_and(|rank| rank == "1") && env::var_os(name).is_none() {
         let mut again = Command::new(env::current_exe().expect("its own path"));
@@ -198,8 +199,8 @@ fn join_with_setting(name: &str) -> Result<()> {
 }
 
 #[test]
-fn ranks_whose_frames_have_other_lengths_do_not_join() {
-    // What ranks tell each other at the start is longer than the first one.
+fn ranks_with_different_lengths_of_frames_do_not_join() {
+    // The data that ranks exchange at the start is longer than the first length.
     for frame in ["128", "1048576"] {
         let job = Job::of(3).with("OXMPI_TRANSPORTS", "tcp");
         let job = job.with(SETTING, frame);
@@ -212,7 +213,7 @@ fn ranks_whose_frames_have_other_lengths_do_not_join() {
     }
 }
 
-/// They would find different ways of doing the same, and wait for each other.
+/// Such ranks would choose different algorithms, and wait for each other.
 #[test]
 fn ranks_with_different_settings_of_collectives_do_not_join() {
     let job = Job::of(3).with(SETTING, "ring");
@@ -227,14 +228,14 @@ fn ranks_with_different_settings_of_collectives_do_not_join() {
 }
 
 #[test]
-fn ranks_with_the_same_setting_in_other_words_join() {
+fn ranks_with_the_same_value_of_a_setting_join() {
     let job = Job::of(2).with(SETTING, "16384");
     let done = job.run(|| join_with_setting("OXMPI_GATHERV_SHORT"));
     assert_eq!(done.code, 0, "{done:?}");
 }
 
 #[test]
-fn without_any_transport_a_job_says_so_at_its_start() {
+fn a_job_without_a_transport_fails_at_its_start() {
     let done = Job::of(2)
         .with("OXMPI_TRANSPORTS", "^sm,tcp")
         .run(|| World::init().map(drop));
@@ -249,7 +250,7 @@ fn without_any_transport_a_job_says_so_at_its_start() {
 }
 
 #[test]
-fn without_tcp_a_job_over_hosts_says_so_at_its_start() {
+fn a_job_over_hosts_without_tcp_fails_at_its_start() {
     if !over_hosts() {
         return;
     }

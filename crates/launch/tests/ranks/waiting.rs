@@ -9,22 +9,23 @@ use oxmpi::{Comm, Result};
 
 use crate::job::Job;
 
-/// What can hang is given up after this.
+/// Time after which the test fails if rank 1 does not sleep.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// How often a rank that must not sleep is looked at.
+/// Number of times that rank 0 reads the state of a thread that must not sleep.
 const LOOKS: usize = 3_000;
 
-/// Tells rank 0 which thread this is, then waits for it by `wait`.
-fn waits(comm: &Comm, wait: impl Fn() -> Result<()>) -> Result<()> {
+/// Sends rank 0 the path of this thread's `/proc` file, then waits by calling `wait`.
+fn report_thread_and_wait(comm: &Comm, wait: impl Fn() -> Result<()>) -> Result<()> {
     let thread = fs::read_link("/proc/thread-self").expect("a system with /proc");
     let path = format!("/proc/{}/stat", thread.display());
     comm.send(path.as_bytes(), 0, 1)?;
     wait()
 }
 
-/// Watches the thread of rank 1 until it sleeps, or often enough where it never may.
-fn watches(comm: &Comm, never: bool) -> Result<()> {
+/// Reads the state of rank 1's thread until it sleeps; with `never`, checks [`LOOKS`] times that it does not
+/// sleep.
+fn check_sleep(comm: &Comm, never: bool) -> Result<()> {
     let (path, _) = comm.recv_vec::<u8>(1, 1)?;
     let path = String::from_utf8(path).expect("a path");
     let sleeps = || {
@@ -44,21 +45,21 @@ fn watches(comm: &Comm, never: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whoever waits long sleeps, for a message as in a barrier, and is woken; `active` never sleeps.
+/// A rank that waits long for a message or in a barrier sleeps and is woken; with `active` it never sleeps.
 #[test]
-fn a_rank_sleeps_as_it_was_asked_to() {
+fn a_waiting_rank_sleeps_as_the_setting_wait_says() {
     for wait in ["passive", "auto", "active"] {
         Job::of(2).with("OXMPI_WAIT", wait).succeed(|world| {
             let comm = world.comm();
             let never = env::var("OXMPI_WAIT").is_ok_and(|wait| wait == "active");
             for _ in 0..3 {
                 if comm.rank() == 1 {
-                    waits(comm, || comm.recv_vec::<u8>(0, 2).map(drop))?;
-                    waits(comm, || comm.barrier())?;
+                    report_thread_and_wait(comm, || comm.recv_vec::<u8>(0, 2).map(drop))?;
+                    report_thread_and_wait(comm, || comm.barrier())?;
                 } else {
-                    watches(comm, never)?;
+                    check_sleep(comm, never)?;
                     comm.send(&[1u8], 1, 2)?;
-                    watches(comm, never)?;
+                    check_sleep(comm, never)?;
                     comm.barrier()?;
                 }
             }

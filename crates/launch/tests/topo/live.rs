@@ -13,8 +13,8 @@ fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// lstopo with these words, as if the environment said nothing of hwloc; `None` unless it is of the version whose texts
-/// are ours.
+/// Output of lstopo with `words`, without variables of hwloc; `None` unless lstopo has version 2.9, whose
+/// format `oxmpi topo` prints.
 fn lstopo(words: &[&str]) -> Option<String> {
     let run = |words: &[&str]| {
         let mut command = Command::new("lstopo-no-graphics");
@@ -33,9 +33,9 @@ fn lstopo(words: &[&str]) -> Option<String> {
     run(words)
 }
 
-/// What another says at a time when ours stays the same: a virtual machine may be given memory, or lose some, while the
-/// tests run.
-fn meanwhile<T>(words: &[&str], other: impl Fn() -> T) -> (String, T) {
+/// Output of `oxmpi topo` and the result of `other`, repeated until the output is the same before and after:
+/// the memory of a virtual machine may change while the tests run.
+fn compare<T>(words: &[&str], other: impl Fn() -> T) -> (String, T) {
     loop {
         let ours = shown(words);
         let others = other();
@@ -46,7 +46,7 @@ fn meanwhile<T>(words: &[&str], other: impl Fn() -> T) -> (String, T) {
 }
 
 #[test]
-fn texts_are_those_of_lstopo() {
+fn text_output_is_that_of_lstopo() {
     for words in [
         &[][..],
         &["--no-io"],
@@ -57,7 +57,7 @@ fn texts_are_those_of_lstopo() {
         &["--restrict", "binding", "--no-io"],
         &["--distances"],
     ] {
-        match meanwhile(words, || lstopo(words)) {
+        match compare(words, || lstopo(words)) {
             (ours, Some(lstopos)) => assert_eq!(ours, lstopos, "{words:?}"),
             (_, None) => return skip("no lstopo-no-graphics of version 2.9"),
         }
@@ -77,7 +77,7 @@ fn objects(json: &str) -> Vec<[Value; 3]> {
 }
 
 #[test]
-fn cpuid_tells_what_sys_tells() {
+fn cpuid_finds_the_objects_of_sysfs() {
     let output = topo(&["--source", "cpuid", "--format", "json"]);
     if !output.status.success() {
         return skip(text(&output.stderr));
@@ -92,7 +92,7 @@ fn cpuid_tells_what_sys_tells() {
         "binding",
     ]));
     assert_eq!(ours, linux);
-    // Where all are alike one of them can tell as much.
+    // Where all cores are of one kind, `cpuid-local` finds the same objects.
     let kinds: Value = serde_json::from_slice(&output.stdout).unwrap();
     if kinds.get("core_kinds").is_none() {
         let local = topo(&["--source", "cpuid-local", "--format", "json"]);
@@ -101,10 +101,10 @@ fn cpuid_tells_what_sys_tells() {
 }
 
 #[test]
-fn a_record_of_this_machine_is_this_machine() {
-    // The format that tells most.
+fn a_recording_of_this_machine_has_the_same_objects() {
+    // XML has the most details.
     let all = ["--all", "--format", "xml"];
-    let (live, (_folder, directory, recorded)) = meanwhile(&all, || {
+    let (live, (_folder, directory, recorded)) = compare(&all, || {
         let folder = Folder::fresh();
         let directory = folder.at("new");
         let said = shown(&["--record", &directory]);
@@ -113,7 +113,7 @@ fn a_record_of_this_machine_is_this_machine() {
         let recorded = shown(&[&["-i", &directory], &all[..]].concat());
         (folder, directory, recorded)
     });
-    // Serial numbers are nobody's business.
+    // Recordings leave out serial numbers.
     let known = live
         .split_inclusive('\n')
         .filter(|line| !line.contains("SerialNumber"));
@@ -138,7 +138,7 @@ fn a_record_of_this_machine_is_this_machine() {
 }
 
 #[test]
-fn every_source_answers_or_says_why_not() {
+fn every_source_answers_or_prints_an_error() {
     for source in [
         "linux",
         "cpuid",

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use oxmpi_testkit::folder::Folder;
 
-/// The names of what is in a folder.
+/// The sorted names of the entries of a folder.
 fn names(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<String> = entries
@@ -29,7 +29,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// What is printed when all goes well.
+/// Standard output of `oxmpi topo`, which must succeed without a message.
 fn shown(words: &[&str]) -> String {
     let output = topo(words);
     assert_eq!(text(&output.stderr), "", "{words:?}");
@@ -37,7 +37,7 @@ fn shown(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What is said when it does not, with the exit code.
+/// Exit code and standard error of `oxmpi topo`, which must fail with one message.
 fn refused(words: &[&str]) -> (i32, String) {
     let output = topo(words);
     assert_eq!(text(&output.stdout), "", "{words:?}");
@@ -48,7 +48,7 @@ fn refused(words: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn a_synthetic_machine_is_shown_in_every_way() {
+fn a_synthetic_machine_is_shown_in_every_format() {
     let machine = "package:2 l3:1 core:2 pu:1";
     assert_eq!(
         shown(&["-i", machine, "--restrict", "2-3"]),
@@ -65,7 +65,7 @@ fn a_synthetic_machine_is_shown_in_every_way() {
 }
 
 #[test]
-fn what_was_written_reads_back() {
+fn written_files_read_back() {
     let folder = Folder::fresh();
     let machine = "package:2 [numa] l3:1 core:2 pu:2";
     let expected = shown(&["-i", machine]);
@@ -87,7 +87,7 @@ fn what_was_written_reads_back() {
 }
 
 #[test]
-fn files_are_overwritten_only_on_demand_and_whole() {
+fn files_are_overwritten_only_with_force() {
     let folder = Folder::fresh();
     let path = folder.write("m.txt", "mine");
     let (code, said) = refused(&["-i", "pu:2", &path]);
@@ -106,7 +106,7 @@ fn files_are_overwritten_only_on_demand_and_whole() {
         code == 1 && said.contains(&format!("{nowhere}: cannot be written: ")),
         "{said}"
     );
-    // A machine that no string describes, of which nothing is to be written.
+    // No synthetic string describes this machine, so no file is written.
     let lame = ["-i", "core:2 pu:2", "--restrict", "0-2", "-f"];
     let (code, said) = refused(&[&lame[..], &[&folder.at("lame.synthetic")]].concat());
     assert!(
@@ -117,7 +117,7 @@ fn files_are_overwritten_only_on_demand_and_whole() {
 }
 
 #[test]
-fn bad_input_is_one_message_that_says_where() {
+fn wrong_input_gives_one_message_with_its_position() {
     let folder = Folder::fresh();
     let recording = folder.write("recording/sys/devices/system/cpu/online", "0-x\n");
     let dump = folder.write("dump/pu0", "1 0 0 0 0 => 1 756e6547 6c65746e 49656e69\nx\n");
@@ -159,7 +159,7 @@ fn bad_input_is_one_message_that_says_where() {
 }
 
 #[test]
-fn a_wrong_command_line_has_a_code_of_its_own() {
+fn a_wrong_command_line_gives_exit_code_2() {
     for words in [
         &["--onli", "core"][..],
         &["--format", "pdf"],
@@ -187,7 +187,7 @@ fn a_wrong_command_line_has_a_code_of_its_own() {
 }
 
 #[test]
-fn what_is_quoted_does_not_command_the_terminal() {
+fn quoted_input_has_no_control_characters() {
     let (code, said) = refused(&["-i", "a\x1b[2J\nb"]);
     assert_eq!(code, 1);
     assert!(said.starts_with("oxmpi: a\u{fffd}[2J\n"), "{said:?}");

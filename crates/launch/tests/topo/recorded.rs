@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::shown;
 
-/// The objects as they are, but for kinds that recorded machines leave out.
+/// The objects in JSON, without the kinds that recorded machines leave out.
 fn objects(json: &str) -> Vec<Value> {
     let mut json: Value = serde_json::from_str(json).unwrap();
     let left_out = ["Group", "L2iCache", "L3iCache"];
@@ -17,7 +17,7 @@ fn objects(json: &str) -> Vec<Value> {
 }
 
 #[test]
-fn objects_of_recorded_machines_are_hwlocs() {
+fn objects_of_recorded_machines_are_those_of_hwloc() {
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topo/tests/machines");
     let mut count = 0;
     for entry in fs::read_dir(machines).unwrap() {

@@ -1,5 +1,5 @@
-//! Messages and counts beyond 32 bits: a bcast and allgathers of 2^32 + 7 bytes and more, with every byte
-//! checked. Each rank needs 4 GiB. `cargo xtask long large` runs it.
+//! Tests messages and counts beyond 32 bits: a bcast and allgathers of 2^32 + 7 bytes and more, with every
+//! byte checked. Each rank needs 4 GiB. `cargo xtask long large` runs it.
 //!
 //! `oxmpi run -n 2 large`
 
@@ -8,24 +8,24 @@ use std::time::Instant;
 use oxmpi::World;
 use oxmpi::collective::Blocks;
 
-/// One more than 32 bits can count, and a few that no word or block divides.
+/// Number of bytes: more than 32 bits can count, and no multiple of a word or block.
 const BYTES: usize = (1 << 32) + 7;
 
-/// What belongs at an index: other where an index lost some of its high bits.
+/// The byte at an index. It depends on all bits of the index, so truncated indexes are found.
 fn byte(index: usize, salt: u8) -> u8 {
     let folded = index + (index >> 8) + (index >> 16) + (index >> 24) + (index >> 32);
     folded as u8 ^ salt
 }
 
-/// Writes what belongs into `all` from index `start` on.
+/// Fills `all` with the bytes of indexes from `start` on.
 fn fill(all: &mut [u8], start: usize, salt: u8) {
     for (index, value) in (start..).zip(all) {
         *value = byte(index, salt);
     }
 }
 
-/// Panics where something else is held than what belongs there.
-fn look(what: &str, all: &[u8], salt: u8) {
+/// Panics if a byte of `all` differs from [`byte`].
+fn check(what: &str, all: &[u8], salt: u8) {
     let wrong = (0..)
         .zip(all)
         .find(|&(index, &value)| value != byte(index, salt));
@@ -49,7 +49,7 @@ fn main() -> oxmpi::Result<()> {
     }
     let start = Instant::now();
     comm.bcast(&mut all[..BYTES], 0)?;
-    look("bcast", &all[..BYTES], 1);
+    check("bcast", &all[..BYTES], 1);
     report("bcast", BYTES, start);
 
     // Equal blocks, a few bytes more in all.
@@ -57,7 +57,7 @@ fn main() -> oxmpi::Result<()> {
     fill(&mut all[rank * block..][..block], rank * block, 2);
     let start = Instant::now();
     comm.allgather_in_place(&mut all)?;
-    look("allgather", &all, 2);
+    check("allgather", &all, 2);
     report("allgather", all.len(), start);
 
     // The last block is shorter.
@@ -66,7 +66,7 @@ fn main() -> oxmpi::Result<()> {
     fill(&mut all[rank * block..][..counts[rank]], rank * block, 3);
     let start = Instant::now();
     comm.allgatherv_in_place(Blocks::packed(&mut all[..BYTES], &counts))?;
-    look("allgatherv", &all[..BYTES], 3);
+    check("allgatherv", &all[..BYTES], 3);
     report("allgatherv", BYTES, start);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A job that ends badly, for tests of process managers: the last rank asks for the end of the job (`abort
-//! CODE`), or is killed (`kill`), while the others wait for it.
+//! A job that fails, for tests of process managers: the last rank aborts the job (`abort CODE`) or is killed
+//! (`kill`), while the others wait for it in a barrier.
 
 use std::env;
 use std::process::Command;

@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 /// Blocks per measurement.
 const BLOCKS: usize = 21;
 
-/// A block lasts from so long to about twice as long, or one repetition.
+/// Least duration of a block. A block lasts up to about twice as long, or one repetition.
 const BLOCK: Duration = Duration::from_millis(1);
 
-/// Nanoseconds of one repetition for each block, and the repetitions in a block.
+/// A measurement: nanoseconds of one repetition for each block, and the number of repetitions in a block.
 pub(crate) struct Measured {
     pub(crate) nanoseconds: [f64; BLOCKS],
     pub(crate) repetitions: u64,
 }
 
-/// Repeats `pattern`, between the first `ranks` of `comm`, in blocks. The search for the number of
-/// repetitions is the warm-up: three times in a row they must last long enough, since one may be
-/// disturbed. `prepare` runs after it.
+/// Measures `pattern` in blocks of repetitions between the first `ranks` of `comm`. The search for the number
+/// of repetitions is the warm-up: blocks must last long enough three times in a row, as noise may lengthen
+/// one. `prepare` runs after the warm-up.
 pub(crate) fn measure<M>(
     comm: &Comm,
     ranks: usize,
@@ -52,7 +52,8 @@ pub(crate) fn measure<M>(
     })
 }
 
-/// Whether rank 0 has repeated for [`BLOCK`] since its `start`, on all `ranks`, by plain messages.
+/// Whether at least [`BLOCK`] has passed on rank 0 since its `start`. Rank 0 sends the answer to the other
+/// `ranks`.
 fn long_enough(comm: &Comm, ranks: usize, start: Instant) -> Result<bool> {
     let mut enough = [u8::from(start.elapsed() >= BLOCK)];
     if comm.rank() == 0 {
@@ -65,7 +66,8 @@ fn long_enough(comm: &Comm, ranks: usize, start: Instant) -> Result<bool> {
     Ok(enough[0] != 0)
 }
 
-/// Prints a measurement, a repetition counting as `parts` of what is reported.
+/// Prints a measurement as a line of JSON. Times are divided by `parts`, the number of reported operations in
+/// a repetition.
 pub(crate) fn print(
     kernel: &str,
     ranks: usize,

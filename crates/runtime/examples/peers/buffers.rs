@@ -13,7 +13,7 @@ pub(crate) struct Pages<T = u8> {
 }
 
 impl<T: Copy + Default> Pages<T> {
-    /// Zeros.
+    /// Allocates `length` zeroed elements.
     pub(crate) fn new(length: usize) -> Self {
         let memory = vec![T::default(); length + PAGE / size_of::<T>()];
         let first = memory.as_ptr().align_offset(PAGE);

@@ -1,11 +1,11 @@
 //! Measures collectives as the Intel MPI Benchmarks do: `collectives OPERATION,.. BYTES...`; the twin of
 //! `crates/bench/peers/collectives.c`.
 //!
-//! The root changes from call to call, and a repetition is a call for each root, as the time of a call may
-//! depend on it. Reductions add floats. BYTES is the length of one rank's block in allgather, alltoall,
-//! gather and scatter, else of the whole vector; reduce_scatter_block cuts it into blocks of at least one
-//! element. Prints one line for each operation and length: nanoseconds of one call on the slowest rank of
-//! each block (t_max). A barrier is measured once, with 0 bytes.
+//! A repetition is a call with each rank as the root, as the time of a call may depend on the root.
+//! Reductions add floats. BYTES is the length of one rank's block in allgather, alltoall, gather and scatter,
+//! else of the whole vector; reduce_scatter_block cuts it into blocks of at least one element. Prints one
+//! line for each operation and length: nanoseconds of one call on the slowest rank of each block (t_max). A
+//! barrier is measured once, with 0 bytes.
 
 mod blocks;
 mod buffers;
@@ -14,26 +14,26 @@ mod report;
 use buffers::Pages;
 use oxmpi::{Comm, Op, Result, World};
 
-/// What a rank gives and gets.
+/// Input and output buffers of a rank.
 struct Vectors {
     input: Pages<f32>,
     output: Pages<f32>,
 }
 
-/// Where an element of a result comes from.
+/// The source of an element of a result.
 enum Source {
-    /// What one rank gives at a place.
+    /// An element of one rank's input: the rank and the index.
     Rank(usize, usize),
-    /// The sum of what all give at a place.
+    /// The sum of the elements of all ranks' inputs at an index.
     All(usize),
 }
 
-/// A rank after the last call.
+/// A rank, the root of the last call, and the length of its vectors.
 #[derive(Clone, Copy)]
-struct Place {
+struct LastCall {
     rank: usize,
     root: usize,
-    /// Elements of a vector, or of a block of it.
+    /// Number of elements of a vector, or of a block of it.
     count: usize,
 }
 
@@ -41,15 +41,15 @@ struct Place {
 struct Operation {
     name: &'static str,
     call: fn(&Comm, &mut Vectors, usize) -> Result<()>,
-    /// Whether input and output have a block for each rank.
+    /// Whether the input and the output have a block for each rank.
     many: [bool; 2],
-    /// Whether the bytes are of all blocks.
+    /// Whether BYTES is the length of all blocks together.
     divided: bool,
-    /// Where an element of the output comes from; nothing: this rank gets none.
-    source: fn(Place, usize) -> Option<Source>,
+    /// The source of an element of the output; `None` where the rank has no result.
+    source: fn(LastCall, usize) -> Option<Source>,
 }
 
-/// The element at place `at` of what `rank` gives: sums of many are exact.
+/// Element `at` of the input of `rank`: a small integer, so that sums are exact.
 fn element_of(rank: usize, at: usize) -> f32 {
     (rank * 3 + at % 1021) as f32
 }
@@ -97,14 +97,14 @@ const OPERATIONS: &[Operation] = &[
         call: |comm, Vectors { input, output }, _| comm.allgather(input, output),
         many: [false, true],
         divided: false,
-        source: |Place { count, .. }, at| Some(Source::Rank(at / count, at % count)),
+        source: |LastCall { count, .. }, at| Some(Source::Rank(at / count, at % count)),
     },
     Operation {
         name: "alltoall",
         call: |comm, Vectors { input, output }, _| comm.alltoall(input, output),
         many: [true, true],
         divided: false,
-        source: |Place { rank, count, .. }, at| {
+        source: |LastCall { rank, count, .. }, at| {
             Some(Source::Rank(at / count, rank * count + at % count))
         },
     },
@@ -116,7 +116,7 @@ const OPERATIONS: &[Operation] = &[
         },
         many: [false, true],
         divided: false,
-        source: |Place { rank, root, count }, at| {
+        source: |LastCall { rank, root, count }, at| {
             (rank == root).then_some(Source::Rank(at / count, at % count))
         },
     },
@@ -128,7 +128,7 @@ const OPERATIONS: &[Operation] = &[
         },
         many: [true, false],
         divided: false,
-        source: |Place { rank, root, count }, at| Some(Source::Rank(root, rank * count + at)),
+        source: |LastCall { rank, root, count }, at| Some(Source::Rank(root, rank * count + at)),
     },
     Operation {
         name: "reduce_scatter_block",
@@ -137,17 +137,17 @@ const OPERATIONS: &[Operation] = &[
         },
         many: [true, false],
         divided: true,
-        source: |Place { rank, count, .. }, at| Some(Source::All(rank * count + at)),
+        source: |LastCall { rank, count, .. }, at| Some(Source::All(rank * count + at)),
     },
 ];
 
-/// The one that has no bytes.
+/// Name of the collective without data.
 const BARRIER: &str = "barrier";
 
-/// Whether the output is what the last call must leave there.
+/// Whether the output is the result of the last call.
 fn is_right(
-    source: fn(Place, usize) -> Option<Source>,
-    place: Place,
+    source: fn(LastCall, usize) -> Option<Source>,
+    place: LastCall,
     size: usize,
     output: &[f32],
 ) -> bool {
@@ -185,7 +185,7 @@ fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
         comm,
         size,
         &mut vectors,
-        // Each rank is the root as many times.
+        // Each rank is the root equally often.
         |vectors, times| {
             (0..times * size as u64).try_for_each(|_| {
                 root = (root + 1) % size;
@@ -195,7 +195,7 @@ fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
         |vectors| vectors.output.fill(-1.0),
     )?;
     measured.nanoseconds = comm.allreduce(&measured.nanoseconds, Op::MAX)?;
-    let place = Place { rank, root, count };
+    let place = LastCall { rank, root, count };
     let right = is_right(operation.source, place, size, &vectors.output);
     let right = comm.allreduce(&[u8::from(right)], Op::MIN)? == [1];
     report::report(operation.name, comm, bytes, &measured, size as f64, right);

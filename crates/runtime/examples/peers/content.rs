@@ -1,11 +1,11 @@
 //! The content of messages, from which the receiver can tell the sender.
 
-/// The byte at place `at` of what `rank` sends in messages of `bytes`.
+/// The byte at index `at` of a message of length `bytes` from `rank`.
 fn byte_of(rank: usize, bytes: usize, at: usize) -> u8 {
     (at * 31 + rank * 101 + bytes) as u8
 }
 
-/// Writes what `rank` sends.
+/// Fills `to` with the content of a message from `rank`.
 pub(crate) fn write(to: &mut [u8], rank: usize) {
     let bytes = to.len();
     for (at, byte) in to.iter_mut().enumerate() {
@@ -13,7 +13,7 @@ pub(crate) fn write(to: &mut [u8], rank: usize) {
     }
 }
 
-/// Writes what `rank` does not send, at any place.
+/// Fills `to` with bytes that all differ from a message of `rank`.
 pub(crate) fn write_wrong(to: &mut [u8], rank: usize) {
     let bytes = to.len();
     for (at, byte) in to.iter_mut().enumerate() {
@@ -21,7 +21,7 @@ pub(crate) fn write_wrong(to: &mut [u8], rank: usize) {
     }
 }
 
-/// Whether this is what `rank` sends.
+/// Whether `from` is the content of a message from `rank`.
 pub(crate) fn are_right(from: &[u8], rank: usize) -> bool {
     let mut bytes = from.iter().enumerate();
     bytes.all(|(at, &byte)| byte == byte_of(rank, from.len(), at))

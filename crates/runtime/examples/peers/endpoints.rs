@@ -1,8 +1,7 @@
-//! Measures the memory of endpoints: `endpoints`, by hand or as a job of any size.
+//! Measures the memory of endpoints: `endpoints`, as a single process or as a job of any size.
 //!
 //! Prints one line from rank 0: KiB of private and of shared memory for each endpoint that was opened, and
-//! for each on which messages went to all ranks. (`threads` measures how fast endpoints are beside each
-//! other.)
+//! for each that has sent to all ranks. (`threads` measures the speed of several endpoints.)
 
 use oxmpi::{Comm, Endpoint, Result, World};
 
@@ -19,7 +18,7 @@ fn memory() -> [u64; 2] {
     })
 }
 
-/// A short message from every rank to every rank.
+/// Exchanges a short message between every two ranks.
 fn exchange(comm: &Comm) -> Result<()> {
     for to in 0..comm.size() {
         comm.bsend(&[7u64], to, 1)?;

@@ -1,8 +1,8 @@
 //! Measures the path of one message: `peer_path KERNEL BYTES [TURNS]`.
 //!
 //! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. A single rank
-//! sends to itself: a turn is one send and one receive that finds its message at once. With TURNS, and no
-//! clock then, an instruction counter measures both:
+//! sends to itself: a turn is one send and one receive that finds its message at once. With TURNS the program
+//! runs that number of turns without a clock, for an instruction counter:
 //!
 //! ```text
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 1000
@@ -27,10 +27,11 @@ struct Buffers {
     window: Vec<u8>,
 }
 
-/// So many turns; each a message there and, among two ranks, one back.
+/// Runs a number of turns. A turn is a message to the peer and, with two ranks, one back.
 type Kernel = fn(&Comm, usize, &mut Buffers, u64) -> Result<()>;
 
-/// A kernel by its name, with the messages of a turn that two ranks send one after the other.
+/// The entry of a kernel: its name, its loop, and the number of messages that two ranks send in sequence in a
+/// turn.
 macro_rules! kernel {
     ($name:ident, $messages:expr) => {
         (
@@ -53,7 +54,7 @@ const KERNELS: &[(&str, Kernel, f64)] = &[
     kernel!(allreduce, 1.0),
 ];
 
-/// Sends first or answers, as the rank is.
+/// Rank 0 sends, then receives; the other rank receives, then sends.
 fn in_turn(
     comm: &Comm,
     send: impl FnOnce() -> Result<()>,
@@ -98,20 +99,24 @@ fn any(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
 fn posted(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
-        let come = s.irecv(into, other, 1)?;
-        in_turn(comm, || comm.send(out, other, 1), || come.wait().map(drop))
+        let receive = s.irecv(into, other, 1)?;
+        in_turn(
+            comm,
+            || comm.send(out, other, 1),
+            || receive.wait().map(drop),
+        )
     })
 }
 
-/// Both halves as requests.
+/// Nonblocking send and receive.
 fn request(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
-        let come = s.irecv(into, other, 1)?;
+        let receive = s.irecv(into, other, 1)?;
         in_turn(
             comm,
             || s.isend(out, other, 1)?.wait().map(drop),
-            || come.wait().map(drop),
+            || receive.wait().map(drop),
         )
     })
 }
@@ -122,21 +127,23 @@ fn exchange(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
         .map(drop)
 }
 
-/// As `osu_mbw_mr`: a window of requests one way, and a word back.
+/// As `osu_mbw_mr`: a window of nonblocking sends, and a word back.
 fn window(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let len = b.out.len().max(1);
     let Buffers { out, into, window } = b;
     let (alone, first) = (comm.size() == 1, comm.rank() == 0);
     if !first || alone {
         comm.scope(|s| {
-            let mut come = Vec::with_capacity(WINDOW);
+            let mut receives = Vec::with_capacity(WINDOW);
             for part in window.chunks_exact_mut(len) {
-                come.push(s.irecv(part, other, 1)?);
+                receives.push(s.irecv(part, other, 1)?);
             }
             for _ in (0..WINDOW).filter(|_| alone) {
                 s.isend(out, other, 1)?.wait()?;
             }
-            come.into_iter().try_for_each(|come| come.wait().map(drop))
+            receives
+                .into_iter()
+                .try_for_each(|receive| receive.wait().map(drop))
         })?;
         if !alone {
             comm.send(&into[..1], other, 2)?;
@@ -153,7 +160,7 @@ fn window(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     comm.recv(&mut into[..1], other, 2).map(drop)
 }
 
-/// A window of blocking messages one way, and a word back.
+/// A window of blocking sends, and a word back.
 fn stream(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     if comm.size() == 1 {
@@ -213,7 +220,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         return Ok(kernel(comm, other, &mut buffers, turns)?);
     }
 
-    // Both ranks know how many turns a block has from rank 0's time of the first ones.
+    // Rank 0 computes the turns of a block from the time of the first turns, and sends the number to the
+    // other rank.
     let mut turns = [1u64];
     loop {
         let start = Instant::now();

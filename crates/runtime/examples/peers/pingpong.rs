@@ -2,8 +2,8 @@
 //! `crates/bench/peers/pingpong.c`.
 //!
 //! Prints one line for each length: nanoseconds one way, half the round trip, in blocks of 1 to 2 ms. With
-//! `rewritten` the sender writes the whole message before each send, which is measured too. With `cold` each
-//! message is elsewhere in buffers that are much larger than the caches.
+//! `rewritten` the sender writes the whole message before each send, which is part of the time. With `cold`
+//! each message is at another offset of buffers that are much larger than the caches.
 
 mod blocks;
 mod buffers;
@@ -21,13 +21,13 @@ struct Messages<'a> {
     out: &'a mut [u8],
     into: &'a mut [u8],
     bytes: usize,
-    /// How far a message lies behind the last one.
+    /// Distance in bytes from one message to the next.
     step: usize,
     rank: usize,
     rewrite: bool,
-    /// Where the next message lies.
+    /// Offset of the current message.
     at: usize,
-    /// What the last one was filled with.
+    /// Byte with which the last message was filled, less the rank.
     value: u8,
 }
 
@@ -70,7 +70,7 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// Whether the last message arrived.
+    /// Whether the last message has the right content.
     fn arrived(&self) -> bool {
         let (message, other) = (&self.into[self.at..][..self.bytes], 1 - self.rank);
         if self.rewrite {
@@ -82,8 +82,8 @@ impl Messages<'_> {
     }
 }
 
-/// Calls `write` on each place of a message.
-fn each(messages: &mut [u8], bytes: usize, write: impl Fn(&mut [u8])) {
+/// Calls `write` for each message in the buffer.
+fn for_each_message(messages: &mut [u8], bytes: usize, write: impl Fn(&mut [u8])) {
     messages.chunks_exact_mut(bytes.max(1)).for_each(write);
 }
 
@@ -117,14 +117,14 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             at: 0,
             value: 0,
         };
-        each(messages.out, bytes, |message| content::write(message, rank));
+        for_each_message(messages.out, bytes, |message| content::write(message, rank));
         let measured = blocks::measure(
             comm,
             size,
             &mut messages,
             |messages, times| messages.round_trips(times),
             |messages| {
-                each(messages.into, bytes, |message| {
+                for_each_message(messages.into, bytes, |message| {
                     content::write_wrong(message, 1 - rank);
                 });
             },

@@ -1,4 +1,4 @@
-//! Measures PingPong between two ranks with receives that were posted before: `posted BYTES...`; the twin of
+//! Measures PingPong between two ranks with receives posted in advance: `posted BYTES...`; the twin of
 //! `crates/bench/peers/posted.c`.
 //!
 //! Each receive is posted while the message before it is under way, so that every message finds its receive
@@ -17,7 +17,7 @@ struct Messages {
     into: [Pages; 2],
 }
 
-/// Twice as many round trips, so that the last message lies in the second buffer.
+/// Runs `2 * times` round trips, an even number, so that the last message is in the second buffer.
 fn round_trips(comm: &Comm, messages: &mut Messages, times: u64) -> Result<()> {
     let (out, [first, second]) = (&*messages.out, &mut messages.into);
     let (rank, other) = (comm.rank(), 1 - comm.rank());

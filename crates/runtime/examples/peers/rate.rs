@@ -62,7 +62,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             |places, times| windows(comm, places, bytes, times),
             prepare,
         )?;
-        // What arrived is seen by rank 1, the line is printed by rank 0.
+        // Rank 1 checks the messages, and rank 0 prints the line.
         let mut right = [u8::from(content::are_right(&places, 0))];
         if rank == 1 {
             comm.send(&right, 0, 3)?;

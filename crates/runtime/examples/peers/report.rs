@@ -3,8 +3,8 @@
 use crate::blocks::{self, Measured};
 use oxmpi::Comm;
 
-/// Rank 0 prints the measurement, a repetition counting as `parts` of what is reported; another
-/// says when its data was wrong.
+/// Rank 0 prints the measurement, with times divided by `parts`; other ranks print a message when their data
+/// is wrong.
 pub(crate) fn report(
     kernel: &str,
     comm: &Comm,

@@ -11,8 +11,9 @@ use std::sync::Barrier;
 
 const BYTES: usize = 8;
 
-/// Sends and receives on an endpoint while others do so on theirs, and whether the last message arrived.
-fn alone(endpoint: Endpoint, ready: &Barrier) -> Result<(Measured, bool)> {
+/// Measures messages of this thread to itself on `endpoint`, after all threads are ready. Returns the
+/// measurement and whether the last message arrived.
+fn measure_thread(endpoint: Endpoint, ready: &Barrier) -> Result<(Measured, bool)> {
     let comm = endpoint.open();
     let (out, mut into) = ([7u8; BYTES], [0; BYTES]);
     let measured = blocks::measure(
@@ -33,7 +34,7 @@ fn alone(endpoint: Endpoint, ready: &Barrier) -> Result<(Measured, bool)> {
     Ok((measured, into == out))
 }
 
-/// The time of a message of all threads combined: their rates added.
+/// The time of one message of all threads together, from the sum of their rates.
 fn combined(all: &[Measured]) -> Measured {
     let rate = |block: usize| -> f64 { all.iter().map(|one| 1.0 / one.nanoseconds[block]).sum() };
     Measured {
@@ -51,7 +52,7 @@ fn main() -> Result<()> {
             .collect::<Result<_>>()?;
         let ready = Barrier::new(threads);
         let ended: Vec<_> = std::thread::scope(|scope| {
-            let start = |endpoint| scope.spawn(|| alone(endpoint, &ready));
+            let start = |endpoint| scope.spawn(|| measure_thread(endpoint, &ready));
             let running: Vec<_> = endpoints.into_iter().map(start).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread

@@ -1,17 +1,17 @@
-//! Measures what waiting costs: `waits MILLISECONDS`. Rank 0 makes no call for that time, while the others
-//! wait for its message, and then in a barrier.
+//! Measures the processor time of waiting: `waits MILLISECONDS`. Rank 0 makes no call for that time, while
+//! the others wait for its message, and then in a barrier.
 //!
-//! Prints two lines from rank 1: its processor time, how often it slept, and how long it waited after rank 0
-//! had come back, as exactly as the two clocks allow. With `OXMPI_WAIT=passive` a rank is asleep within 10
+//! Prints two lines from rank 1: its processor time, the number of its sleeps, and how long it waited after
+//! rank 0 continued, as exactly as the two clocks allow. With `OXMPI_WAIT=passive` a rank is asleep within 10
 //! ms, and takes less processor time than that however long the wait is.
 
 use std::time::{Duration, Instant};
 
 use oxmpi::World;
 
-/// Processor time of this thread in milliseconds, and its voluntary switches: sleeps and yields that
-/// found another thread.
-fn used() -> Result<(f64, u64), Box<dyn std::error::Error>> {
+/// Processor time of this thread in milliseconds, and its voluntary context switches: sleeps, and yields to
+/// another thread.
+fn processor_time_and_switches() -> Result<(f64, u64), Box<dyn std::error::Error>> {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds: f64 = schedstat.split(' ').next().unwrap_or_default().parse()?;
     let status = std::fs::read_to_string("/proc/thread-self/status")?;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for call in ["recv", "barrier"] {
         comm.barrier()?;
         let start = Instant::now();
-        let before = used()?;
+        let before = processor_time_and_switches()?;
         if comm.rank() == 0 {
             std::thread::sleep(away);
         }
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => drop(comm.recv_vec::<u8>(0, 1)?),
         }
         let waited = start.elapsed();
-        let after = used()?;
+        let after = processor_time_and_switches()?;
         if comm.rank() == 1 {
             println!(
                 "{{\"kernel\":\"waits\",\"call\":\"{call}\",\"ranks\":{},\"waited_ms\":{:.1},\

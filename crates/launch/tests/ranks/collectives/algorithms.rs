@@ -8,18 +8,18 @@ use oxmpi_coll::catalog::Collective;
 use super::{compose, fold, names, pairs, value, values};
 use crate::job::{Job, SIZES};
 
-/// Elements of 8 B: up to 1 MiB, around the lengths at which the protocol or algorithm changes, and
-/// no multiples of the number of ranks.
+/// Numbers of elements of 8 B: up to 1 MiB, around changes of protocol and algorithm, and no multiples of the
+/// number of ranks.
 const LENGTHS: [usize; 9] = [0, 1, 2, 6, 7, 1021, 1025, 8193, 131_072];
 
 const ALLREDUCE: &str = "OXMPI_ALLREDUCE_ALGORITHM";
 
-/// What a rank has sent before a barrier is there when another one leaves it.
+/// A message that one rank sends before a barrier is there when another rank leaves the barrier.
 #[test]
-fn nobody_leaves_a_barrier_before_all_have_entered() {
+fn no_rank_leaves_a_barrier_before_all_have_entered() {
     for ranks in SIZES {
         for algorithm in ["auto", "dissemination"] {
-            // Over a network a message may come after a barrier that it was sent before.
+            // On one host only: over a network the message may arrive later than those of the barrier.
             let job = Job::of(ranks).on_one_host();
             let job = job.with("OXMPI_BARRIER_ALGORITHM", algorithm);
             job.succeed(|world| {
@@ -48,7 +48,7 @@ fn late_message<A: Threading>(comm: &Comm<A>, root: usize) -> Result<()> {
 }
 
 #[test]
-fn allreduce_by_every_algorithm() {
+fn allreduce_is_right_by_every_algorithm() {
     for ranks in SIZES {
         for algorithm in names(Collective::Allreduce) {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
@@ -78,7 +78,7 @@ pub(super) fn all_operations(comm: &Comm, len: usize) -> Result<()> {
     ];
     let mine = values(comm.rank(), len);
     let mut result = vec![0; len];
-    // One operation is enough for the longest.
+    // The longest vectors are reduced by one operation only, to save time.
     let count = if len < 10_000 { operations.len() } else { 1 };
     for (op, combine) in &operations[..count] {
         comm.allreduce_into(&mine, &mut result, *op)?;
@@ -97,7 +97,7 @@ pub(super) fn all_operations(comm: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn bcast_and_reduce_by_every_algorithm() {
+fn bcast_and_reduce_are_right_by_every_algorithm() {
     let all = pairs(Collective::Bcast, Collective::Reduce);
     for (ranks, &(bcast, reduce)) in SIZES
         .into_iter()
@@ -118,7 +118,7 @@ fn bcast_and_reduce_by_every_algorithm() {
 }
 
 #[test]
-fn bcast_and_reduce_from_and_to_every_root() {
+fn bcast_and_reduce_are_right_with_every_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -156,7 +156,7 @@ pub(super) fn bcast_and_reduce(comm: &Comm, root: usize, len: usize) -> Result<(
 }
 
 #[test]
-fn operands_stand_in_the_order_of_ranks() {
+fn operands_of_ordered_operations_are_in_the_order_of_ranks() {
     for ranks in SIZES {
         for algorithm in ["auto", "recursive-doubling"] {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
@@ -190,9 +190,9 @@ pub(super) fn in_order(comm: &Comm, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Rounding depends on the order of additions; every rank adds in the same one.
+/// Every rank adds in the same order, so rounding gives the same bits on all ranks.
 #[test]
-fn floats_have_the_same_bits_everywhere() {
+fn sums_of_floats_have_the_same_bits_on_all_ranks() {
     for ranks in SIZES {
         for algorithm in ["auto", "recursive-doubling", "ring"] {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
@@ -212,7 +212,7 @@ fn floats_have_the_same_bits_everywhere() {
     }
 }
 
-/// Elements of no size are reduced like any others: to nothing.
+/// Collectives accept elements of size 0.
 #[test]
 fn elements_may_have_no_size() {
     for ranks in [1, 3] {
@@ -226,9 +226,10 @@ fn elements_may_have_no_size() {
     }
 }
 
-/// Collectives of several communicators and messages of the user's do not disturb each other.
+/// A receive with wildcards matches a message of the user beside collectives, and never a message of a
+/// collective.
 #[test]
-fn collectives_and_messages_mix() {
+fn collectives_and_messages_do_not_match_each_other() {
     for ranks in [2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -237,11 +238,11 @@ fn collectives_and_messages_mix() {
             for turn in 0..200u32 {
                 let mut got = [0];
                 comm.scope(|s| {
-                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
                     assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
                     comm.send(&[turn + rank as u32], right, turn)?;
                     comm.barrier()?;
-                    come.wait()
+                    receive.wait()
                 })?;
                 assert_eq!(got, [turn + left as u32]);
             }
@@ -250,10 +251,10 @@ fn collectives_and_messages_mix() {
     }
 }
 
-/// Where an operation panics, that collective is over for this rank, and the next one is refused.
-/// Ranks that wait for one that panicked get an error when it leaves.
+/// A user-defined operation panics: the communicator fails on that rank, and ranks that wait for it get an
+/// error when it leaves.
 #[test]
-fn an_operation_that_panics_ends_in_order() {
+fn an_operation_that_panics_fails_the_communicator() {
     for (ranks, algorithm, only) in [
         (2, "recursive-doubling", "none"),
         (2, "ring", "1"),
@@ -287,7 +288,7 @@ fn an_operation_that_panics_ends_in_order() {
                         matches!(error, Error::Peer { .. } | Error::Collective { .. });
                     assert!(is_expected, "{error}");
                 }
-                // It does not depend on what the one made of its operands.
+                // This rank's result needs no operand from the rank that panicked.
                 Ok(Ok(())) => assert!(!panics && only.is_some()),
             }
             let error = comm.barrier().expect_err("the ranks are out of step");

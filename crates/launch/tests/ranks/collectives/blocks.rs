@@ -9,7 +9,7 @@ use crate::job::Job;
 /// Ranks of a job.
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 
-/// Lengths of the ranks' blocks: even ones, some empty, one that is long, all empty.
+/// Lengths of the ranks' blocks, by `kind`: equal, some empty, one long, alternating, all empty.
 pub(super) fn lengths(kind: usize, size: usize) -> Vec<usize> {
     let one = |rank: usize| match kind {
         0 => 3,
@@ -23,7 +23,7 @@ pub(super) fn lengths(kind: usize, size: usize) -> Vec<usize> {
 
 const KINDS: std::ops::Range<usize> = 0..5;
 
-/// Where blocks start, the last one first and with gaps between them, and how much room they take.
+/// The starts of blocks in reverse order with gaps between them, and the length of the buffer.
 fn spread(counts: &[usize]) -> (Vec<usize>, usize) {
     let mut next = 2;
     let mut starts = vec![0; counts.len()];
@@ -34,10 +34,10 @@ fn spread(counts: &[usize]) -> (Vec<usize>, usize) {
     (starts, next)
 }
 
-/// What no rank has sent.
+/// Content of the gaps, which must not change.
 const GAP: u64 = 0xfeed;
 
-/// The blocks at their places, gaps between them.
+/// A buffer with the blocks at `starts` and [`GAP`] elsewhere.
 fn laid(blocks: &[Vec<u64>], starts: &[usize], room: usize) -> Vec<u64> {
     let mut all = vec![GAP; room];
     for (block, &start) in blocks.iter().zip(starts) {
@@ -104,7 +104,7 @@ pub(super) fn allgatherv<A: Threading>(comm: &Comm<A>, counts: &[usize]) -> Resu
     Ok(())
 }
 
-/// What rank `from` has for rank `to`, whose lengths differ both ways.
+/// The block that rank `from` sends to rank `to`; the reverse block has another length.
 fn share(kind: usize, size: usize, from: usize, to: usize) -> Vec<u64> {
     let len = lengths(kind, size)[(from + 2 * to) % size];
     values(from * 100 + to, len)
@@ -114,10 +114,10 @@ pub(super) fn alltoallv<A: Threading>(comm: &Comm<A>, kind: usize) -> Result<()>
     let (rank, size) = (comm.rank(), comm.size());
     let counts = |blocks: &[Vec<u64>]| blocks.iter().map(Vec::len).collect::<Vec<_>>();
     let sent: Vec<_> = (0..size).map(|to| share(kind, size, rank, to)).collect();
-    let come: Vec<_> = (0..size)
+    let received: Vec<_> = (0..size)
         .map(|from| share(kind, size, from, rank))
         .collect();
-    let (send_counts, recv_counts) = (counts(&sent), counts(&come));
+    let (send_counts, recv_counts) = (counts(&sent), counts(&received));
     let (send_starts, send_room) = spread(&send_counts);
     let (recv_starts, recv_room) = spread(&recv_counts);
     let input = laid(&sent, &send_starts, send_room);
@@ -126,36 +126,39 @@ pub(super) fn alltoallv<A: Threading>(comm: &Comm<A>, kind: usize) -> Result<()>
         Blocks::at(&input[..], &send_counts, &send_starts),
         Blocks::at(&mut output[..], &recv_counts, &recv_starts),
     )?;
-    let expected = laid(&come, &recv_starts, recv_room);
+    let expected = laid(&received, &recv_starts, recv_room);
     assert!(output == expected, "alltoallv of kind {kind}");
 
-    // A slice for each rank, as bytes.
+    // The same as bytes, with a slice for each rank.
     let bytes = |block: &Vec<u64>| block.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let sent: Vec<Vec<u8>> = sent.iter().map(bytes).collect();
-    let mut rooms: Vec<Vec<u8>> = come.iter().map(|block| vec![0; 8 * block.len()]).collect();
+    let mut rooms: Vec<Vec<u8>> = received
+        .iter()
+        .map(|block| vec![0; 8 * block.len()])
+        .collect();
     let sent: Vec<&[u8]> = sent.iter().map(Vec::as_slice).collect();
     let mut result: Vec<&mut [u8]> = rooms.iter_mut().map(Vec::as_mut_slice).collect();
     comm.alltoallw(&sent, &mut result)?;
-    let expected: Vec<Vec<u8>> = come.iter().map(bytes).collect();
+    let expected: Vec<Vec<u8>> = received.iter().map(bytes).collect();
     assert!(rooms == expected, "alltoallw of kind {kind}");
 
-    // In place two ranks exchange as much as each other.
+    // In place, both blocks of two ranks have the same length.
     let len = |a: usize, b: usize| lengths(kind, size)[a.min(b)];
     let of = |from: usize, to: usize| values(from * 100 + to, len(from, to));
     let sent: Vec<_> = (0..size).map(|to| of(rank, to)).collect();
-    let come: Vec<_> = (0..size).map(|from| of(from, rank)).collect();
+    let received: Vec<_> = (0..size).map(|from| of(from, rank)).collect();
     let counts = counts(&sent);
     let (starts, room) = spread(&counts);
     let mut all = laid(&sent, &starts, room);
     comm.alltoallv_in_place(Blocks::at(&mut all[..], &counts, &starts))?;
     assert!(
-        all == laid(&come, &starts, room),
+        all == laid(&received, &starts, room),
         "alltoallv of kind {kind} in place"
     );
     let mut rooms: Vec<Vec<u8>> = sent.iter().map(bytes).collect();
     let mut values: Vec<&mut [u8]> = rooms.iter_mut().map(Vec::as_mut_slice).collect();
     comm.alltoallw_in_place(&mut values)?;
-    let expected: Vec<Vec<u8>> = come.iter().map(bytes).collect();
+    let expected: Vec<Vec<u8>> = received.iter().map(bytes).collect();
     assert!(rooms == expected, "alltoallw of kind {kind} in place");
     Ok(())
 }
@@ -180,7 +183,7 @@ pub(super) fn reduce_scatter(comm: &Comm, counts: &[usize]) -> Result<()> {
 }
 
 #[test]
-fn gatherv_and_scatterv_of_every_root() {
+fn gatherv_and_scatterv_are_right_with_every_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -195,7 +198,7 @@ fn gatherv_and_scatterv_of_every_root() {
 }
 
 #[test]
-fn allgatherv_and_alltoallv_of_every_kind() {
+fn allgatherv_and_alltoallv_are_right_with_all_kinds_of_lengths() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             for kind in KINDS {
@@ -208,7 +211,7 @@ fn allgatherv_and_alltoallv_of_every_kind() {
 }
 
 #[test]
-fn reduce_scatter_of_every_kind() {
+fn reduce_scatter_is_right_with_all_kinds_of_lengths() {
     for ranks in SIZES {
         for algorithm in ["auto", "pairwise", "circulant"] {
             let job = Job::of(ranks).with("OXMPI_REDUCE_SCATTER_ALGORITHM", algorithm);
@@ -223,7 +226,7 @@ fn reduce_scatter_of_every_kind() {
 }
 
 #[test]
-fn by_every_algorithm() {
+fn collectives_of_blocks_are_right_by_every_algorithm() {
     for ranks in [2, 7] {
         for (tree, round, pairs) in [
             ("knomial", "bruck", "pairwise"),
@@ -251,7 +254,7 @@ fn by_every_algorithm() {
 }
 
 #[test]
-fn parts_and_shared_communicators() {
+fn collectives_of_blocks_are_right_on_parts_and_shared_communicators() {
     Job::of(7).succeed(|world| {
         let comm = world.comm();
         let part = comm.split(Some(comm.rank() as u32 % 2), -(comm.rank() as i32))?;

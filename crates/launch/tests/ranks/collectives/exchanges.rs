@@ -1,5 +1,4 @@
-//! Tests of gather, scatter, allgather and alltoall with equal blocks: every root, in place, every
-//! algorithm.
+//! Tests of gather, scatter, allgather and alltoall with equal blocks: every root, in place, every algorithm.
 
 use oxmpi::{Comm, Result, Threading};
 use oxmpi_coll::catalog::Collective;
@@ -25,7 +24,7 @@ fn sent(rank: usize, size: usize, len: usize) -> Vec<u64> {
         .collect()
 }
 
-/// The blocks that `rank` gets of each rank.
+/// The blocks that `rank` receives from each rank.
 fn received(rank: usize, size: usize, len: usize) -> Vec<u64> {
     (0..size)
         .flat_map(|from| values(from * 100 + rank, len))
@@ -87,7 +86,7 @@ pub(super) fn allgather_and_alltoall<A: Threading>(comm: &Comm<A>, len: usize) -
 }
 
 #[test]
-fn gather_and_scatter_of_every_root() {
+fn gather_and_scatter_are_right_with_every_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -102,7 +101,7 @@ fn gather_and_scatter_of_every_root() {
 }
 
 #[test]
-fn allgather_and_alltoall_of_every_length() {
+fn allgather_and_alltoall_are_right_with_every_length() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             LENGTHS
@@ -113,7 +112,7 @@ fn allgather_and_alltoall_of_every_length() {
 }
 
 #[test]
-fn gather_and_scatter_by_every_algorithm() {
+fn gather_and_scatter_are_right_by_every_algorithm() {
     for ranks in [2, 4, 7] {
         for (gather, scatter) in pairs(Collective::Gather, Collective::Scatter) {
             let job = Job::of(ranks).with("OXMPI_GATHER_ALGORITHM", gather);
@@ -130,7 +129,7 @@ fn gather_and_scatter_by_every_algorithm() {
 }
 
 #[test]
-fn allgather_and_alltoall_by_every_algorithm() {
+fn allgather_and_alltoall_are_right_by_every_algorithm() {
     for ranks in [2, 4, 7] {
         for (allgather, alltoall) in pairs(Collective::Allgather, Collective::Alltoall) {
             let job = Job::of(ranks).with("OXMPI_ALLGATHER_ALGORITHM", allgather);
@@ -144,10 +143,9 @@ fn allgather_and_alltoall_by_every_algorithm() {
     }
 }
 
-/// Parts of the world and communicators that threads share: their ranks are not links of the same
-/// number.
+/// Ranks of parts of the world and of shared communicators differ from their ranks in the world.
 #[test]
-fn parts_and_shared_communicators() {
+fn collectives_are_right_on_parts_and_shared_communicators() {
     Job::of(7).succeed(|world| {
         let comm = world.comm();
         let part = comm.split(Some(comm.rank() as u32 % 2), -(comm.rank() as i32))?;

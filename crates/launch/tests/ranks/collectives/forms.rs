@@ -7,8 +7,9 @@ use super::blocks::lengths;
 use super::values;
 use crate::job::Job;
 
-/// Does the same three times on what `$out` is at the start: as a call, started, and persistent, which runs
-/// twice where the first run leaves the values as they were. The call may have a name of its own: `CALL as NAME`.
+/// Runs a collective as a blocking call, as a started and as a persistent operation, each on a new copy of
+/// `$out`, and compares the results. The persistent one runs `$runs` times: twice where the first run does
+/// not change its input. `CALL as NAME` gives the blocking call another name than the operation.
 macro_rules! in_all_forms {
     ($comm:ident, $out:ident = $fresh:expr, $runs:literal, $name:ident $args:tt) => {
         in_all_forms!($comm, $out = $fresh, $runs, $name as $name $args)
@@ -35,7 +36,7 @@ macro_rules! in_all_forms {
     }};
 }
 
-/// Those whose blocks have one length, and reductions of whole vectors.
+/// Collectives with blocks of one length, and reductions of whole vectors.
 fn of_one_length(comm: &Comm, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (root, room) = (size - 1, len * size);
@@ -111,7 +112,8 @@ fn of_one_length(comm: &Comm, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// The root's own block is where it belongs; the other ranks have nothing in place.
+/// Gather and scatter in place: the root's own block is at its position; the other ranks make the ordinary
+/// calls.
 fn in_place_at_the_root(comm: &Comm, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     if rank != 0 {
@@ -130,7 +132,7 @@ fn in_place_at_the_root(comm: &Comm, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Those whose blocks have lengths of their own.
+/// Collectives with a block length for each rank.
 fn of_any_lengths(comm: &Comm, kind: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (root, counts) = (size - 1, lengths(kind, size));
@@ -176,7 +178,7 @@ fn of_any_lengths(comm: &Comm, kind: usize) -> Result<()> {
         2,
         reduce_scatter(&all, &counts, &mut out, Op::SUM)
     );
-    // Each gives every rank as much as that one has.
+    // Every rank sends `counts[r]` elements to rank r.
     let received = vec![counts[rank]; size];
     in_all_forms!(
         comm,
@@ -197,7 +199,7 @@ fn of_any_lengths(comm: &Comm, kind: usize) -> Result<()> {
     Ok(())
 }
 
-/// Those with neighbours, on a ring: two of each rank.
+/// Neighbourhood collectives on a ring, where each rank has two neighbours.
 fn with_neighbors(ring: &Comm, len: usize) -> Result<()> {
     let (mine, both) = (values(ring.rank(), len), values(ring.rank(), 2 * len));
     let counts = [len; 2];
@@ -232,7 +234,7 @@ fn with_neighbors(ring: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn all_forms_bring_the_same() {
+fn started_and_persistent_collectives_have_the_results_of_blocking_ones() {
     for ranks in [1, 2, 3, 4, 7] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();

@@ -1,5 +1,5 @@
-//! Tests of wrong collective calls: an error before anything is sent on the rank with the mistake; a
-//! failed communicator if ranks disagree.
+//! Tests of wrong collective calls: wrong arguments are an error before the rank sends anything; calls that
+//! differ between ranks fail the communicator.
 
 use oxmpi::collective::Blocks;
 use oxmpi::{Error, Op, Result, World, collective};
@@ -14,9 +14,9 @@ fn text<T>(result: Result<T>) -> String {
     }
 }
 
-/// One rank's own arguments do not fit each other: refused, and nothing has happened.
+/// Buffers of wrong lengths on one rank are an error; the communicator still works.
 #[test]
-fn lengths_that_do_not_fit() {
+fn buffers_of_wrong_lengths_are_refused() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         let me = comm.rank();
@@ -64,7 +64,7 @@ fn lengths_that_do_not_fit() {
 }
 
 #[test]
-fn blocks_that_do_not_fit() {
+fn wrong_blocks_are_refused() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         let me = comm.rank();
@@ -96,7 +96,7 @@ fn blocks_that_do_not_fit() {
         let overlap = Blocks::at(&mut all[..], &[2, 2, 2], &starts);
         let given = Blocks::packed(&mine[..], &[1, 1, 0]);
         assert_eq!(text(comm.alltoallv(given, overlap)), why);
-        // What is only read may overlap, if it is of the right length.
+        // Blocks that are only read may overlap; here the receive buffer has the wrong length.
         let given = Blocks::at(&mine[..], &[2, 2, 2], &[0, 0, 0]);
         let room = text::<()>(Err(Error::Count {
             rank: me,
@@ -110,7 +110,7 @@ fn blocks_that_do_not_fit() {
 }
 
 #[test]
-fn what_only_the_root_has() {
+fn wrong_arguments_of_the_root_are_refused() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         let (me, other) = (comm.rank(), (comm.rank() + 1) % comm.size());
@@ -150,10 +150,10 @@ fn what_only_the_root_has() {
     });
 }
 
-/// Where ranks do not agree on a length, who sees it says both; nobody waits for ever, and the
-/// communicator is of no use any more.
+/// Ranks call with different lengths: an error names both lengths, no rank hangs, and later collectives on
+/// the communicator fail.
 #[test]
-fn ranks_that_do_not_agree() {
+fn different_lengths_fail_the_communicator() {
     for collective in 0..8 {
         let job = Job::of(2).with("COLLECTIVE", &collective.to_string());
         let done = job.run(|| {
@@ -177,7 +177,7 @@ fn ranks_that_do_not_agree() {
                 _ => comm.scan_in_place(&mut mine, Op::SUM),
             };
             let Err(error) = result else {
-                // Its part needs nothing of the other one.
+                // This rank only sends, so it need not notice.
                 return Ok(());
             };
             println!("{error}");
@@ -187,16 +187,16 @@ fn ranks_that_do_not_agree() {
         });
         assert_eq!(done.code, 0, "{}", done.err);
         let both = done.out.contains("24 B") && done.out.contains("40 B");
-        // Between ranks that share memory the calls are compared before any length is told.
+        // Ranks that share memory compare their calls first; that error does not name the lengths.
         let named = both || done.out.contains("the ranks do not agree on the call");
         assert!(named, "collective {collective}: {}", done.out);
     }
 }
 
-/// Where nothing but a comparison can tell, with the setting that asks for one: all ranks get the same
-/// error, whether they wait at once or later.
+/// With `coll_check` ranks compare their calls, and all get the same error when they differ, also of started
+/// collectives.
 #[test]
-fn calls_are_compared_where_that_is_asked_for() {
+fn coll_check_reports_different_calls_on_all_ranks() {
     for mistake in ["roots", "collectives", "lengths", "started", "none"] {
         let job = Job::of(3)
             .with("OXMPI_COLL_CHECK", "on")

@@ -1,4 +1,4 @@
-//! Tests of collectives with real ranks, compared with the result of one process.
+//! Tests of collectives with real ranks; a test computes the expected results in one process.
 
 mod algorithms;
 mod blocks;
@@ -15,13 +15,13 @@ mod started;
 
 use oxmpi_coll::catalog::Collective;
 
-/// The names in settings of all algorithms that the catalog has, and of the choice among them.
+/// The names, as settings have them, of all algorithms of a collective in the catalog, and `auto`.
 fn names(collective: Collective) -> Vec<&'static str> {
     let all = collective.algorithms().map(|algorithm| algorithm.name());
     all.chain(["auto"]).collect()
 }
 
-/// All names of two collectives, side by side; the shorter list begins again.
+/// Pairs of algorithm names of two collectives; the shorter list is repeated.
 fn pairs(one: Collective, other: Collective) -> Vec<(&'static str, &'static str)> {
     let (ones, others) = (names(one), names(other));
     let most = ones.len().max(others.len());
@@ -40,14 +40,14 @@ fn values(rank: usize, len: usize) -> Vec<u64> {
     (0..len).map(|i| value(rank, i)).collect()
 }
 
-/// What `combine` makes of all ranks' element `i`, in the order of ranks.
+/// Element `i` of all ranks, combined by `combine` in the order of ranks.
 fn fold(size: usize, i: usize, combine: impl Fn(u64, u64) -> u64) -> u64 {
     (1..size)
         .map(|rank| value(rank, i))
         .fold(value(0, i), combine)
 }
 
-/// The composition of x -> a x + b: associative, and not commutative.
+/// The composition of functions x -> a x + b: an associative operation that does not commute.
 fn compose([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
     [a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b)]
 }

@@ -6,8 +6,8 @@ use oxmpi::{Comm, Grid, Result};
 use super::values;
 use crate::job::Job;
 
-/// Shapes of grids, and which of their dimensions are rings: lines, rings of one and two ranks,
-/// where both neighbours are the same, and tori.
+/// Shapes of grids and whether each dimension is periodic: lines, rings of one and two ranks, where both
+/// neighbours are the same rank, and tori.
 const GRIDS: [(&[usize], &[bool]); 8] = [
     (&[1], &[true]),
     (&[1], &[false]),
@@ -19,15 +19,16 @@ const GRIDS: [(&[usize], &[bool]); 8] = [
     (&[2, 2, 2], &[true, true, false]),
 ];
 
-/// What is in the block of a neighbour that is not there.
+/// Content of the blocks of missing neighbours, which must not change.
 const UNTOUCHED: u64 = 0xfeed;
 
-/// The block that `from` sends as its neighbour number `place`.
+/// The block that `from` sends to its neighbour number `place`.
 fn sent(from: usize, place: usize, len: usize) -> Vec<u64> {
     values(from * 10 + place, len)
 }
 
-/// Every rank's block of neighbour `2 d` is what that one sends up, to its neighbour `2 d + 1`.
+/// Runs neighbourhood collectives on a grid. A rank receives from neighbour `2 d` the block that this
+/// neighbour sends to its own neighbour `2 d + 1`, and the reverse.
 fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
     let cart = comm.cart(grid.clone())?;
     let Some(cart) = cart else {
@@ -66,8 +67,8 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
 
     let counts = vec![len; neighbors.len()];
     all.fill(UNTOUCHED);
-    let come = Blocks::packed(&mut all[..], &counts);
-    cart.neighbor_alltoallv(Blocks::packed(&blocks.concat()[..], &counts), come)?;
+    let room = Blocks::packed(&mut all[..], &counts);
+    cart.neighbor_alltoallv(Blocks::packed(&blocks.concat()[..], &counts), room)?;
     assert!(
         all == expected(&|from, place| sent(from, place, len)),
         "alltoallv on {grid:?}"
@@ -76,7 +77,7 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
 }
 
 #[test]
-fn neighbors_on_a_grid() {
+fn neighborhood_collectives_are_right_on_grids() {
     for (ranks, periodic) in GRIDS {
         let ranks: usize = ranks.iter().product();
         let job = Job::of(ranks + 1).with("GRID", &format!("{ranks} {periodic:?}"));
@@ -105,24 +106,24 @@ fn edges(size: usize) -> Vec<[usize; 2]> {
 }
 
 #[test]
-fn neighbors_in_a_graph() {
+fn neighborhood_collectives_are_right_on_graphs() {
     for ranks in [1, 2, 4, 7] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, edges) = (comm.rank(), edges(comm.size()));
             let out = edges.iter().filter(|edge| edge[0] == rank);
-            let come = edges.iter().filter(|edge| edge[1] == rank);
-            let (out, come): (Vec<_>, Vec<_>) = (
+            let sources = edges.iter().filter(|edge| edge[1] == rank);
+            let (out, sources): (Vec<_>, Vec<_>) = (
                 out.map(|edge| edge[1]).collect(),
-                come.map(|edge| edge[0]).collect(),
+                sources.map(|edge| edge[0]).collect(),
             );
-            let graph = comm.graph(&come, &out)?;
+            let graph = comm.graph(&sources, &out)?;
             let copy = graph.dup()?;
             drop(graph);
             for len in [1, 2000] {
-                let mut all = vec![0; len * come.len()];
+                let mut all = vec![0; len * sources.len()];
                 copy.neighbor_allgather(&values(rank, len), &mut all)?;
-                let expected: Vec<_> = come.iter().flat_map(|&from| values(from, len)).collect();
+                let expected: Vec<_> = sources.iter().flat_map(|&from| values(from, len)).collect();
                 assert!(all == expected, "allgather of {len}");
             }
             // Every edge has a length of its own.
@@ -135,10 +136,10 @@ fn neighbors_in_a_graph() {
                 others.iter().map(of).collect::<Vec<_>>()
             };
             let send_counts = lengths(|rank, to| (rank, to), &out);
-            let recv_counts = lengths(|rank, from| (from, rank), &come);
+            let recv_counts = lengths(|rank, from| (from, rank), &sources);
             let block = |from: usize, to: usize| values(from * 10 + to, len(from, to));
             let input: Vec<_> = out.iter().flat_map(|&to| block(rank, to)).collect();
-            let expected: Vec<_> = come.iter().flat_map(|&from| block(from, rank)).collect();
+            let expected: Vec<_> = sources.iter().flat_map(|&from| block(from, rank)).collect();
             let mut output = vec![0; expected.len()];
             copy.neighbor_alltoallv(
                 Blocks::packed(&input[..], &send_counts),
@@ -146,19 +147,19 @@ fn neighbors_in_a_graph() {
             )?;
             assert!(output == expected, "alltoallv");
 
-            // As bytes that lie anywhere; and of an allgather, each as many as it likes.
+            // alltoallw of separate buffers of bytes, and allgatherv with a length for each rank.
             let sent = vec![[rank as u8; 3]; out.len()];
             let sent: Vec<&[u8]> = sent.iter().map(|bytes| &bytes[..]).collect();
-            let mut rooms = vec![[0u8; 3]; come.len()];
+            let mut rooms = vec![[0u8; 3]; sources.len()];
             let mut result: Vec<&mut [u8]> = rooms.iter_mut().map(|room| &mut room[..]).collect();
             copy.neighbor_alltoallw(&sent, &mut result)?;
-            let expected: Vec<_> = come.iter().map(|&from| [from as u8; 3]).collect();
+            let expected: Vec<_> = sources.iter().map(|&from| [from as u8; 3]).collect();
             assert_eq!(rooms, expected);
-            let counts: Vec<_> = come.iter().map(|&from| from * 3).collect();
+            let counts: Vec<_> = sources.iter().map(|&from| from * 3).collect();
             let mut all = vec![0; counts.iter().sum()];
             let room = Blocks::packed(&mut all[..], &counts);
             copy.neighbor_allgatherv(&values(rank, rank * 3), room)?;
-            let expected: Vec<_> = come
+            let expected: Vec<_> = sources
                 .iter()
                 .flat_map(|&from| values(from, from * 3))
                 .collect();
@@ -169,7 +170,7 @@ fn neighbors_in_a_graph() {
 }
 
 #[test]
-fn grids_are_cut() {
+fn slices_of_grids_have_their_ranks_and_neighbors() {
     Job::of(7).succeed(|world| {
         let comm = world.comm();
         let Some(cart) = comm.cart(Grid::new(&[2, 3], &[false, true]))? else {
@@ -188,9 +189,9 @@ fn grids_are_cut() {
     });
 }
 
-/// Mistakes are errors on all ranks, and leave the communicator as it was.
+/// Wrong neighbours are an error on all ranks, and the communicator still works.
 #[test]
-fn wrong_neighbors() {
+fn wrong_neighbors_are_refused_on_all_ranks() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
         let me = comm.rank();
@@ -207,7 +208,7 @@ fn wrong_neighbors() {
             large.to_string(),
             format!("a collective on rank {me}: a grid of 4 ranks is to have 1 to 3")
         );
-        // Rank 0 sends to rank 1, which knows nothing of it.
+        // Rank 0 names rank 1 as a destination, and rank 1 does not name rank 0 as a source.
         let out: &[usize] = if me == 0 { &[1] } else { &[] };
         let error = comm.graph(&[], out).expect_err("one-sided").to_string();
         let expected = match me {

@@ -1,4 +1,4 @@
-//! Tests of persistent collectives: prepared once, run many times with the current content of the
+//! Tests of persistent collectives: they are prepared once, and run many times with the current content of
 //! buffers.
 
 use oxmpi::collective::{self, Blocks};
@@ -6,7 +6,7 @@ use oxmpi::{Comm, Op, Request, Result};
 
 use crate::job::Job;
 
-/// Runs of each.
+/// Number of runs of each persistent collective.
 const RUNS: u64 = 100;
 
 fn value(run: u64, rank: usize, i: usize) -> u64 {
@@ -14,28 +14,28 @@ fn value(run: u64, rank: usize, i: usize) -> u64 {
 }
 
 #[test]
-fn a_hundred_runs() {
+fn short_collectives_run_many_times() {
     for ranks in [1, 2, 3, 4, 8] {
         Job::of(ranks).succeed(|world| {
-            // More ranks than processors take turns.
+            // Many ranks may share processors, so they run fewer times.
             let runs = if world.comm().size() < 4 { RUNS } else { 20 };
-            many_runs(world.comm(), runs, 1)?;
+            run_many_times(world.comm(), runs, 1)?;
             world.comm().barrier()
         });
     }
 }
 
 #[test]
-fn runs_with_long_blocks() {
+fn collectives_with_long_blocks_run_many_times() {
     for ranks in [2, 3, 4] {
         Job::of(ranks).succeed(|world| {
-            many_runs(world.comm(), 10, 6000)?;
+            run_many_times(world.comm(), 10, 6000)?;
             world.comm().barrier()
         });
     }
 }
 
-fn many_runs(comm: &Comm, runs: u64, len: usize) -> Result<()> {
+fn run_many_times(comm: &Comm, runs: u64, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (mut mine, mut sums) = (vec![0; len], vec![0; len]);
     let (mut block, mut all) = (vec![0; len], vec![0; len * size]);
@@ -57,7 +57,7 @@ fn many_runs(comm: &Comm, runs: u64, len: usize) -> Result<()> {
             gather.run()?;
             bcast.run()?;
         } else {
-            // At once, and a message between them.
+            // All are pending at once, while ranks exchange a message.
             let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
             comm.scope(|s| {
                 let started = [
@@ -90,9 +90,9 @@ fn many_runs(comm: &Comm, runs: u64, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Uneven blocks, a function of one's own, a request that gives the operation back.
+/// Uneven blocks and a user-defined operation run again; the request returns the operation.
 #[test]
-fn of_other_kinds() {
+fn uneven_blocks_and_user_defined_operations_run_again() {
     for ranks in [1, 3, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -122,9 +122,9 @@ fn of_other_kinds() {
     }
 }
 
-/// One is started in a scope of its own communicator only, and dropped without having run.
+/// A persistent collective starts only in a scope of its own communicator, and may be dropped without a run.
 #[test]
-fn of_another_communicator() {
+fn a_scope_of_another_communicator_refuses_to_start() {
     Job::of(2).succeed(|world| {
         let (comm, other) = (world.comm(), world.comm().dup()?);
         let mut data = [0u64; 4];

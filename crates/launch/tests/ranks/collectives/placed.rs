@@ -1,6 +1,6 @@
 //! Tests of collectives of ranks on several hosts: the algorithm used, and the results for any placement.
 //!
-//! Only where jobs run over hosts: `cargo xtask ci hosts`.
+//! They run only where jobs are spread over hosts: in `cargo xtask ci hosts`.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use super::reductions::{scans, scattered};
 use crate::common::oxmpi;
 use crate::job::{Job, over_hosts};
 
-/// Two on each host.
+/// Ranks of the job: two on each host.
 const RANKS: usize = 8;
 
-/// What is asked of every collective.
+/// Message sizes of the calls in bytes.
 const BYTES: [u64; 4] = [8, 1 << 10, 64 << 10, 1 << 20];
 
-/// The calls that a rank and `oxmpi explain` are asked about.
-fn works() -> impl Iterator<Item = (Workload, u64)> {
+/// The calls for which ranks and `oxmpi explain` name an algorithm.
+fn calls() -> impl Iterator<Item = (Workload, u64)> {
     let known = Collective::ALL.into_iter().filter(|one| {
         let work = Workload::new(*one, RANKS as u32, 0);
         work.call(0).is_some()
@@ -39,9 +39,9 @@ fn works() -> impl Iterator<Item = (Workload, u64)> {
     })
 }
 
-/// What every rank of a job would run is what `oxmpi explain` says for ranks that are placed so.
+/// Every rank of a job chooses the algorithms that `oxmpi explain` names for the same placement.
 #[test]
-fn what_serves_is_what_explain_says() {
+fn ranks_choose_the_algorithms_that_explain_names() {
     if !over_hosts() {
         return;
     }
@@ -53,7 +53,7 @@ fn what_serves_is_what_explain_says() {
         let done = job.run(|| {
             let world = World::init()?;
             let comm = world.comm();
-            for (work, bytes) in works() {
+            for (work, bytes) in calls() {
                 let call = work.call(comm.rank() as u32).expect("a call of each rank");
                 let choice = comm.algorithm(&call)?;
                 let taken = choice.parameters.over(choice.algorithm.row());
@@ -70,7 +70,7 @@ fn what_serves_is_what_explain_says() {
         });
         assert_eq!(done.code, 0, "{}", done.err);
         let ran: BTreeSet<&str> = done.out.lines().collect();
-        let said: BTreeSet<String> = works()
+        let said: BTreeSet<String> = calls()
             .map(|(work, bytes)| explained(work.collective(), bytes, placement))
             .collect();
         assert!(ran.iter().copied().eq(&said), "{ran:#?}\n{said:#?}");
@@ -79,7 +79,8 @@ fn what_serves_is_what_explain_says() {
     }
 }
 
-/// What `oxmpi explain` says of a call of ranks that are two on each host.
+/// The algorithm and parameters that `oxmpi explain` prints for a call of ranks of which two are on each
+/// host.
 fn explained(collective: Collective, bytes: u64, placement: &str) -> String {
     let (size, ranks) = (bytes.to_string(), RANKS.to_string());
     let mut command = oxmpi(&["explain", collective.name()]);
@@ -90,7 +91,7 @@ fn explained(collective: Collective, bytes: u64, placement: &str) -> String {
     let output = command.args(["--placement", placement]).output();
     let output = output.expect("oxmpi starts");
     let read: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    // The ranks are asked by calls that say of none that they share memory.
+    // A rank answers for started calls, which do not use the memory that ranks share.
     let chosen = match &read["started"] {
         Value::Null => &read["chosen"],
         started => started,
@@ -105,14 +106,14 @@ fn explained(collective: Collective, bytes: u64, placement: &str) -> String {
     )
 }
 
-/// Every collective on communicators of all ranks in several orders, and of parts: whole hosts, parts of
-/// several, more of one than of another.
+/// All collectives are right on communicators of all ranks in several orders, and of parts: whole hosts,
+/// parts of several hosts, different numbers of ranks on each.
 #[test]
-fn results_are_right_wherever_ranks_are() {
+fn results_are_right_for_every_placement() {
     if !over_hosts() {
         return;
     }
-    // Three on each host.
+    // Three ranks on each host.
     Job::of(12).succeed(|world| {
         let comm = world.comm();
         let (rank, new) = (comm.rank(), Placement::new);
@@ -122,7 +123,7 @@ fn results_are_right_wherever_ranks_are() {
             (&|rank| rank, block(12, 3)),
             (&|rank| 11 - rank, block(12, 3)),
             (&in_turn, new(Order::Cyclic, 12, 3)),
-            // In no order that is known.
+            // An order that is neither block nor cyclic.
             (&|rank| rank * 5 % 12, block(12, 1)),
         ];
         for (key, place) in orders {
@@ -152,7 +153,7 @@ fn results_are_right_wherever_ranks_are() {
     });
 }
 
-/// All collectives, short and long.
+/// Runs all collectives with short and long messages.
 fn everything(comm: &Comm) -> Result<()> {
     let last = comm.size() - 1;
     for len in [0, 1, 700, 9000] {

@@ -1,5 +1,5 @@
-//! Tests of reductions: reduce, allreduce, reduce-scatter and scan; in place, with user-defined and
-//! noncommutative operations, with pairs.
+//! Tests of reductions (reduce, allreduce, reduce-scatter, scan): in place, with user-defined and
+//! noncommutative operations, and with `ValueLoc`.
 
 use oxmpi::{Comm, Op, Result, ValueLoc};
 use oxmpi_coll::catalog::Collective;
@@ -10,13 +10,13 @@ use crate::job::Job;
 /// Ranks of a job.
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 
-/// An operand that does not commute: another one for each rank and element.
+/// The operand of [`compose`] that `rank` has for element `i`.
 fn operand(rank: usize, i: usize) -> [u32; 2] {
     let bits = value(rank, i);
     [bits as u32 | 1, (bits >> 32) as u32]
 }
 
-/// The composition of ranks `0..ranks`, element by element.
+/// The operands of ranks `0..ranks` composed in this order, for the elements `at`.
 fn composed(ranks: usize, at: impl Iterator<Item = usize>) -> Vec<[u32; 2]> {
     let of = |i| {
         (1..ranks)
@@ -65,7 +65,7 @@ pub(super) fn scans(comm: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn prefixes_by_every_algorithm() {
+fn scans_are_right_by_every_algorithm() {
     let all = pairs(Collective::Scan, Collective::Exscan);
     for (ranks, &(scan, exscan)) in SIZES
         .into_iter()
@@ -110,7 +110,7 @@ pub(super) fn scattered(comm: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn blocks_of_a_reduction() {
+fn reduce_scatter_block_is_right_by_every_algorithm() {
     for ranks in SIZES {
         for algorithm in names(Collective::ReduceScatterBlock) {
             let job = Job::of(ranks).with("OXMPI_REDUCE_SCATTER_BLOCK_ALGORITHM", algorithm);
@@ -123,9 +123,9 @@ fn blocks_of_a_reduction() {
     }
 }
 
-/// The root's values become the result, the others' stay.
+/// The root's values become the result; the values of other ranks do not change.
 #[test]
-fn reduce_in_place() {
+fn reduce_in_place_changes_only_the_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -151,7 +151,7 @@ fn reduce_in_place() {
 }
 
 #[test]
-fn the_extremes_and_where_they_are() {
+fn minloc_maxloc_and_logical_operations_are_right() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -160,7 +160,7 @@ fn the_extremes_and_where_they_are() {
             let least = comm.allreduce(&ValueLoc::new(-(rank as i64), here), Op::MINLOC)?;
             assert_eq!(least, ValueLoc::new(1 - size as i64, size as u64 - 1));
             let most = comm.allreduce(&ValueLoc::new((rank / 2) as f64, here), Op::MAXLOC)?;
-            // Of two that are equal the first one.
+            // Of equal values MAXLOC takes the one with the smaller index.
             let expected = (size - 1) / 2;
             assert_eq!(
                 (most.value(), most.index()),
@@ -181,9 +181,9 @@ fn the_extremes_and_where_they_are() {
     }
 }
 
-/// A closure may look at what is around it, and says by itself whether it commutes.
+/// A user-defined operation may capture variables, and is declared commutative or ordered.
 #[test]
-fn operations_of_ones_own() {
+fn user_defined_operations_are_right() {
     for ranks in [1, 3, 8] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();

@@ -6,19 +6,18 @@ use crate::job::Job;
 
 const REPRODUCIBLE: &str = "OXMPI_COLL_REPRODUCIBLE";
 
-/// Added in the order of the ranks they make 1; by another order 0 or 2, which is their sum.
+/// Numbers whose sum is 2: rounded additions give 0, 1 or 2, by their order.
 const NUMBERS: [f64; 4] = [1e16, 1.0, -1e16, 1.0];
 
-/// What a rank brings for element `at`: each number comes from another rank, which one it is differs
-/// between elements, and the other ranks bring nothing.
+/// The contribution of `rank` to element `at`: one of [`NUMBERS`] or 0. The ranks that have a number differ
+/// between elements.
 fn part(rank: usize, size: usize, at: usize) -> f64 {
     NUMBERS.get((rank + at) % size).copied().unwrap_or(0.0)
 }
 
-/// Numbers that are spread over any number of ranks, in either of two ways: exact sums have the same
-/// bits.
+/// An exact sum has the same bits for any number of ranks, with numbers distributed cyclically or in blocks.
 #[test]
-fn exact_sums_do_not_depend_on_how_numbers_are_spread() {
+fn exact_sums_do_not_depend_on_the_distribution() {
     let number = |n: usize| {
         let sign = if n.is_multiple_of(3) { -1.0 } else { 1.0 };
         sign * (1.0 + n as f64).recip() * 2f64.powi((n as i32 * 37) % 200 - 100)
@@ -43,7 +42,7 @@ fn exact_sums_do_not_depend_on_how_numbers_are_spread() {
 }
 
 #[test]
-fn sums_of_floats_are_those_of_any_number_of_ranks() {
+fn sums_do_not_depend_on_the_number_of_ranks() {
     for ranks in 4..=8 {
         Job::of(ranks).with(REPRODUCIBLE, "ranks").succeed(|world| {
             let comm = world.comm();
@@ -75,7 +74,7 @@ fn sums_of_floats_are_those_of_any_number_of_ranks() {
             let mut sums = mine.clone();
             comm.scan_in_place(&mut sums, Op::SUM)?;
             assert!(rank + 1 < size || right(&sums));
-            // The first rank keeps what it has.
+            // Rank 0 keeps its content of the buffer.
             let mut before = vec![-0.0; len];
             comm.exscan_into(&mine, &mut before, Op::SUM)?;
             let kept = before
@@ -114,10 +113,10 @@ fn sums_of_floats_are_those_of_any_number_of_ranks() {
     }
 }
 
-/// Intra-node phases combine in another order than messages do. With `coll_reproducible` results are those of messages,
-/// whether ranks share a node or not.
+/// With `placement` results have the same bits with and without the protocols of shared memory, which combine
+/// in another order than messages, and over several hosts.
 #[test]
-fn results_do_not_depend_on_where_ranks_are() {
+fn results_do_not_depend_on_the_placement() {
     let bits = |node: &str, one_host: bool| {
         let job = Job::of(6)
             .with(REPRODUCIBLE, "placement")

@@ -18,7 +18,7 @@ fn sums(size: usize, len: usize) -> Vec<u64> {
     (0..len).map(|i| fold(size, i, u64::wrapping_add)).collect()
 }
 
-/// One of each kind, all under way at once, waited for from the last one on.
+/// Starts one of each collective, and waits for them from the last to the first.
 fn all_at_once<A: Threading>(comm: &Comm<A>, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let root = size - 1;
@@ -120,7 +120,7 @@ fn all_at_once<A: Threading>(comm: &Comm<A>, len: usize) -> Result<()> {
 }
 
 #[test]
-fn each_of_them_at_once() {
+fn all_collectives_are_pending_at_once() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             for len in [1, 60, 5000] {
@@ -132,7 +132,7 @@ fn each_of_them_at_once() {
 }
 
 #[test]
-fn each_of_them_on_parts_and_by_threads() {
+fn collectives_are_pending_on_parts_and_in_threads() {
     Job::of(4).succeed(|world| {
         let comm = world.comm();
         let part = comm.split(Some(comm.rank() as u32 % 2), 0)?;
@@ -148,9 +148,9 @@ fn each_of_them_on_parts_and_by_threads() {
     });
 }
 
-/// Messages and blocking collectives go on while others are under way.
+/// Messages and blocking collectives complete while nonblocking collectives are pending.
 #[test]
-fn beside_messages_and_blocking_ones() {
+fn messages_and_blocking_collectives_complete_meanwhile() {
     for ranks in [2, 3, 8] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -166,12 +166,12 @@ fn beside_messages_and_blocking_ones() {
                 comm.scope(|s| {
                     let op = Op::ordered(compose);
                     let folded = s.start(collective::allreduce(&mine, &mut result, op))?;
-                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
                     let ranks = s.start(collective::allgather(&own, &mut list))?;
                     assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
                     comm.send(&[turn + rank as u32], right, turn)?;
                     comm.barrier()?;
-                    let mut all = vec![folded.any(), come.any(), ranks.any()];
+                    let mut all = vec![folded.any(), receive.any(), ranks.any()];
                     while let Some((_, (), _)) = Request::wait_any(&mut all)? {}
                     Ok(())
                 })?;
@@ -184,9 +184,9 @@ fn beside_messages_and_blocking_ones() {
     }
 }
 
-/// Tests alone bring one to its end; its buffers come back with it.
+/// Repeated tests complete a collective and return its buffers.
 #[test]
-fn tested_until_they_end() {
+fn tests_complete_a_collective() {
     for ranks in [1, 3] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -211,9 +211,9 @@ fn tested_until_they_end() {
     }
 }
 
-/// What nobody waits for ends with the scope.
+/// The scope completes collectives whose requests were dropped.
 #[test]
-fn not_waited_for() {
+fn a_scope_completes_dropped_collectives() {
     for ranks in [1, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
@@ -237,10 +237,10 @@ fn not_waited_for() {
     }
 }
 
-/// A scope that is left by an error takes back what is under way. The communicator's collectives
-/// have ended then, on all ranks, and others go on.
+/// A scope that is left by an error cancels its collectives. That communicator fails on all ranks; other
+/// communicators still work.
 #[test]
-fn a_scope_that_is_left_by_an_error() {
+fn a_scope_left_by_an_error_cancels_its_collectives() {
     for ranks in [2, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm().dup()?;
@@ -255,16 +255,16 @@ fn a_scope_that_is_left_by_an_error() {
                 let sum = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
                 sum.wait().map(drop)
             });
-            // Its part may have been over, and another rank's too.
+            // Other ranks succeed if they needed nothing more from rank 1.
             assert!(left.is_err() || !leaves);
             world.comm().barrier()
         });
     }
 }
 
-/// What is wrong with the arguments is told at once, and nothing is under way.
+/// Wrong arguments are an error at the start, and no request is pending.
 #[test]
-fn wrong_arguments() {
+fn wrong_arguments_are_refused_at_the_start() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
         let (mine, mut all) = ([1u8; 2], [0u8; 5]);
@@ -279,7 +279,7 @@ fn wrong_arguments() {
 }
 
 #[test]
-fn neighbors() {
+fn neighborhood_collectives_are_pending_at_once() {
     for ranks in [1, 2, 5] {
         Job::of(ranks).succeed(|world| {
             let ring = world
@@ -303,9 +303,9 @@ fn neighbors() {
     }
 }
 
-/// An operation that panics fails its collective, and not the rank that waits for something else.
+/// An operation that panics fails its collective; the rank's other communicators still work.
 #[test]
-fn an_operation_that_panics() {
+fn an_operation_that_panics_fails_its_collective() {
     let done = Job::of(2).run(|| {
         let world = World::init()?;
         let comm = world.comm().dup()?;

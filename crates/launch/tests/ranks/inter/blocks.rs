@@ -7,18 +7,18 @@ use oxmpi::{Op, World};
 use super::{SIZES, groups, name, names, seen};
 use crate::job::Job;
 
-/// How many values the rank of that name has: some have none.
+/// The number of values of the rank with number `name`; some ranks have none.
 const fn count(name: u64) -> usize {
     name as usize % 3
 }
 
-/// The values that one rank has for another one.
+/// The values that rank `from` sends to rank `to`.
 fn values(from: u64, to: u64, count: usize) -> impl Iterator<Item = u64> {
     (0..count as u64).map(move |at| from * 10_000 + to * 10 + at)
 }
 
 #[test]
-fn a_root_gathers_and_scatters_blocks() {
+fn gatherv_and_scatterv_work_with_every_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world: &World| {
             let inter = groups(world)?;
@@ -63,14 +63,14 @@ fn a_root_gathers_and_scatters_blocks() {
 }
 
 #[test]
-fn all_give_blocks_to_all_others() {
+fn allgatherv_and_alltoallv_exchange_blocks_between_groups() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let inter = groups(world)?;
             let me = name(world.comm(), inter.local());
             let others = names(me < 100, inter.remote_size());
 
-            // Each block with a value's room before it, which stays as it is.
+            // Before each block is room for one value, which must not change.
             let counts: Vec<usize> = others.iter().map(|&other| count(other)).collect();
             let mut end = 0;
             let starts: Vec<usize> = counts
@@ -113,13 +113,14 @@ fn all_give_blocks_to_all_others() {
 }
 
 #[test]
-fn a_reduced_vector_is_scattered_in_blocks() {
+fn reduce_scatter_returns_blocks_of_the_other_group_s_sum() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let inter = groups(world)?;
             let me = name(world.comm(), inter.local());
             let others = names(me < 100, inter.remote_size());
-            // As many values in all on both sides; the first rank gets most of them, the last none.
+            // Both groups reduce the same number of values. The first rank gets most of them, the last rank
+            // none.
             let (total, rank) = (20, inter.local().rank());
             let mut counts = vec![1; inter.local().size()];
             *counts.last_mut().expect("this rank") = 0;
@@ -133,7 +134,7 @@ fn a_reduced_vector_is_scattered_in_blocks() {
                 .take(counts[rank]);
             assert!(sums.eq(part));
 
-            // In the order of the other group's ranks.
+            // The operation does not commute: operands are in the order of the other group's ranks.
             let digits = Op::ordered(|a: [u64; 2], b: [u64; 2]| [a[0] * b[1] + b[0], a[1] * b[1]]);
             let mut all = [[0; 2]];
             inter.allreduce(&[[rank as u64 + 1, 10]], &mut all, digits)?;

@@ -10,8 +10,8 @@ use crate::job::Job;
 
 const SIZES: [usize; 4] = [2, 3, 5, 8];
 
-/// Ranks below a third of the job, at least one, in reverse order; and the others, led by their
-/// last.
+/// Makes an intercommunicator. The first group has a third of the job, at least one rank, in reverse order.
+/// The other group has the remaining ranks; its last rank is its leader.
 fn groups(world: &World) -> Result<InterComm> {
     let comm = world.comm();
     let cut = (comm.size() / 3).max(1);
@@ -31,20 +31,20 @@ fn groups(world: &World) -> Result<InterComm> {
     local.intercomm(leader, peer)
 }
 
-/// Says the group and the rank in it.
+/// A number for this rank in its group: 100 plus the rank in the first group, the rank in the other group.
 fn name(comm: &Comm, local: &Comm) -> u64 {
     let is_first = comm.rank() < (comm.size() / 3).max(1);
     u64::from(is_first) * 100 + local.rank() as u64
 }
 
-/// The names of a group's ranks.
+/// The numbers, as of [`name`], of the ranks of a group.
 fn names(first: bool, size: usize) -> Vec<u64> {
     (0..size as u64)
         .map(|rank| u64::from(first) * 100 + rank)
         .collect()
 }
 
-/// How a rank sees the root, which is rank `root` of the group that it is in, or else of the other.
+/// The root argument of this rank, for rank `root` of its own group (`is_here`) or of the other group.
 fn seen(inter: &InterComm, is_here: bool, root: usize) -> Root {
     match is_here {
         true if root == inter.local().rank() => Root::This,
@@ -54,7 +54,7 @@ fn seen(inter: &InterComm, is_here: bool, root: usize) -> Root {
 }
 
 #[test]
-fn ranks_of_the_other_group_send_and_receive() {
+fn messages_go_between_ranks_of_both_groups() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let (comm, inter) = (world.comm(), groups(world)?);
@@ -92,7 +92,7 @@ fn ranks_of_the_other_group_send_and_receive() {
 }
 
 #[test]
-fn every_rank_of_both_groups_is_a_root_once() {
+fn rooted_collectives_work_with_every_root() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let (comm, inter) = (world.comm(), groups(world)?);
@@ -134,7 +134,7 @@ fn every_rank_of_both_groups_is_a_root_once() {
 }
 
 #[test]
-fn each_group_gets_what_the_other_has() {
+fn collectives_return_the_data_of_the_other_group() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let (comm, inter) = (world.comm(), groups(world)?.dup()?);
@@ -158,7 +158,7 @@ fn each_group_gets_what_the_other_has() {
             inter.allreduce(&[me], &mut most, Op::MAX)?;
             assert_eq!(most.first(), others.last());
 
-            // As many values in all, for any two sizes of groups.
+            // Both groups reduce the same number of values, for groups of any two sizes.
             let each = others.len();
             let total = each * inter.local().size();
             let values: Vec<u64> = (0..total as u64).map(|at| at + me).collect();
@@ -175,7 +175,7 @@ fn each_group_gets_what_the_other_has() {
 }
 
 #[test]
-fn both_groups_merge_in_the_order_they_say() {
+fn merge_orders_groups_by_the_flag_high() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let (comm, inter) = (world.comm(), groups(world)?);

@@ -6,10 +6,10 @@ use oxmpi::{Op, intercomm};
 use super::{SIZES, groups, name, names, seen};
 use crate::job::Job;
 
-/// Every collective at once, beside those of this rank's group, whose order among these is another
-/// one on each rank.
+/// All collectives of an intercommunicator are pending at once, beside a bcast of the local group that ranks
+/// start before or after them.
 #[test]
-fn all_collectives_are_under_way_at_once() {
+fn all_collectives_are_pending_at_once() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let inter = groups(world)?;
@@ -121,7 +121,7 @@ fn all_collectives_are_under_way_at_once() {
 }
 
 #[test]
-fn persistent_ones_run_again_with_new_values() {
+fn persistent_collectives_run_again_with_new_values() {
     for ranks in SIZES {
         Job::of(ranks).succeed(|world| {
             let inter = groups(world)?;
@@ -141,7 +141,7 @@ fn persistent_ones_run_again_with_new_values() {
                         sum.run()?;
                         gather.run()?;
                     }
-                    // Both at once, and started in another order on each rank.
+                    // Both are pending at once; even and odd ranks start them in different order.
                     _ => inter.scope(|s| {
                         if inter.local().rank() % 2 == 0 {
                             let sum = s.restart(&mut sum)?;
@@ -163,7 +163,7 @@ fn persistent_ones_run_again_with_new_values() {
     }
 }
 
-/// A rank that leaves while others wait for it: they are told which one, in either group.
+/// Rank 4 leaves while the other ranks wait for it; in both groups they get an error that names a rank.
 #[test]
 fn waiting_for_a_rank_that_leaves_is_an_error() {
     let job = Job::of(5);

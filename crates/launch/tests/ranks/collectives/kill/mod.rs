@@ -1,4 +1,4 @@
-//! Tests that kill a rank inside each collective: every other rank gets an error, none hangs.
+//! Tests that kill a rank inside each collective: every other rank gets an error, and none hangs.
 
 mod one_group;
 mod two_groups;
@@ -15,15 +15,14 @@ use crate::job::{Job, end};
 
 const RANKS: usize = 4;
 
-/// Elements of the longest block: beyond what travels without waiting for its receiver.
+/// Elements of the longest block: it uses rendezvous, where the sender waits for the receiver.
 const LONG: usize = 20_000;
 
-/// A collective with its name, of some ranks, with one buffer for all that it reads, and one for all
-/// that it writes.
+/// A collective and its name. The call takes a communicator, an input buffer and an output buffer.
 type Round<C> = (&'static str, fn(&C, &[u64], &mut [u64]) -> Result<()>);
 
-/// One collective again and again until it fails. Tells on the leash who it is, when it has begun,
-/// and how it ended.
+/// Runs a rank that repeats one collective until it fails. The rank writes to the leash at `path` its process
+/// number, a line after 25 calls, and its error.
 fn repeat<C>(
     path: &str,
     rounds: &[Round<C>],
@@ -50,7 +49,7 @@ fn repeat<C>(
             say(format_args!("error on {rank}: {error}"));
             return Ok(());
         }
-        // By then long calls have gone every way.
+        // By now the ranks have connected and have used all protocols.
         if turn == 24 {
             say(format_args!("begun"));
         }
@@ -58,10 +57,10 @@ fn repeat<C>(
     Ok(())
 }
 
-/// Kills a rank inside each of the collectives with these names. With the launcher stopped nobody ends
-/// the survivors: each gets an error of its own, and one of them at least names the rank that died.
-/// `what` they have in common is told; `job` has a job's settings.
-fn everyone_learns(
+/// Kills a rank inside each collective of `names`, and checks that every survivor gets an error, and that one
+/// error at least names the killed rank. The launcher is stopped and cannot end the survivors. `what`
+/// describes the collectives in the output; `job` makes a job with its settings.
+fn check_survivors(
     what: &str,
     names: &[&'static str],
     job: impl Fn() -> Job,
@@ -79,7 +78,7 @@ fn everyone_learns(
         let killed = Instant::now();
         signal(pids[victim], Signal::KILL);
         let lost = format!(" (pid {} on ", pids[victim]);
-        // The leash has the watchdog.
+        // Reading the leash fails after the time of the watchdog.
         let errors: Vec<_> = (1..RANKS).map(|_| leash.line()).collect();
         if killed.elapsed() > slowest.0 {
             slowest = (killed.elapsed(), name);

@@ -3,7 +3,7 @@
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Cart, Grid, Op, Result, World};
 
-use super::{LONG, RANKS, Round, everyone_learns, repeat};
+use super::{LONG, RANKS, Round, check_survivors, repeat};
 use crate::job::Job;
 
 const ROUNDS: &[Round<Cart>] = &[
@@ -90,7 +90,7 @@ const ROUNDS: &[Round<Cart>] = &[
         })
     }),
     ("two started", |comm, mine, all| {
-        // The scope waits for both.
+        // The scope waits for both collectives.
         comm.scope(|scope| {
             let (first, second) = all.split_at_mut(LONG);
             scope.start(collective::bcast(first, 1))?;
@@ -109,7 +109,7 @@ const ROUNDS: &[Round<Cart>] = &[
     }),
 ];
 
-/// Those that ranks of a node do in its shared memory, without messages.
+/// Collectives that ranks of a node run in shared memory, without messages.
 const IN_SHARED_MEMORY: [&str; 10] = [
     "barrier",
     "bcast",
@@ -129,15 +129,15 @@ fn ring(world: &World) -> Result<Cart> {
 }
 
 #[test]
-fn everyone_learns_of_a_rank_that_is_killed_inside() {
+fn survivors_get_errors_when_a_rank_is_killed_in_a_collective() {
     let names: Vec<_> = ROUNDS.iter().map(|round| round.0).collect();
     let rank = |path: &str| repeat(path, ROUNDS, ring);
-    everyone_learns("", &names, || Job::of(RANKS), rank);
+    check_survivors("", &names, || Job::of(RANKS), rank);
 }
 
 #[test]
-fn everyone_learns_of_a_rank_that_is_killed_where_messages_do_it() {
+fn survivors_get_errors_when_a_rank_is_killed_in_a_collective_by_messages() {
     let job = || Job::of(RANKS).with("OXMPI_SHM_COLLECTIVES", "off");
     let rank = |path: &str| repeat(path, ROUNDS, ring);
-    everyone_learns(" by messages", &IN_SHARED_MEMORY, job, rank);
+    check_survivors(" by messages", &IN_SHARED_MEMORY, job, rank);
 }

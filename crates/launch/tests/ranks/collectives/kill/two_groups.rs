@@ -4,16 +4,17 @@ use oxmpi::collective::Blocks;
 use oxmpi::intercomm::{self, Peer, Root};
 use oxmpi::{InterComm, Op, Result, World};
 
-use super::{LONG, RANKS, Round, everyone_learns, repeat};
+use super::{LONG, RANKS, Round, check_survivors, repeat};
 use crate::job::Job;
 
 /// Ranks of one group.
 const GROUP: usize = RANKS / 2;
 
-/// Both groups, and the root as this rank sees it: the last rank of the first group.
+/// An intercommunicator, and this rank's argument for the root, which is the last rank of the first group.
 type Groups = (InterComm, Root);
 
-/// Those with a root end with a barrier: a rank beside the root has no part, and waits there.
+/// Rounds with a root end with a barrier, where the ranks beside the root wait, which take no part in the
+/// collective.
 const ROUNDS: &[Round<Groups>] = &[
     ("barrier", |(inter, _), _, _| inter.barrier()),
     ("bcast", |(inter, root), _, all| {
@@ -91,7 +92,7 @@ const ROUNDS: &[Round<Groups>] = &[
     }),
 ];
 
-/// Ranks below the half of the job, and the others.
+/// Makes an intercommunicator of the lower and the upper half of the ranks.
 fn groups(world: &World) -> Result<Groups> {
     let comm = world.comm();
     let is_first = comm.rank() < GROUP;
@@ -111,8 +112,8 @@ fn groups(world: &World) -> Result<Groups> {
 }
 
 #[test]
-fn everyone_learns_of_a_rank_that_is_killed_between_two_groups() {
+fn survivors_get_errors_when_a_rank_is_killed_in_an_intercommunicator_collective() {
     let names: Vec<_> = ROUNDS.iter().map(|round| round.0).collect();
     let rank = |path: &str| repeat(path, ROUNDS, groups);
-    everyone_learns(" between two groups", &names, || Job::of(RANKS), rank);
+    check_survivors(" between two groups", &names, || Job::of(RANKS), rank);
 }
