@@ -55,7 +55,7 @@ pub(super) const PREFERENCES: [Setting; 5] = [
         default: "off",
         kind: "switch",
         level: Level::Tuning,
-        short: "whether barrier and allreduce between nodes signal by flags in remote memory",
+        short: "unused: whether barrier and allreduce between nodes signal by flags in remote memory",
         long: "The network writes a flag of up to 8 B without matching, which halves the time of a barrier. \
                No transport of this version can do that, so the setting only affects the choice of \
                algorithms, as `oxmpi explain` shows. Inside a node signals are flags anyway. Off by \
