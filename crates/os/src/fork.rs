@@ -96,7 +96,7 @@ impl WipeOnForkWord {
 
 impl Drop for WipeOnForkWord {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped the page, and nobody else knows it. One that stays mapped does no harm.
+        // SAFETY: `new` mapped the page, and no other value owns it. One that stays mapped does no harm.
         let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
     }
 }
