@@ -114,7 +114,7 @@ fn page() -> io::Result<NonNull<u32>> {
     }?;
     // SAFETY: the range is the mapping just made.
     if let Err(why) = unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) } {
-        // SAFETY: as above, and nobody knows the page.
+        // SAFETY: as above, and no reference to the page exists.
         let _ = unsafe { rustix::mm::munmap(page, PAGE) };
         return Err(why.into());
     }
