@@ -59,7 +59,7 @@ pub struct WipeOnForkWord {
     word: NonNull<u32>,
 }
 
-// SAFETY: a page that is one owner's, on whatever thread.
+// SAFETY: this value alone owns the page, and the page belongs to no thread.
 unsafe impl Send for WipeOnForkWord {}
 
 impl WipeOnForkWord {
@@ -82,7 +82,7 @@ impl WipeOnForkWord {
     #[inline(always)]
     #[must_use]
     pub fn get(&self) -> u32 {
-        // SAFETY: the page is aligned and mapped as long as `self`, and a latch is not `Sync`.
+        // SAFETY: the page is aligned and mapped as long as `self`, and this type is not `Sync`.
         unsafe { self.word.read() }
     }
 
