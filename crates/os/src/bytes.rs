@@ -327,7 +327,7 @@ mod tests {
         for len in 0..=64usize {
             for at in 0..=16usize {
                 let mut memory = source.clone();
-                // SAFETY: the vector outlives the value and nobody else touches it.
+                // SAFETY: the vector outlives the value and no other code accesses it.
                 let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
                 let mut pipe = Pipe(Vec::new());
                 bytes.drain(at as u64, len, &mut pipe);
@@ -353,7 +353,7 @@ mod tests {
             (gaps, false, false),
             (Layout::strided(8, 12, 1).unwrap(), true, true),
         ] {
-            // SAFETY: the array outlives the value and nobody else touches it.
+            // SAFETY: the array outlives the value and no other code accesses it.
             let bytes = unsafe { RawBytes::with_layout(start.wrapping_add(1), layout) };
             let here = u64::from_ne_bytes(memory[1..9].try_into().unwrap());
             assert_eq!(bytes.word(), reads.then_some(here), "{layout:?}");
@@ -368,7 +368,7 @@ mod tests {
     fn gaps_are_left_alone() {
         let mut memory: Vec<u8> = (0..40).collect();
         let layout = Layout::strided(4, 10, 4).unwrap();
-        // SAFETY: the vector outlives the value and nobody else touches it.
+        // SAFETY: the vector outlives the value and no other code accesses it.
         let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
         let mut pipe = Pipe(Vec::new());
         column.drain(2, 12, &mut pipe);
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn parts_and_copies() {
         let mut memory: Vec<u8> = (0..24).collect();
-        // SAFETY: the vector outlives the value and nobody else touches it.
+        // SAFETY: the vector outlives the value and no other code accesses it.
         let all = unsafe { RawBytes::new(memory.as_mut_ptr(), 24) };
         let odd = all.part(1, 1, 2, 4).unwrap();
         let far = all.part(20, 2, -6, 2).unwrap();
@@ -400,7 +400,7 @@ mod tests {
     fn pieces_have_no_gaps() {
         let mut memory: Vec<u8> = (0..40).collect();
         let layout = Layout::strided(4, 10, 4).unwrap();
-        // SAFETY: the vector outlives the value and nobody else touches it.
+        // SAFETY: the vector outlives the value and no other code accesses it.
         let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
         let first = memory.as_ptr();
         let pieces = column.pieces(2, 9).map(|piece| {
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_stays() {
         let mut memory = [0u8; 4];
-        // SAFETY: the array outlives the value and nobody else touches it.
+        // SAFETY: the array outlives the value and no other code accesses it.
         let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
         let mut pipe = Pipe(vec![1, 2, 3, 4, 5, 6]);
         bytes.fill(1, &mut pipe);

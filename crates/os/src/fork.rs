@@ -59,7 +59,7 @@ pub struct WipeOnForkWord {
     word: NonNull<u32>,
 }
 
-// SAFETY: a page that is one owner's, on whatever thread.
+// SAFETY: this value alone owns the page, and the page belongs to no thread.
 unsafe impl Send for WipeOnForkWord {}
 
 impl WipeOnForkWord {
@@ -82,7 +82,7 @@ impl WipeOnForkWord {
     #[inline(always)]
     #[must_use]
     pub fn get(&self) -> u32 {
-        // SAFETY: the page is aligned and mapped as long as `self`, and a latch is not `Sync`.
+        // SAFETY: the page is aligned and mapped as long as `self`, and this type is not `Sync`.
         unsafe { self.word.read() }
     }
 
@@ -96,7 +96,7 @@ impl WipeOnForkWord {
 
 impl Drop for WipeOnForkWord {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped the page, and nobody else knows it. One that stays mapped does no harm.
+        // SAFETY: `new` mapped the page, and no other value owns it. One that stays mapped does no harm.
         let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
     }
 }
@@ -114,7 +114,7 @@ fn page() -> io::Result<NonNull<u32>> {
     }?;
     // SAFETY: the range is the mapping just made.
     if let Err(why) = unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) } {
-        // SAFETY: as above, and nobody knows the page.
+        // SAFETY: as above, and no reference to the page exists.
         let _ = unsafe { rustix::mm::munmap(page, PAGE) };
         return Err(why.into());
     }

@@ -1,4 +1,4 @@
-//! [`GroupGuard`]: a small process that kills a process group when its owner dies, however that dies.
+//! [`GroupGuard`]: a small process that kills a process group when its owner ends for any reason.
 //!
 //! The guard leads the group, so the group's number stays taken as long as the guard has not been
 //! waited for. It sleeps in one read on a pipe whose other end only the owner holds. Between
@@ -44,7 +44,7 @@ impl GroupGuard {
             0 => watch(&reader, lifeline, mark.as_bytes()),
             pid => {
                 let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
-                // The guard does the same: whoever comes first.
+                // The guard makes the same call; the order does not matter.
                 rustix::process::setpgid(Some(pid), Some(pid))?;
                 Ok(Self {
                     pid,
@@ -74,9 +74,9 @@ impl Drop for GroupGuard {
 fn watch(reader: &PipeReader, lifeline: PipeWriter, mark: &[u8]) -> ! {
     block_all();
     drop(lifeline);
-    // The owner does the same: whoever comes first.
+    // The owner makes the same call; the order does not matter.
     let _ = rustix::process::setpgid(None, None);
-    // Nobody writes: the read returns when the last owner of the other end is gone.
+    // No process writes: the read returns when the last owner of the other end is gone.
     while rustix::io::read(reader, &mut [0_u8; 1]) == Err(rustix::io::Errno::INTR) {}
     for _ in 0..ROUNDS {
         if end_marked(mark).unwrap_or(0) == 0 {

@@ -71,7 +71,7 @@ impl std::error::Error for MemoryLimitError {}
 /// Checks that `wanted` bytes of memory are left.
 ///
 /// # Errors
-/// [`MemoryLimitError`] with both numbers. A machine that tells nothing refuses nothing.
+/// [`MemoryLimitError`] with both numbers. No error if the system reports no limit.
 pub fn check(wanted: u64) -> Result<(), MemoryLimitError> {
     match available() {
         Some(available) if available.bytes < wanted => Err(MemoryLimitError { wanted, available }),

@@ -1,7 +1,7 @@
 //! A memory barrier on every registered processor at once, paid for by its caller only.
 //!
-//! It lets the common side of a two-sided protocol go without a fence. A process that did not
-//! register gets no barrier, and nobody an error: so everyone registers before the protocol
+//! It lets the frequent side of a two-sided protocol go without a fence. A process that did not
+//! register gets no barrier and the caller no error: every process registers before the protocol
 //! starts, and where registering fails the protocol must not rely on it.
 //!
 //! Source: membarrier(2), `MEMBARRIER_CMD_GLOBAL_EXPEDITED`.

@@ -143,7 +143,7 @@ impl Memfd {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let flags = if self.pooled {
-            // Else the mapping alone would take all of them from the pool.
+            // Without NORESERVE the mapping would reserve all its pages in the pool.
             MapFlags::SHARED | MapFlags::NORESERVE
         } else {
             MapFlags::SHARED
@@ -289,7 +289,7 @@ impl Mapping {
     /// maps it; both are multiples of the page's size. The bytes are zero afterwards.
     ///
     /// # Safety
-    /// Nobody uses the range: it is contents that go.
+    /// No process uses the range during the call: its contents are lost.
     ///
     /// # Errors
     /// The error of madvise.
@@ -393,7 +393,7 @@ mod tests {
         // SAFETY: the mapping has these bytes.
         unsafe { crate::copy::copy_to_shared(&ones, one.base()) };
         assert_eq!(taken(), 4 * page);
-        // SAFETY: nobody else uses them.
+        // SAFETY: no other code uses these pages.
         unsafe { one.give_back(page, 2 * page) }.unwrap();
         assert_eq!(taken(), 2 * page);
         let mut seen = vec![9; 4 * page];

@@ -69,7 +69,7 @@ impl PagePipe {
         let pieces = [IoSliceRaw::from_slice(bytes)];
         // SAFETY: the kernel only reads the pages, which it holds until it has: they are in no process's way
         // to be freed for another use before. A page that is written meanwhile is read as it then is, as by
-        // any other process that shares it, and nobody in this process relies on what is read.
+        // any other process that shares it, and no code in this process relies on what is read.
         let taken =
             retry_on_intr(|| unsafe { vmsplice(&self.into, &pieces, SpliceFlags::NONBLOCK) });
         match taken {
@@ -123,7 +123,7 @@ mod tests {
         assert!(got[4..] == bytes);
     }
 
-    /// The signal does not come, or this test would end here.
+    /// A peer that closed is an error, not SIGPIPE, which would end this test.
     #[test]
     fn nobody_there_is_an_error() {
         let (one, two) = pair();

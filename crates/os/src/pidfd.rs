@@ -1,6 +1,6 @@
 //! [`PidfdSet`]: notices that processes have ended.
 //!
-//! A pidfd becomes readable when its process ends, whoever the parent is, and cannot be confused
+//! A pidfd becomes readable when its process ends, whichever process is its parent, and cannot be confused
 //! with a later process of the same number.
 //!
 //! Source: pidfd_open(2).

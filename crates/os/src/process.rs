@@ -96,7 +96,7 @@ pub fn spawn(mut command: Command, setup: &SpawnSetup<'_>) -> io::Result<Process
 }
 
 impl Process {
-    /// Its process number.
+    /// The process number (PID).
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
@@ -129,7 +129,7 @@ fn end_of(status: &WaitIdStatus) -> Option<ProcessEnd> {
 /// Sends `signal` to every process of a group. A group without processes is no error.
 pub fn signal_group(group: i32, signal: Signal) {
     if let Some(group) = Pid::from_raw(group).filter(|group| *group != Pid::INIT) {
-        // Fails only when nobody is left, or when all that are left belong to somebody else.
+        // Fails only if the group is empty or all its processes belong to another user.
         let _ = rustix::process::kill_process_group(group, signal);
     }
 }
@@ -356,7 +356,7 @@ mod tests {
         let mut process = spawn(shell("sleep 100 & wait"), &setup).expect("sh");
         drop(guard);
         assert_eq!(wait(&process), ProcessEnd::Killed(libc::SIGKILL));
-        // Everybody who held the pipe is gone: the background process, too.
+        // End of file: no process holds the pipe, not even the background process.
         assert_eq!(
             process
                 .stdout

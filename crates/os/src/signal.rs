@@ -79,7 +79,7 @@ impl Signals {
             before.apply(libc::SIG_SETMASK)?;
             return Err(error);
         }
-        // SAFETY: `signalfd` has just made this descriptor, and nobody else knows it.
+        // SAFETY: `signalfd` has just made this descriptor, and no other value owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self { fd, before })
     }
