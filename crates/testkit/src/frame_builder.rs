@@ -1,5 +1,5 @@
 //! Parts of both in-process transports: a frame under construction ([`FrameBuilder`]), and registered memory
-//! ([`RegionStore`]) with its keys.
+//! (`RegionStore`) with its keys.
 
 use std::collections::BTreeMap;
 

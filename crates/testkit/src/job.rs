@@ -94,7 +94,7 @@ impl Job {
     /// Steps until `end` returns true.
     ///
     /// # Panics
-    /// If it does not within [`MAX_STEPS`] steps.
+    /// If it does not within `MAX_STEPS` steps.
     pub fn until(&mut self, mut end: impl FnMut(&mut Self) -> bool) {
         for _ in 0..MAX_STEPS {
             if end(self) {

@@ -155,7 +155,7 @@ impl<W: SharedWords> Sender<W> {
     /// Writes body word `i` of the message in `slot`, which is not published yet.
     ///
     /// # Panics
-    /// If `i` is not below [`WIDE`].
+    /// If `i` is not below `WIDE`.
     #[inline(always)]
     pub fn set(&mut self, slot: &RingSlot<W>, i: usize, word: u64) {
         // SAFETY: a place has a slot's words; `i` is checked.
@@ -187,7 +187,7 @@ impl<W: SharedWords> Sender<W> {
     /// [`SendError::Full`] when the receiver has given no slot back yet.
     ///
     /// # Panics
-    /// If `body` has more than [`WIDE`] words.
+    /// If `body` has more than `WIDE` words.
     #[inline]
     pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), SendError> {
         if !self.room().map_err(SendError::Corrupt)? {
@@ -287,7 +287,7 @@ impl<W: SharedWords> Receiver<W> {
     /// Body word `i` of the next message, which is in `slot`.
     ///
     /// # Panics
-    /// If `i` is not below [`WIDE`].
+    /// If `i` is not below `WIDE`.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, slot: &RingSlot<W>, i: usize) -> u64 {

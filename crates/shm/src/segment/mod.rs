@@ -1,4 +1,4 @@
-//! The memory that the ranks of one node share: its [layout](SegmentLayout) and its mapping ([`Segment`]).
+//! The memory that the ranks of one node share: its [layout](SegmentLayout) and its mapping (`Segment`).
 //!
 //! One memfd holds a control area for each rank, the board of all ranks, and one directed link for each pair of ranks, a
 //! rank's link to itself included, all at fixed offsets. A link that is not used costs no memory: a memfd gets its pages
@@ -17,7 +17,7 @@
 //!          mapped when the first link is opened
 //! ```
 //!
-//! Behind the links the memfd has the bulk [area] and the [arena] of collectives, which are mapped at their first use.
+//! Behind the links the memfd has the bulk area and the arena of collectives, which are mapped at their first use.
 
 pub(crate) mod area;
 pub(crate) mod arena;

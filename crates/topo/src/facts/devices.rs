@@ -57,7 +57,7 @@ impl DeviceKind {
         Self::NAMES[self as usize].1
     }
 
-    /// Whether the kind is a device of the operating system, with a [name](Device::name) such as `eth0`:
+    /// Whether the kind is a device of the operating system, with a [name](crate::Device::name) such as `eth0`:
     /// neither a bridge nor a PCI function.
     pub fn is_of_system(self) -> bool {
         !matches!(self, Self::HostBridge | Self::PciBridge | Self::Pci)
