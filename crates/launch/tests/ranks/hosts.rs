@@ -18,7 +18,7 @@ fn a_host_that_is_cut_off_is_named() {
     if !can_cut() {
         return;
     }
-    let done = Job::of(RANKS).with("OXMPI_TCP_SILENCE", "2s").run(|| {
+    let done = Job::of(RANKS).with("OXMPI_TCP_HOST_TIMEOUT", "2s").run(|| {
         let world = World::init()?;
         let (rank, host) = (world.comm().rank(), world.host().to_owned());
         let last = host_of_last_rank(&world)?;
