@@ -105,7 +105,8 @@ fn through_proxies(
     };
     let mut tally = run_tests(tests(repo, hosts).arg("--").args(names))?;
     // The proxy's kernel answers for hosts behind it, so the ranks must ask their peers themselves.
-    let stalled = cut_off(tests(repo, hosts), &fault_proxy.stall()).env("OXMPI_TCP_STALL_TIMEOUT", "5s");
+    let stalled =
+        cut_off(tests(repo, hosts), &fault_proxy.stall()).env("OXMPI_TCP_STALL_TIMEOUT", "5s");
     tally += run_tests(stalled)?;
     Ok(Ok(tally))
 }
