@@ -2,104 +2,75 @@
 
 use core::fmt;
 
-/// A collective operation of MPI (MPI 5.0, chapters 6 and 8.6). Alltoallw is
-/// [`Collective::Alltoallv`]: plans count packed bytes, and datatypes are the driver's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Collective {
+/// Makes [`Collective`], the list of its values, and their names.
+macro_rules! collectives {
+    ($($(#[$doc:meta])* $variant:ident: $name:literal,)*) => {
+        /// A collective operation of MPI (MPI 5.0, chapters 6 and 8.6). Alltoallw is
+        /// [`Collective::Alltoallv`]: plans count packed bytes, and datatypes are the driver's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Collective {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Collective {
+            /// Every collective.
+            pub const ALL: [Collective; [$($name),*].len()] = [$(Collective::$variant),*];
+
+            /// The name in settings: MPI's, in lower case.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Collective::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+collectives! {
     /// No rank leaves before all have entered.
-    Barrier,
+    Barrier: "barrier",
     /// All ranks get the root's elements.
-    Bcast,
+    Bcast: "bcast",
     /// The root gets one block of each rank.
-    Gather,
+    Gather: "gather",
     /// Gather of blocks of any lengths, all of which only the root knows.
-    Gatherv,
+    Gatherv: "gatherv",
     /// Each rank gets a block of its own from the root.
-    Scatter,
+    Scatter: "scatter",
     /// Scatter of blocks of any lengths, all of which only the root knows.
-    Scatterv,
+    Scatterv: "scatterv",
     /// All ranks get one block of each rank.
-    Allgather,
+    Allgather: "allgather",
     /// Allgather of blocks of any lengths, which all ranks know.
-    Allgatherv,
+    Allgatherv: "allgatherv",
     /// Each rank gets a block of its own from each rank.
-    Alltoall,
+    Alltoall: "alltoall",
     /// Alltoall of blocks of any lengths, which the sender and the receiver know.
-    Alltoallv,
+    Alltoallv: "alltoallv",
     /// The root gets the reduction of all ranks' elements.
-    Reduce,
+    Reduce: "reduce",
     /// All ranks get the reduction of all ranks' elements.
-    Allreduce,
+    Allreduce: "allreduce",
     /// Each rank gets its own block of the reduction; blocks may have any lengths.
-    ReduceScatter,
+    ReduceScatter: "reduce_scatter",
     /// Reduce-scatter of blocks of one length.
-    ReduceScatterBlock,
+    ReduceScatterBlock: "reduce_scatter_block",
     /// Each rank gets the reduction of the elements of all ranks up to itself.
-    Scan,
+    Scan: "scan",
     /// Each rank but the first gets the reduction of the elements of all ranks below itself.
-    Exscan,
+    Exscan: "exscan",
     /// Each rank gets one block of each neighbour.
-    NeighborAllgather,
+    NeighborAllgather: "neighbor_allgather",
     /// Neighbor allgather of blocks of any lengths, which the sender and the receiver know.
-    NeighborAllgatherv,
+    NeighborAllgatherv: "neighbor_allgatherv",
     /// Each rank gets a block of its own from each neighbour.
-    NeighborAlltoall,
+    NeighborAlltoall: "neighbor_alltoall",
     /// Neighbor alltoall of blocks of any lengths, which the sender and the receiver know.
-    NeighborAlltoallv,
+    NeighborAlltoallv: "neighbor_alltoallv",
 }
 
 impl Collective {
-    /// Every collective.
-    pub const ALL: [Collective; 20] = [
-        Collective::Barrier,
-        Collective::Bcast,
-        Collective::Gather,
-        Collective::Gatherv,
-        Collective::Scatter,
-        Collective::Scatterv,
-        Collective::Allgather,
-        Collective::Allgatherv,
-        Collective::Alltoall,
-        Collective::Alltoallv,
-        Collective::Reduce,
-        Collective::Allreduce,
-        Collective::ReduceScatter,
-        Collective::ReduceScatterBlock,
-        Collective::Scan,
-        Collective::Exscan,
-        Collective::NeighborAllgather,
-        Collective::NeighborAllgatherv,
-        Collective::NeighborAlltoall,
-        Collective::NeighborAlltoallv,
-    ];
-
-    /// The name in settings: MPI's, in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Collective::Barrier => "barrier",
-            Collective::Bcast => "bcast",
-            Collective::Gather => "gather",
-            Collective::Gatherv => "gatherv",
-            Collective::Scatter => "scatter",
-            Collective::Scatterv => "scatterv",
-            Collective::Allgather => "allgather",
-            Collective::Allgatherv => "allgatherv",
-            Collective::Alltoall => "alltoall",
-            Collective::Alltoallv => "alltoallv",
-            Collective::Reduce => "reduce",
-            Collective::Allreduce => "allreduce",
-            Collective::ReduceScatter => "reduce_scatter",
-            Collective::ReduceScatterBlock => "reduce_scatter_block",
-            Collective::Scan => "scan",
-            Collective::Exscan => "exscan",
-            Collective::NeighborAllgather => "neighbor_allgather",
-            Collective::NeighborAllgatherv => "neighbor_allgatherv",
-            Collective::NeighborAlltoall => "neighbor_alltoall",
-            Collective::NeighborAlltoallv => "neighbor_alltoallv",
-        }
-    }
-
     /// Whether one rank is the root.
     pub const fn has_root(self) -> bool {
         matches!(
@@ -134,6 +105,19 @@ impl Collective {
                 | Collective::NeighborAllgatherv
                 | Collective::NeighborAlltoall
                 | Collective::NeighborAlltoallv
+        )
+    }
+
+    /// Whether the caller gives the length of each block, which the blocks of all ranks need not have in
+    /// common; neighbourhood collectives aside.
+    pub const fn has_unequal_blocks(self) -> bool {
+        matches!(
+            self,
+            Collective::Gatherv
+                | Collective::Scatterv
+                | Collective::Allgatherv
+                | Collective::Alltoallv
+                | Collective::ReduceScatter
         )
     }
 

@@ -7,6 +7,7 @@ mod parameters;
 
 pub use algorithm::Algorithm;
 pub use collective::Collective;
+pub(crate) use parameters::setters;
 pub use parameters::{Needs, Parameters, Stage};
 
 /// No peer: what is sent to it or received from it does not travel, as with `MPI_PROC_NULL`.
@@ -49,12 +50,13 @@ pub struct Call {
     pub count: u64,
     /// Bytes of one element.
     pub element_bytes: u64,
-    /// Whether the operation commutes.
+    /// Whether the operation commutes; the same on all ranks.
     pub commutative: bool,
     /// Whether the operation is exact: it commutes, and the result has the same bits whatever the
     /// order and grouping of the operands, as with integers, and not with floating-point sums.
     pub exact: bool,
-    /// Whether this rank's input is in `Out`.
+    /// Whether this rank's input is in `Out`. In reduce and gather it matters at the root only; in scatter an
+    /// in-place root keeps its block in `In` and gets nothing.
     pub in_place: bool,
     /// Neighbours from which this rank receives.
     pub sources: u32,
@@ -67,6 +69,13 @@ pub struct Call {
     pub cartesian: bool,
     /// Which ranks may do intra-node operations; the same on all ranks.
     pub shared_memory: SharedMemory,
+}
+
+setters! {
+    Call:
+    with_commutative(commutative: bool)
+    with_in_place(in_place: bool)
+    with_shared_memory(shared_memory: SharedMemory)
 }
 
 impl Call {
@@ -247,14 +256,6 @@ impl Call {
         Call::neighbor(Collective::NeighborAlltoallv, rank, size, degrees)
     }
 
-    /// Sets whether the operation commutes; the same on all ranks.
-    pub const fn with_commutative(self, commutative: bool) -> Self {
-        Call {
-            commutative,
-            ..self
-        }
-    }
-
     /// Marks the operation as [exact](Call::exact); the same on all ranks.
     pub const fn exactly(self) -> Self {
         Call {
@@ -264,24 +265,10 @@ impl Call {
         }
     }
 
-    /// Sets whether this rank's input is in `Out`. In reduce and gather it matters at the root only; in
-    /// scatter an in-place root keeps its block in `In` and gets nothing.
-    pub const fn with_in_place(self, in_place: bool) -> Self {
-        Call { in_place, ..self }
-    }
-
     /// Makes it a call between two groups, with `remote` ranks in the other group. A collective with a root
     /// goes from or to one group only: see [`Call::root`].
     pub const fn across(self, remote: u32) -> Self {
         Call { remote, ..self }
-    }
-
-    /// Sets which ranks may do intra-node operations.
-    pub const fn with_shared_memory(self, shared_memory: SharedMemory) -> Self {
-        Call {
-            shared_memory,
-            ..self
-        }
     }
 
     /// Marks the neighbours as those of a Cartesian grid.

@@ -63,12 +63,14 @@ impl Stage {
     }
 }
 
-/// Makes setters of fields.
+/// Makes setters of fields that take and return the whole.
 macro_rules! setters {
     ($of:ident: $($with:ident($field:ident: $type:ty))*) => {
         impl $of {
             $(
-                pub(crate) const fn $with(self, $field: $type) -> Self {
+                #[doc = concat!("The same with [`", stringify!($field), "`](", stringify!($of), "::", stringify!($field), ").")]
+                #[must_use]
+                pub const fn $with(self, $field: $type) -> Self {
                     $of { $field, ..self }
                 }
             )*
@@ -76,20 +78,26 @@ macro_rules! setters {
     };
 }
 
+pub(crate) use setters;
+
 setters! {
     Parameters:
     with_radix(radix: u32)
     with_gather_radix(gather_radix: u32)
     with_blocks(blocks: u32)
     with_window(window: u32)
+    with_segment(segment: u64)
     with_cutoff(cutoff: u64)
     with_per_node(per_node: u32)
+    with_order(order: Order)
 }
 
 setters! {
     Needs:
+    with_power_of_two(power_of_two: bool)
     with_max_size(max_size: u32)
     with_max_radix(max_radix: u32)
+    with_shared_memory(shared_memory: SharedMemory)
 }
 
 impl Parameters {

@@ -1,7 +1,8 @@
 //! One row of the catalog: an algorithm's name, requirements, default parameters, rounds and cost.
 
-use crate::call::{Call, Collective, Needs, Parameters, Stage};
+use crate::call::{Call, Collective, Needs, Parameters, Stage, setters};
 use crate::cost::Model;
+use crate::tree::levels;
 
 /// What the catalog says about one algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,34 @@ pub struct CatalogRow {
     /// eager protocol. It depends on nothing in which the calls of the ranks differ. See
     /// [`cost`](crate::cost).
     pub cost: fn(&Call, &Parameters, &Model) -> u64,
+}
+
+setters! {
+    CatalogRow:
+    about(about: &'static str)
+    needs(needs: Needs)
+    parameters(parameters: Parameters)
+    rounds(rounds: fn(&Call, &Parameters) -> u64)
+}
+
+impl Collective {
+    /// The row of an algorithm that takes every call and no parameters and ends within `ceil(log2 p)` rounds,
+    /// as far as the row's setters do not say otherwise.
+    pub(crate) const fn row(
+        self,
+        name: &'static str,
+        cost: fn(&Call, &Parameters, &Model) -> u64,
+    ) -> CatalogRow {
+        CatalogRow {
+            collective: self,
+            name,
+            about: "",
+            needs: Needs::NOTHING,
+            parameters: Parameters::NONE,
+            rounds: |call, _| levels(call.size).into(),
+            cost,
+        }
+    }
 }
 
 impl Stage {

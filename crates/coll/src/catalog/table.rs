@@ -11,7 +11,6 @@ use super::rows::{allreduce, bcast, in_stages, intra_node, node_aware, reduce, s
 use crate::call::{Algorithm, Call, Collective, Needs, Parameters};
 use crate::digits::Digits;
 use crate::plan::any_plan;
-use crate::tree::levels;
 use crate::{
     allgather, alltoall, barrier, cost, exscan, gather, gatherv, hierarchy, long_blocks, neighbor,
     reduce_scatter, scan, scatter, scatterv, stages,
@@ -49,108 +48,64 @@ macro_rules! table {
 }
 
 table! {
-    BarrierDissemination(barrier::Dissemination): CatalogRow {
-        collective: Collective::Barrier,
-        name: "dissemination",
-        about: "fewest rounds for every number of ranks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
-        cost: cost::dissemination,
-    };
-    BarrierKnomial(barrier::Knomial): CatalogRow {
-        collective: Collective::Barrier,
-        name: "knomial",
-        about: "up and down a tree: twice the rounds, fewest messages",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| 2 * knomial(call.size, parameters.radix),
-        cost: cost::barrier_knomial,
-    };
+    BarrierDissemination(barrier::Dissemination): Collective::Barrier
+        .row("dissemination", cost::dissemination)
+        .about("fewest rounds for every number of ranks")
+        .parameters(Parameters::NONE.with_radix(2))
+        .rounds(|call, parameters| Digits::new(call.size, parameters.radix).exchanges().into());
+    BarrierKnomial(barrier::Knomial): Collective::Barrier
+        .row("knomial", cost::barrier_knomial)
+        .about("up and down a tree: twice the rounds, fewest messages")
+        .parameters(Parameters::NONE.with_radix(2))
+        .rounds(|call, parameters| 2 * knomial(call.size, parameters.radix));
     BarrierNodeAware(hierarchy::Barrier): node_aware::BARRIER;
-    GatherBinomial(gather::Knomial): CatalogRow {
-        collective: Collective::Gather,
-        name: "binomial",
-        about: "fewest rounds and least volume at the root; blocks are sent again on their way",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::gather,
-    };
-    GatherKnomial(gather::Knomial): CatalogRow {
-        collective: Collective::Gather,
-        name: "knomial",
-        about: "as binomial with fewer levels of more messages each",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: |call, parameters| knomial(call.size, parameters.radix),
-        cost: cost::gather,
-    };
+    GatherBinomial(gather::Knomial): Collective::Gather
+        .row("binomial", cost::gather)
+        .about("fewest rounds and least volume at the root; blocks are sent again on their way");
+    GatherKnomial(gather::Knomial): Collective::Gather
+        .row("knomial", cost::gather)
+        .about("as binomial with fewer levels of more messages each")
+        .parameters(Parameters::NONE.with_radix(4))
+        .rounds(|call, parameters| knomial(call.size, parameters.radix));
     GatherLinear(gather::Linear): several::gather_linear(Collective::Gather);
     GatherNodeAware(hierarchy::KnomialGather): node_aware::GATHER;
     GatherIntraNode(hierarchy::IntraNodeGather): intra_node::GATHER;
-    GathervKnomial(gatherv::Knomial): CatalogRow {
-        collective: Collective::Gatherv,
-        name: "knomial",
-        about: "short blocks through a tree, long ones directly; fewest rounds for short ones",
-        needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
-        parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
-        rounds: |call, parameters| knomial(call.size, parameters.radix),
-        cost: cost::gather,
-    };
+    GathervKnomial(gatherv::Knomial): Collective::Gatherv
+        .row("knomial", cost::gather)
+        .about("short blocks through a tree, long ones directly; fewest rounds for short ones")
+        .needs(Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX))
+        .parameters(Parameters::NONE.with_radix(2).with_window(8).with_cutoff(16 << 10))
+        .rounds(|call, parameters| knomial(call.size, parameters.radix));
     GathervLinear(gather::Linear): several::gather_linear(Collective::Gatherv);
     GathervNodeAware(hierarchy::Gatherv): node_aware::GATHERV;
-    ScatterBinomial(scatter::Knomial): CatalogRow {
-        collective: Collective::Scatter,
-        name: "binomial",
-        about: "fewest rounds and least volume at the root; blocks are sent again on their way",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::scatter,
-    };
-    ScatterKnomial(scatter::Knomial): CatalogRow {
-        collective: Collective::Scatter,
-        name: "knomial",
-        about: "as binomial with fewer levels of more messages each",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: |call, parameters| knomial(call.size, parameters.radix),
-        cost: cost::scatter,
-    };
+    ScatterBinomial(scatter::Knomial): Collective::Scatter
+        .row("binomial", cost::scatter)
+        .about("fewest rounds and least volume at the root; blocks are sent again on their way");
+    ScatterKnomial(scatter::Knomial): Collective::Scatter
+        .row("knomial", cost::scatter)
+        .about("as binomial with fewer levels of more messages each")
+        .parameters(Parameters::NONE.with_radix(4))
+        .rounds(|call, parameters| knomial(call.size, parameters.radix));
     ScatterLinear(scatter::Linear): several::scatter_linear(Collective::Scatter);
     ScatterNodeAware(hierarchy::KnomialScatter): node_aware::SCATTER;
     ScatterIntraNode(hierarchy::IntraNodeScatter): intra_node::SCATTER;
-    ScattervKnomial(scatterv::Knomial): CatalogRow {
-        collective: Collective::Scatterv,
-        name: "knomial",
-        about: "short blocks through a tree, long ones directly; fewest rounds for short ones",
-        needs: Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX),
-        parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
-        rounds: |call, parameters| knomial(call.size, parameters.radix),
-        cost: cost::scatter,
-    };
+    ScattervKnomial(scatterv::Knomial): Collective::Scatterv
+        .row("knomial", cost::scatter)
+        .about("short blocks through a tree, long ones directly; fewest rounds for short ones")
+        .needs(Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX))
+        .parameters(Parameters::NONE.with_radix(2).with_window(8).with_cutoff(16 << 10))
+        .rounds(|call, parameters| knomial(call.size, parameters.radix));
     ScattervLinear(scatter::Linear): several::scatter_linear(Collective::Scatterv);
     ScattervNodeAware(hierarchy::Scatterv): node_aware::SCATTERV;
     AllgatherBruck(allgather::Bruck): several::allgather_bruck(Collective::Allgather);
-    AllgatherRecursiveDoubling(allgather::RecursiveDoubling): CatalogRow {
-        collective: Collective::Allgather,
-        name: "recursive-doubling",
-        about: "fewest rounds and least volume for powers of two",
-        needs: Needs { power_of_two: true, ..Needs::NOTHING },
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::allgather_doubling,
-    };
-    AllgatherNeighborExchange(allgather::NeighborExchange): CatalogRow {
-        collective: Collective::Allgather,
-        name: "neighbor-exchange",
-        about: "least volume between neighbours in half the rounds of a ring",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: exchanged,
-        cost: cost::neighbor_exchange,
-    };
+    AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Collective::Allgather
+        .row("recursive-doubling", cost::allgather_doubling)
+        .about("fewest rounds and least volume for powers of two")
+        .needs(Needs::NOTHING.with_power_of_two(true));
+    AllgatherNeighborExchange(allgather::NeighborExchange): Collective::Allgather
+        .row("neighbor-exchange", cost::neighbor_exchange)
+        .about("least volume between neighbours in half the rounds of a ring")
+        .rounds(exchanged);
     AllgatherRing(allgather::Ring): several::allgather_ring(Collective::Allgather);
     AllgatherLinear(allgather::Linear): several::allgather_linear(Collective::Allgather);
     AllgatherCirculant(allgather::Circulant): several::allgather_circulant(Collective::Allgather);
@@ -163,15 +118,11 @@ table! {
     AllgathervLinear(allgather::Linear): several::allgather_linear(Collective::Allgatherv);
     AllgathervCirculant(allgather::Circulant): several::allgather_circulant(Collective::Allgatherv);
     AllgathervNodeAware(hierarchy::NodeBruck): several::allgather_node_aware(Collective::Allgatherv);
-    AlltoallBruck(alltoall::Bruck): CatalogRow {
-        collective: Collective::Alltoall,
-        name: "bruck",
-        about: "fewest rounds, blocks are sent several times: for small blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
-        cost: cost::alltoall_bruck,
-    };
+    AlltoallBruck(alltoall::Bruck): Collective::Alltoall
+        .row("bruck", cost::alltoall_bruck)
+        .about("fewest rounds, blocks are sent several times: for small blocks")
+        .parameters(Parameters::NONE.with_radix(2))
+        .rounds(|call, parameters| Digits::new(call.size, parameters.radix).exchanges().into());
     AlltoallPairwise(alltoall::Pairwise): several::alltoall_pairwise(Collective::Alltoall);
     AlltoallLinear(alltoall::Linear): several::alltoall_linear(Collective::Alltoall);
     AlltoallNodeAware(hierarchy::Alltoall): node_aware::ALLTOALL;
@@ -241,46 +192,26 @@ table! {
         several::reduce_scatter_halving(Collective::ReduceScatterBlock);
     ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
         several::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
-    ReduceScatterBlockReduceScatter(stages::ReduceScatter): CatalogRow {
-        collective: Collective::ReduceScatterBlock,
-        name: "reduce-scatter",
-        about: "a reduction and a scatter of the catalog, in rank order: for short blocks",
-        needs: Needs::NOTHING,
-        parameters: in_stages(Collective::Scatter),
-        rounds: stages::rounds,
-        cost: cost::staged,
-    };
+    ReduceScatterBlockReduceScatter(stages::ReduceScatter): Collective::ReduceScatterBlock
+        .row("reduce-scatter", cost::staged)
+        .about("a reduction and a scatter of the catalog, in rank order: for short blocks")
+        .parameters(in_stages(Collective::Scatter))
+        .rounds(stages::rounds);
     ReduceScatterBlockNodeAware(hierarchy::NodeReduceScatter):
         several::reduce_scatter_node_aware(Collective::ReduceScatterBlock);
     ReduceScatterBlockRailCirculant(hierarchy::RailReduceScatter): node_aware::REDUCE_SCATTER_RAIL_CIRCULANT;
     ReduceScatterBlockIntraNode(hierarchy::IntraNode): intra_node::REDUCE_SCATTER_BLOCK;
-    ScanDoubling(scan::Doubling): CatalogRow {
-        collective: Collective::Scan,
-        name: "doubling",
-        about: "fewest rounds; whole vector each round",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::scan,
-    };
+    ScanDoubling(scan::Doubling): Collective::Scan
+        .row("doubling", cost::scan)
+        .about("fewest rounds; whole vector each round");
     ScanNodeAware(hierarchy::Prefix): node_aware::SCAN;
-    ExscanDoubling123(exscan::Doubling123): CatalogRow {
-        collective: Collective::Exscan,
-        name: "123-doubling",
-        about: "fewest rounds; whole vector each round",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| exscan::Doubling123::rounds(call.size).into(),
-        cost: cost::exscan_doubling,
-    };
-    ExscanShift(exscan::Shift): CatalogRow {
-        collective: Collective::Exscan,
-        name: "shift",
-        about: "sometimes one more round, no extra operation; whole vector each round",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| exscan::Shift::rounds(call.size).into(),
-        cost: cost::exscan_shift,
-    };
+    ExscanDoubling123(exscan::Doubling123): Collective::Exscan
+        .row("123-doubling", cost::exscan_doubling)
+        .about("fewest rounds; whole vector each round")
+        .rounds(|call, _| exscan::Doubling123::rounds(call.size).into());
+    ExscanShift(exscan::Shift): Collective::Exscan
+        .row("shift", cost::exscan_shift)
+        .about("sometimes one more round, no extra operation; whole vector each round")
+        .rounds(|call, _| exscan::Shift::rounds(call.size).into());
     ExscanNodeAware(hierarchy::Prefix): node_aware::EXSCAN;
 }

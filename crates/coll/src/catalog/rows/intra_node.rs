@@ -8,32 +8,19 @@ use crate::hierarchy::{IntraNodeAllreduce, IntraNodeBcast, IntraNodeReduce, one_
 use crate::tree::{self, TreePlace};
 
 /// The row of algorithms with an operation inside each node and trees between the node leaders.
-const ON_NODES: CatalogRow = CatalogRow {
-    collective: Collective::Bcast,
-    name: "intra-node",
-    about: "intra-node operations over shared memory; trees between nodes",
-    needs: Needs {
-        shared_memory: SharedMemory::OnNodes,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters::NONE.with_radix(4).with_per_node(1),
-    rounds: IntraNodeBcast::rounds,
-    cost: cost::bcast_intra_node,
-};
+const ON_NODES: CatalogRow = Collective::Bcast
+    .row("intra-node", cost::bcast_intra_node)
+    .about("intra-node operations over shared memory; trees between nodes")
+    .needs(Needs::NOTHING.with_shared_memory(SharedMemory::OnNodes))
+    .parameters(Parameters::NONE.with_radix(4).with_per_node(1))
+    .rounds(IntraNodeBcast::rounds);
 
 /// The row of algorithms that are one operation of all ranks, on one node.
-const ON_ONE: CatalogRow = CatalogRow {
-    collective: Collective::Allgather,
-    name: "intra-node",
-    about: "one intra-node operation over shared memory: all ranks on one node",
-    needs: Needs {
-        shared_memory: SharedMemory::All,
-        ..Needs::NOTHING
-    },
-    parameters: Parameters::NONE,
-    rounds: |_, _| 0,
-    cost: cost::within_node,
-};
+const ON_ONE: CatalogRow = Collective::Allgather
+    .row("intra-node", cost::within_node)
+    .about("one intra-node operation over shared memory: all ranks on one node")
+    .needs(Needs::NOTHING.with_shared_memory(SharedMemory::All))
+    .rounds(|_, _| 0);
 
 /// The rounds of a tree between node leaders.
 fn between(call: &Call, parameters: &Parameters) -> u64 {
