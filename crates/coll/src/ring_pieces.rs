@@ -146,11 +146,7 @@ mod tests {
     #[test]
     fn ranks_at_the_edges_of_nodes_ask_ahead_but_the_first_of_two_for_long_blocks() {
         let who = |order, per_node, size, block| {
-            let parameters = Parameters {
-                per_node,
-                order,
-                ..Parameters::NONE
-            };
+            let parameters = Parameters::NONE.with_per_node(per_node).with_order(order);
             let asks = |rank| parameters.receives_ahead(RankRing::new(rank, size), block) > 0;
             (0..size).fold(0, |all, rank| all << 1 | u32::from(asks(rank)))
         };

@@ -68,10 +68,6 @@ impl Plan for Bruck {
         self.layout.steps(self.digits.exchanges())
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let place = self.layout.place;
         if i == 0 && place.size() == 1 {

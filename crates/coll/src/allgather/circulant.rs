@@ -49,10 +49,6 @@ impl Plan for Circulant {
         self.gather.steps()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         self.gather.step(i, inputs, acts);
         Some(i)

@@ -122,10 +122,6 @@ impl Plan for NeighborExchange {
         self.0.steps(place.size() / 2 + before)
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (place, folded) = (self.0.place, self.folded_rank());
         if place.size() == 1 {

@@ -27,10 +27,6 @@ impl Plan for RecursiveDoubling {
         self.0.steps(levels(self.0.place.size()))
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let place = self.0.place;
         if place.size() > 1 {

@@ -81,10 +81,6 @@ impl Plan for Pairs {
         steps(self.blocks, self.place.size())
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let rank = self.place.rank();
         let parts = |peer| {

@@ -33,10 +33,6 @@ impl Plan for Dissemination {
         self.digits.exchanges()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let round = self.digits.exchange(i);
         let (distance, tag) = (round.distance(), i % TAGS);

@@ -36,10 +36,6 @@ impl Plan for Knomial {
         2 * self.0.places() + 2
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let children = self.0.places();
         if i < children {

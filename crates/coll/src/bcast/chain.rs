@@ -75,10 +75,6 @@ impl Plan for Chain {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let is_last = self.from_root + 1 == self.ring.size();
         let (below, above) = (self.ring.below(1), self.ring.above(1));

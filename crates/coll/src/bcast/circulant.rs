@@ -41,10 +41,6 @@ impl Plan for Circulant {
         self.pipeline.rounds()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, round: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let tag = round % TAGS;
         let part = |buf, hop: Hop| (hop.peer, self.pipeline.part(buf, hop.block));

@@ -109,10 +109,6 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
         self.scatter().steps() + self.vector.halves(&self.gather()).steps()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let scatter = self.scatter();
         let before = scatter.steps();

@@ -299,10 +299,6 @@ impl Plan for LinearLinear {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.from_root == 0 {
             self.step_of_root(i, acts);

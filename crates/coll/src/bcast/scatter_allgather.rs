@@ -91,10 +91,6 @@ impl Plan for ScatterAllgather {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let Some(k) = i.checked_sub(self.place.places() + 1) else {
             return Some(self.scatter(i, acts));

@@ -45,10 +45,6 @@ impl<T: TreePlace> Plan for Tree<T> {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let parent = self.place.up();
         let Some(sent) = i.checked_sub(1) else {

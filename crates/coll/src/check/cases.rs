@@ -52,11 +52,9 @@ pub fn plain(algorithm: Algorithm, size: u32) -> Case {
     let per_rank = !matches!(collective, Collective::Allreduce);
     Case {
         exact: algorithm.row().needs.exact,
-        parameters: Parameters {
-            segment: u64::MAX,
-            cutoff: u64::MAX,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE
+            .with_segment(u64::MAX)
+            .with_cutoff(u64::MAX),
         ..Case::new(
             collective,
             size,
@@ -84,14 +82,7 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
         per_node,
         ..
     } = case.parameters;
-    let varies = matches!(
-        case.collective,
-        Collective::Gatherv
-            | Collective::Scatterv
-            | Collective::Allgatherv
-            | Collective::Alltoallv
-            | Collective::ReduceScatter
-    ) || case.collective.is_neighborhood();
+    let varies = case.collective.has_unequal_blocks() || case.collective.is_neighborhood();
     let on_any_nodes = matches!(
         algorithm,
         Algorithm::AlltoallLinear | Algorithm::AlltoallvLinear

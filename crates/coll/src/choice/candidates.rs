@@ -138,10 +138,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let numbers = radixes.iter().flat_map(|&radix| {
         let by_radix = Parameters { radix, ..base };
         let gathers = gather_radixes.iter();
-        let gathers = gathers.map(move |&gather_radix| Parameters {
-            gather_radix,
-            ..by_radix
-        });
+        let gathers = gathers.map(move |&gather_radix| by_radix.with_gather_radix(gather_radix));
         let windows = move |by| {
             windows
                 .iter()

@@ -357,72 +357,33 @@ mod tests {
         assert_eq!(stages(2), [trees.0, Some((Algorithm::ScatterLinear, 0, 0))]);
     }
 
+    /// Fields of a rule, and what the error about them says.
+    const WRONG_RULES: &str = r#"
+"collective": "bcst", "algorithm": "chain" => did you mean `bcast`?
+"collective": "bcast", "algorithm": "ring" => It has binomial,
+"collective": "allreduce", "algorithm": "ring", "radix": 4 => allreduce ring takes none; it takes blocks, segment
+"collective": "allreduce", "algorithm": "ring", "reduce": {"algorithm": "chain"} => reduce: allreduce ring takes none
+"collective": "allreduce", "algorithm": "reduce-bcast", "scatter": {"algorithm": "linear"} => scatter: allreduce reduce-bcast takes none; it takes reduce, bcast
+"collective": "allreduce", "algorithm": "reduce-bcast", "bcast": {"algorithm": "chain", "radix": 4} => radix: bcast chain takes none; it takes blocks
+"collective": "gatherv", "algorithm": "knomial", "radix": 8 => radix: gatherv knomial takes 2 to 4, not 8
+"collective": "allreduce", "algorithm": "ring", "segment": "0" => segment: 0 bytes
+"collective": "allreduce", "algorithm": "ring", "bytes": "64X" => bytes: `64X
+"collective": "allreduce", "algorithm": "ring", "bytes": "2..1" => smaller end first
+"collective": "allreduce", "algorithm": "ring", "ranks": "0" => from 1 to 4294967295
+"collective": "allreduce", "algorithm": "ring", "rank": "1" => expected one of `collective`
+"collective": "gatherv", "algorithm": "linear", "bytes": "1.." => bytes: gatherv has lengths that not all ranks know
+"collective": "bcast" => missing field `algorithm`
+"#;
+
     #[test]
     fn an_error_names_the_field_the_line_and_the_allowed_values() {
-        let rule = |fields: &str| format!("{{\"version\": 1, \"rules\": [\n{{{fields}}}]}}");
-        let ring = r#""collective": "allreduce", "algorithm": "ring""#;
-        for (text, expected) in [
-            (
-                rule(r#""collective": "bcst", "algorithm": "chain""#),
-                "did you mean `bcast`?",
-            ),
-            (
-                rule(r#""collective": "bcast", "algorithm": "ring""#),
-                "It has binomial,",
-            ),
-            (
-                rule(&format!("{ring}, \"radix\": 4")),
-                "allreduce ring takes none; it takes blocks, segment",
-            ),
-            (
-                rule(&format!("{ring}, \"reduce\": {{\"algorithm\": \"chain\"}}")),
-                "reduce: allreduce ring takes none",
-            ),
-            (
-                rule(
-                    r#""collective": "allreduce", "algorithm": "reduce-bcast", "scatter": {"algorithm": "linear"}"#,
-                ),
-                "scatter: allreduce reduce-bcast takes none; it takes reduce, bcast",
-            ),
-            (
-                rule(
-                    r#""collective": "allreduce", "algorithm": "reduce-bcast", "bcast": {"algorithm": "chain", "radix": 4}"#,
-                ),
-                "radix: bcast chain takes none; it takes blocks",
-            ),
-            (
-                rule(r#""collective": "gatherv", "algorithm": "knomial", "radix": 8"#),
-                "radix: gatherv knomial takes 2 to 4, not 8",
-            ),
-            (
-                rule(&format!("{ring}, \"segment\": \"0\"")),
-                "segment: 0 bytes",
-            ),
-            (rule(&format!("{ring}, \"bytes\": \"64X\"")), "bytes: "),
-            (
-                rule(&format!("{ring}, \"bytes\": \"2..1\"")),
-                "smaller end first",
-            ),
-            (
-                rule(&format!("{ring}, \"ranks\": \"0\"")),
-                "from 1 to 4294967295",
-            ),
-            (
-                rule(&format!("{ring}, \"rank\": \"1\"")),
-                "expected one of `collective`",
-            ),
-            (
-                rule(r#""collective": "gatherv", "algorithm": "linear", "bytes": "1..""#),
-                "bytes: gatherv has lengths that not all ranks know",
-            ),
-            (
-                rule(r#""collective": "bcast""#),
-                "missing field `algorithm`",
-            ),
-        ] {
+        for case in WRONG_RULES.trim().lines() {
+            let (fields, expected) = case.split_once(" => ").expect("a rule and an error");
+            let text = format!("{{\"version\": 1, \"rules\": [\n{{{fields}}}]}}");
             let why = read_rules(&text).unwrap_err().to_string();
             assert!(why.contains(expected) && why.contains("line 2"), "{why}");
         }
+        let ring = r#""collective": "allreduce", "algorithm": "ring""#;
         let many = [&*format!("{{{ring}}}"); 9].join(",");
         for (text, expected) in [
             (r#"{"version": 2, "rules": []}"#, "reads version 1"),

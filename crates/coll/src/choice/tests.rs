@@ -190,10 +190,7 @@ fn a_non_commutative_operation_is_not_exact() {
 fn a_rule_for_unknown_lengths_applies_to_all_lengths() {
     const RULES: &[Rule] = &[Rule {
         algorithm: Algorithm::GathervLinear,
-        parameters: Parameters {
-            window: 3,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_window(3),
         bytes: (100, 200),
         ranks: (1, 8),
     }];
@@ -249,10 +246,7 @@ fn a_rule_applies_within_its_ranges() {
     const RULES: &[Rule] = &[
         Rule {
             algorithm: Algorithm::BcastChain,
-            parameters: Parameters {
-                blocks: 5,
-                ..Parameters::NONE
-            },
+            parameters: Parameters::NONE.with_blocks(5),
             bytes: (100, 200),
             ranks: (4, 8),
         },

@@ -71,7 +71,7 @@ pub(crate) use rails::{
 pub(crate) use rooted::{gather_linear, scatter_linear};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
-use crate::call::{Call, Parameters};
+use crate::call::{Call, Parameters, setters};
 use crate::machine::{Machine, PathCosts};
 use crate::placement::{Order, Placement};
 
@@ -114,6 +114,12 @@ impl Fraction {
     }
 }
 
+setters! {
+    Model:
+    with_serial_copies(serial_copies: bool)
+    with_flags(flags: bool)
+}
+
 impl Model {
     /// A model in which copies inside a node overlap.
     pub const fn new(machine: Machine, place: Placement) -> Self {
@@ -125,14 +131,6 @@ impl Model {
         }
     }
 
-    /// The model with or without serial copies.
-    pub const fn with_serial_copies(self, serial_copies: bool) -> Self {
-        Model {
-            serial_copies,
-            ..self
-        }
-    }
-
     /// The longest vector or block, in elements, for which all times fit into 64 bits.
     pub(crate) fn longest(&self, element_bytes: u64) -> u64 {
         let byte = self.machine.network.byte.max(self.machine.node.byte).max(1);
@@ -141,11 +139,6 @@ impl Model {
             .saturating_mul(byte)
             .saturating_mul(element_bytes.max(1));
         ((1 << 60) / each).max(1)
-    }
-
-    /// The model with or without flags.
-    pub const fn with_flags(self, flags: bool) -> Self {
-        Model { flags, ..self }
     }
 
     const fn path(&self, reach: Reach) -> PathCosts {

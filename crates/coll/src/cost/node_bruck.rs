@@ -180,10 +180,7 @@ pub(crate) fn allgather_node_aware(call: &Call, parameters: &Parameters, model: 
     match MultirailNodes::of(call, parameters, model) {
         Some(nodes) => nodes.time(parameters.radix, |_, _| 0),
         None => {
-            let binary = Parameters {
-                radix: 2,
-                ..*parameters
-            };
+            let binary = parameters.with_radix(2);
             allgather_bruck(&of_blocks(call), &binary, model)
         }
     }

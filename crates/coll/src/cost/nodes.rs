@@ -297,10 +297,7 @@ pub(crate) fn scatterv_node_aware(call: &Call, parameters: &Parameters, model: &
 
 /// Parameters with which all blocks go through a tree.
 const fn through_tree(parameters: &Parameters) -> Parameters {
-    Parameters {
-        cutoff: 0,
-        ..*parameters
-    }
+    parameters.with_cutoff(0)
 }
 
 /// The phases of a scan or exscan after the one inside the nodes: between the nodes, and back.

@@ -58,10 +58,7 @@ pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: 
 pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let regather: Cost = |gather, parameters, model| {
         let radix = parameters.gather_radix;
-        let parameters = Parameters {
-            radix,
-            ..*parameters
-        };
+        let parameters = parameters.with_radix(radix);
         bruck_after_scatter(gather, &parameters, model)
     };
     in_blocks([scatter, regather], call, parameters, model)

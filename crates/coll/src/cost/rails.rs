@@ -152,10 +152,7 @@ fn bcast_in_rails(
 ) -> u64 {
     let place = nodes_in_rails(call, parameters);
     let rail = of_rail(call, place);
-    let window = Parameters {
-        window: 8,
-        ..Parameters::NONE
-    };
+    let window = Parameters::NONE.with_window(8);
     let (most, share) = (place.ranks_on(0), rail.bytes());
     let scatter = Call::scatter(0, most, 0, share);
     let scattered = scatter_linear(&scatter, &window, &inside(model, most));

@@ -16,14 +16,12 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
     subtree: SubtreeBlocks,
-    in_place: bool,
 }
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
             subtree: SubtreeBlocks::of(call, parameters),
-            in_place: call.in_place,
         }
     }
 
@@ -40,13 +38,7 @@ impl Knomial {
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        let place = &self.subtree.place;
-        match place.parent() {
-            _ if self.subtree.count == 0 => 0,
-            None => place.places() + u32::from(!self.in_place),
-            Some(_) if place.is_leaf() => 1,
-            Some(_) => place.places() + 2,
-        }
+        self.subtree.steps()
     }
 
     fn scratch(&self, _: &PlanInputs<'_>) -> u64 {

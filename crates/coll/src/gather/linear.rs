@@ -102,10 +102,6 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let input = Part::new(Buf::In, 0, self.own);
         if !self.is_root() {

@@ -80,10 +80,6 @@ impl Plan for Barrier {
         2 * self.tree.places() + self.middle()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (children, middle) = (self.tree.places(), self.middle());
         if i < children {

@@ -70,10 +70,6 @@ impl<T: TreePlace, I: IntraNodePhase> Plan for Bcast<T, I> {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.between.map_or(0, |plan| plan.steps());
         if let Some(between) = self.between.filter(|_| i < before) {

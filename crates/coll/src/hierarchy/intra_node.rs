@@ -73,10 +73,6 @@ impl Plan for IntraNode {
         u32::from(self.count > 0)
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let act = self.act();
         match (act.from.is_empty(), act.into.is_empty()) {

@@ -80,10 +80,6 @@ impl Plan for MultirailBcast {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if let Some(i) = i.checked_sub(self.before()) {
             let mut inner = Acts::new();

@@ -133,10 +133,6 @@ impl Plan for NodeBruck {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let Some(after) = i.checked_sub(self.before()) else {
             let needs = match self.inside.exchanges() {

@@ -101,12 +101,10 @@ mod tests {
         let sizes = (1..=40).flat_map(|size| [1, 2, 3, 5, 8, 64].map(|most| (size, most)));
         for (size, per_node) in sizes {
             for (root, radix) in (0..size).flat_map(|root| [2, 4].map(|radix| (root, radix))) {
-                let parameters = Parameters {
-                    radix,
-                    per_node,
-                    order: Order::Block,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE
+                    .with_radix(radix)
+                    .with_per_node(per_node)
+                    .with_order(Order::Block);
                 let call = |rank| Call::gatherv(rank, size, root, 1);
                 let place = |rank| NodeTree::of(&call(rank), &parameters);
                 let (mut children, mut crossings) = (0, 0);

@@ -193,10 +193,6 @@ impl<B: Shorten> Plan for RailBcast<B> {
         scatter + self.steps_in_rails() + self.share.halves(&self.gather()).steps()
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let scatter = self.scatter();
         let before = scatter.map_or(0, |plan| plan.steps());

@@ -110,10 +110,6 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.fits() {
             if i < self.edges.sources {

@@ -89,65 +89,32 @@ impl Act {
 
     /// The same act with its parts replaced.
     #[must_use]
-    pub(crate) fn with_parts(self, mut part: impl FnMut(Part) -> Part) -> Self {
-        match self {
-            Act::Send { to, tag, from } => Act::Send {
-                to,
-                tag,
-                from: part(from),
-            },
-            Act::Recv { from, tag, into } => Act::Recv {
-                from,
-                tag,
-                into: part(into),
-            },
-            Act::Copy { from, into } => Act::Copy {
-                from: part(from),
-                into: part(into),
-            },
-            Act::Reduce { from, into, side } => Act::Reduce {
-                from: part(from),
-                into: part(into),
-                side,
-            },
-            Act::Learn { from, slot } => Act::Learn {
-                from: part(from),
-                slot,
-            },
-            Act::IntraNode(act) => Act::IntraNode(IntraNodeOp {
-                from: part(act.from),
-                into: part(act.into),
-                ..act
-            }),
-            Act::Size { .. } => self,
+    pub(crate) fn with_parts(mut self, mut part: impl FnMut(Part) -> Part) -> Self {
+        match &mut self {
+            Act::Send { from, .. } | Act::Learn { from, .. } => *from = part(*from),
+            Act::Recv { into, .. } => *into = part(*into),
+            Act::Copy { from, into }
+            | Act::Reduce { from, into, .. }
+            | Act::IntraNode(IntraNodeOp { from, into, .. }) => {
+                *from = part(*from);
+                *into = part(*into);
+            }
+            Act::Size { .. } => {}
         }
+        self
     }
 
     /// The same act with its peers replaced.
     #[must_use]
-    pub(crate) fn with_peer(self, peer: impl Fn(u32) -> u32) -> Self {
-        match self {
-            Act::Send { to, tag, from } => Act::Send {
-                to: peer(to),
-                tag,
-                from,
-            },
-            Act::Recv { from, tag, into } => Act::Recv {
-                from: peer(from),
-                tag,
-                into,
-            },
-            Act::Size { from, tag, slot } => Act::Size {
-                from: peer(from),
-                tag,
-                slot,
-            },
-            Act::IntraNode(act) => Act::IntraNode(IntraNodeOp {
-                ranks: act.ranks.with_peers(peer),
-                ..act
-            }),
-            Act::Copy { .. } | Act::Reduce { .. } | Act::Learn { .. } => self,
+    pub(crate) fn with_peer(mut self, renamed: impl Fn(u32) -> u32) -> Self {
+        match &mut self {
+            Act::Send { to: peer, .. }
+            | Act::Recv { from: peer, .. }
+            | Act::Size { from: peer, .. } => *peer = renamed(*peer),
+            Act::IntraNode(act) => act.ranks = act.ranks.with_peers(renamed),
+            Act::Copy { .. } | Act::Reduce { .. } | Act::Learn { .. } => {}
         }
+        self
     }
 
     /// The part that the act writes, if any.

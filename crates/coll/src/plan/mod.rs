@@ -47,8 +47,11 @@ pub trait Plan {
 
     /// The elements of [`Buf::Scratch`] that the plan needs, as far as lengths are known; the number may grow
     /// with each length learned. The executor enlarges scratch, keeping its content, before the next step
-    /// that needs all earlier steps: then no message is under way, and scratch may move.
-    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64;
+    /// that needs all earlier steps: then no message is under way, and scratch may move. By default 0.
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let _ = inputs;
+        0
+    }
 
     /// Adds the acts of step `i`, below [`Plan::steps`], to the empty `acts`, and returns `n`, at most `i`:
     /// the step may start when all steps below number `n` are done.

@@ -17,14 +17,12 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
     subtree: SubtreeBlocks,
-    in_place: bool,
 }
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
             subtree: SubtreeBlocks::of(call, parameters),
-            in_place: call.in_place,
         }
     }
 
@@ -32,11 +30,6 @@ impl Knomial {
     /// root nor leaf.
     pub(crate) fn first(&self) -> u32 {
         self.subtree.first()
-    }
-
-    /// The ranks whose blocks come to a rank.
-    pub(crate) fn subtree(&self, rank: u32) -> Range<u32> {
-        self.subtree.place.at(rank).subtree()
     }
 
     fn output(&self) -> Part {
@@ -64,13 +57,7 @@ impl Knomial {
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        let place = &self.subtree.place;
-        match place.parent() {
-            _ if self.subtree.count == 0 => 0,
-            None => place.places() + u32::from(!self.in_place),
-            Some(_) if place.is_leaf() => 1,
-            Some(_) => 1 + place.places() + 1,
-        }
+        self.subtree.steps()
     }
 
     fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
@@ -107,6 +94,6 @@ impl Phase for Knomial {
     }
 
     fn subtree_of(&self, rank: u32) -> Range<u32> {
-        self.subtree(rank)
+        self.subtree.place.at(rank).subtree()
     }
 }

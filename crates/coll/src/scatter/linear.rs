@@ -105,10 +105,6 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let output = Part::new(Buf::Out, 0, self.own);
         match i + 1 {

@@ -63,6 +63,7 @@ pub use state::MessageCounts;
 pub use symmetry::is_node_symmetric;
 pub use workload::Workload;
 
+use crate::call::setters;
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
 use driver::{RankDriver, Request};
@@ -96,6 +97,12 @@ struct MessagePath {
     from: u32,
 }
 
+setters! {
+    Setup:
+    with_flags(flags: bool)
+    with_serial_copies(serial_copies: bool)
+}
+
 impl Setup {
     /// A setup without matching costs, flags and serial copies.
     pub const fn new(machine: Machine, placement: Placement) -> Self {
@@ -113,19 +120,6 @@ impl Setup {
     pub const fn with_matching(self, picoseconds: u64) -> Self {
         Setup {
             matching: picoseconds,
-            ..self
-        }
-    }
-
-    /// The setup with or without flags in place of messages of at most [`Machine::FLAG`] bytes.
-    pub const fn with_flags(self, flags: bool) -> Self {
-        Setup { flags, ..self }
-    }
-
-    /// The setup with or without serial copies: see [`Setup::serial_copies`].
-    pub const fn with_serial_copies(self, serial_copies: bool) -> Self {
-        Setup {
-            serial_copies,
             ..self
         }
     }

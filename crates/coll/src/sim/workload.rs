@@ -29,14 +29,7 @@ impl Workload {
             bytes,
             lengths: Vec::new(),
         };
-        if matches!(
-            collective,
-            Collective::Gatherv
-                | Collective::Scatterv
-                | Collective::Allgatherv
-                | Collective::Alltoallv
-                | Collective::ReduceScatter
-        ) {
+        if collective.has_unequal_blocks() {
             work.lengths = alloc::vec![work.count(); work.ranks as usize];
         }
         work
@@ -125,11 +118,9 @@ impl<'a> Simulation<'a> {
         let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighborhood);
         call(0)?;
         let parameters = match parameters.per_node {
-            0 => Parameters {
-                per_node: place.per_node(),
-                order: place.order(),
-                ..*parameters
-            },
+            0 => parameters
+                .with_per_node(place.per_node())
+                .with_order(place.order()),
             _ => *parameters,
         };
         self.of(work)

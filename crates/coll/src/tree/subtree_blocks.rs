@@ -13,6 +13,7 @@ pub(crate) struct SubtreeBlocks {
     pub(crate) place: Knomial,
     /// Elements of a block.
     pub(crate) count: u64,
+    in_place: bool,
 }
 
 impl SubtreeBlocks {
@@ -20,6 +21,18 @@ impl SubtreeBlocks {
         SubtreeBlocks {
             place: Knomial::of(call, parameters),
             count: call.count,
+            in_place: call.in_place,
+        }
+    }
+
+    /// The steps of a plan with one for each child slot, one that copies the rank's own block, and below the
+    /// root one for the parent; a leaf has that one only.
+    pub(crate) fn steps(&self) -> u32 {
+        match self.place.parent() {
+            _ if self.count == 0 => 0,
+            None => self.place.places() + u32::from(!self.in_place),
+            Some(_) if self.place.is_leaf() => 1,
+            Some(_) => self.place.places() + 2,
         }
     }
 
