@@ -34,11 +34,9 @@ fn main() -> ExitCode {
         (Algorithm::GathervKnomial, 8, false),
         (Algorithm::AllreduceRecursiveDoubling, 8, false),
     ];
-    let parameters = Parameters {
-        radix: 4,
-        per_node: machine.per_node,
-        ..Parameters::NONE
-    };
+    let parameters = Parameters::NONE
+        .with_radix(4)
+        .with_per_node(machine.per_node);
     let (start, mut failed) = (Instant::now(), false);
     for (algorithm, bytes, flags) in cases {
         let before = processor_time(start);

@@ -36,10 +36,7 @@ fn linear_alltoalls_are_right_and_keep_their_rounds_on_nodes_filled_in_part() {
     for algorithm in [Algorithm::AlltoallLinear, Algorithm::AlltoallvLinear] {
         for (size, per_node) in (11..=40).flat_map(|size| [5, 8, 13].map(|most| (size, most))) {
             let plainest = plain(algorithm, size);
-            let parameters = Parameters {
-                per_node,
-                ..plainest.parameters
-            };
+            let parameters = plainest.parameters.with_per_node(per_node);
             let case = Case {
                 parameters,
                 ..plainest

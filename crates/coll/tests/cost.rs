@@ -258,11 +258,7 @@ fn a_ring_form_covers_two_ranks_on_the_last_node() {
             Setup::new(machine, placement),
             Model::new(machine, placement),
         );
-        let parameters = Parameters {
-            blocks: 1,
-            per_node: 16,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_blocks(1).with_per_node(16);
         for block in blocks {
             let work = Workload::new(Collective::Allreduce, 18, 18 * block);
             let report = Simulation::new(&setup).work(&work, Algorithm::AllreduceRing, &parameters);
@@ -295,11 +291,7 @@ fn postal_tree_forms_are_near_the_simulation_for_short_vectors() {
                 .into_iter()
                 .flat_map(|one| [2, 3, 4, 5, 8].map(|radix| (one, radix)))
             {
-                let parameters = Parameters {
-                    radix,
-                    per_node,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE.with_radix(radix).with_per_node(per_node);
                 let work = Workload::new(algorithm.collective(), ranks, bytes);
                 let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
                 let time = report.expect("a time").last();

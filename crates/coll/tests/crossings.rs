@@ -173,12 +173,10 @@ fn on_partly_filled_nodes_no_byte_crosses_twice() {
             ),
         ] {
             for parts in [1, 2, 64] {
-                let parameters = Parameters {
-                    radix: 3,
-                    blocks: parts,
-                    per_node: most,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE
+                    .with_radix(3)
+                    .with_blocks(parts)
+                    .with_per_node(most);
                 let plan = |rank| {
                     let mut call = call;
                     call.rank = rank;

@@ -17,10 +17,6 @@ impl Plan for Script {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, kinds) = self.0[i as usize];
         for kind in kinds.chars() {
@@ -88,12 +84,20 @@ impl Driver for RecordingDriver {
     }
 }
 
+/// Advances an execution whose call has no arrays.
+fn advance<P: Plan>(
+    execution: &mut Execution<P, u32>,
+    notes: &mut RecordingDriver,
+) -> Result<Progress, Failure<&'static str>> {
+    execution.advance(CallArrays::NOTHING, notes)
+}
+
 #[test]
 fn a_driver_without_intra_node_phases_refuses_plans_that_have_one() {
     let call = Call::allgather(0, 4, 8).with_shared_memory(SharedMemory::All);
     let plan = Algorithm::AllgatherIntraNode.plan(&call, &Parameters::NONE);
     let mut execution = Execution::new(plan.expect("the algorithm supports the call"));
-    let refused = execution.advance(CallArrays::NOTHING, &mut RecordingDriver::default());
+    let refused = advance(&mut execution, &mut RecordingDriver::default());
     assert_eq!(refused, Err(Failure::Unsupported { step: 0 }));
 }
 
@@ -101,39 +105,18 @@ fn a_driver_without_intra_node_phases_refuses_plans_that_have_one() {
 fn a_step_starts_once_the_steps_that_it_needs_are_done() {
     let mut execution = Execution::new(Script(&[(0, "r"), (0, "s"), (1, "l"), (3, "s")]));
     let mut notes = RecordingDriver::default();
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
-    assert_eq!(
-        (notes.started.as_slice(), notes.local),
-        ([0, 1].as_slice(), 0)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
+    assert_eq!((&notes.started[..], notes.local), (&[0, 1][..], 0));
     // The local step needs only step 0; the last one needs all.
     notes.done.insert(0);
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
-    assert_eq!(
-        (notes.started.as_slice(), notes.local),
-        ([0, 1].as_slice(), 1)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
+    assert_eq!((&notes.started[..], notes.local), (&[0, 1][..], 1));
     notes.done.insert(1);
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
     assert_eq!(notes.started, [0, 1, 3]);
     notes.done.insert(3);
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Done)
-    );
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Done)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Done));
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Done));
 }
 
 #[test]
@@ -144,10 +127,7 @@ fn acts_that_complete_at_once_need_one_call_and_can_run_again() {
         ..RecordingDriver::default()
     };
     for times in 1..=3 {
-        assert_eq!(
-            execution.advance(CallArrays::NOTHING, &mut notes),
-            Ok(Progress::Done)
-        );
+        assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Done));
         assert_eq!(
             (notes.started.len(), notes.local),
             (4 * times, times as u32)
@@ -160,19 +140,13 @@ fn acts_that_complete_at_once_need_one_call_and_can_run_again() {
 fn at_most_in_flight_messages_are_under_way() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
     let mut notes = RecordingDriver::default();
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
     assert_eq!(notes.started.len(), IN_FLIGHT);
     notes.done.extend([3, 7]);
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
     assert_eq!(notes.started.len(), IN_FLIGHT + 2);
     notes.done.extend(0..3 * IN_FLIGHT as u32);
-    while execution.advance(CallArrays::NOTHING, &mut notes) == Ok(Progress::Pending) {}
+    while advance(&mut execution, &mut notes) == Ok(Progress::Pending) {}
     assert!(notes.started.into_iter().eq(0..3 * IN_FLIGHT as u32));
 }
 
@@ -184,7 +158,7 @@ fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
         ..RecordingDriver::default()
     };
     assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
+        advance(&mut execution, &mut notes),
         Err(Failure::Driver("refused"))
     );
     let mut left: Vec<_> = std::iter::from_fn(|| execution.abandon()).collect();
@@ -193,13 +167,10 @@ fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
 
     // The execution can start again; now a message that has started fails.
     notes.fails = None;
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
     notes.fails = Some(1);
     assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
+        advance(&mut execution, &mut notes),
         Err(Failure::Driver("lost"))
     );
     assert_eq!(std::iter::from_fn(|| execution.abandon()).count(), 2);
@@ -211,10 +182,6 @@ struct WaitsForUnknownLength;
 impl Plan for WaitsForUnknownLength {
     fn steps(&self) -> u32 {
         2
-    }
-
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
     }
 
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
@@ -229,11 +196,8 @@ impl Plan for WaitsForUnknownLength {
 fn a_plan_that_waits_for_an_unknown_length_is_an_error() {
     let mut execution = Execution::new(WaitsForUnknownLength);
     let mut notes = RecordingDriver::default();
-    assert_eq!(
-        execution.advance(CallArrays::NOTHING, &mut notes),
-        Ok(Progress::Pending)
-    );
+    assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
     notes.done.insert(0);
-    let stuck = execution.advance(CallArrays::NOTHING, &mut notes);
+    let stuck = advance(&mut execution, &mut notes);
     assert_eq!(stuck, Err(Failure::Stuck { step: 1 }));
 }

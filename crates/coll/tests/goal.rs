@@ -143,10 +143,7 @@ fn schedule_matches_simulator(
 }
 
 /// Parameters for nodes of four ranks.
-const NODES: Parameters = Parameters {
-    per_node: 4,
-    ..Parameters::NONE
-};
+const NODES: Parameters = Parameters::NONE.with_per_node(4);
 
 #[test]
 fn every_algorithm_has_a_schedule_that_completes() {
@@ -175,11 +172,7 @@ fn gatherv_and_scatterv_trees_have_a_schedule_for_each_radix_and_length() {
             for radix in 2..=4 {
                 for (bytes, cutoff) in [(0, 8), (1, 8), (8, 8), (9, 8), (5000, 5000)] {
                     let work = Workload::new(algorithm.collective(), ranks, bytes);
-                    let parameters = Parameters {
-                        radix,
-                        cutoff,
-                        ..NODES
-                    };
+                    let parameters = NODES.with_radix(radix).with_cutoff(cutoff);
                     assert!(schedule_matches_simulator(&work, algorithm, &parameters));
                 }
             }

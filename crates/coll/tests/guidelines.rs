@@ -136,10 +136,7 @@ fn long_blocks_on_one_node_take_little_more_than_their_copies_and_reductions() {
             let each_byte = each * u64::from(ranks - 1) * machine.node.byte + machine.copy();
             let least = bytes * each_byte;
             for radix in [2, 3, 4, 5, 8, 16] {
-                let parameters = Parameters {
-                    radix,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE.with_radix(radix);
                 let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
                 let time = report.expect("a time").last();
                 assert!(
@@ -182,10 +179,7 @@ fn bcast_of_elements(machine: Machine, copies: Copies, ranks: u32, bytes: u64) -
         call
     };
     let choice = choose(&call(0), &tuning).expect("something suits");
-    let parameters = Parameters {
-        per_node: machine.per_node,
-        ..choice.parameters
-    };
+    let parameters = choice.parameters.with_per_node(machine.per_node);
     let plan = |rank| Ok(choice.algorithm.plan(&call(rank), &parameters)?);
     let report = Simulation::new(&setup).element_bytes(8).run(plan);
     report.expect("a time").last()

@@ -14,11 +14,7 @@ fn algorithms() -> Vec<Algorithm> {
 }
 
 fn on(per_node: u32, order: Order) -> Parameters {
-    Parameters {
-        per_node,
-        order,
-        ..Parameters::NONE
-    }
+    Parameters::NONE.with_per_node(per_node).with_order(order)
 }
 
 /// Proves the algorithm for several roots, with and without a commutative operation, in place and not.

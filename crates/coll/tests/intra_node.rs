@@ -2,7 +2,8 @@
 //! the choice uses them only where ranks share memory and wait for the end of the call.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
-use oxmpi_coll::check::{Case, Contract, Fault, FaultKind, check_plans};
+use oxmpi_coll::check::FaultKind::{self, Deadlock, Length, PhaseMismatch};
+use oxmpi_coll::check::{Case, Contract, Fault, check_plans};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::cost::Model;
 use oxmpi_coll::machine::Machine;
@@ -74,13 +75,7 @@ fn every_collective_with_an_intra_node_phase_has_one_algorithm() {
 fn a_rank_with_another_phase_is_reported() {
     let case = Case::new(Collective::Allreduce, 4, 3);
     let fault = |change: fn(&mut IntraNodeOp)| -> Fault {
-        let (arrays, parameters) = (
-            case.arrays(),
-            Parameters {
-                per_node: 4,
-                ..Parameters::NONE
-            },
-        );
+        let (arrays, parameters) = (case.arrays(), Parameters::NONE.with_per_node(4));
         let plan = |rank| Changed {
             plan: (Algorithm::AllreduceIntraNode)
                 .plan(&case.call(rank, &arrays), &parameters)
@@ -90,46 +85,30 @@ fn a_rank_with_another_phase_is_reported() {
         let plans: Vec<_> = (0..4).map(plan).collect();
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
-    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::PhaseMismatch);
-    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::PhaseMismatch);
-    assert_eq!(
-        fault(|act| act.collective = Collective::Scan).kind,
-        FaultKind::PhaseMismatch
-    );
-    assert_eq!(
-        fault(|act| act.ranks.size = 1).kind,
-        FaultKind::PhaseMismatch
-    );
-    assert_eq!(
-        fault(|act| act.collective = Collective::Reduce).kind,
-        FaultKind::Length { from: 3, into: 0 }
-    );
-    assert_eq!(
-        fault(|act| act.ranks.first = 4).kind,
-        FaultKind::PhaseMismatch
-    );
-    assert_eq!(
-        fault(|act| act.ranks.size = 2).kind,
-        FaultKind::PhaseMismatch
-    );
-    assert_eq!(
-        fault(|act| act.count = 2).kind,
-        FaultKind::Length { from: 3, into: 2 }
-    );
-    assert_eq!(
-        fault(|act| act.ranks.size = 5).kind,
-        FaultKind::Deadlock { waiting: 4 }
-    );
+    let alters: [(fn(&mut IntraNodeOp), FaultKind); 9] = [
+        (|act| act.root = 1, PhaseMismatch),
+        (|act| act.root = 4, PhaseMismatch),
+        (|act| act.collective = Collective::Scan, PhaseMismatch),
+        (|act| act.ranks.size = 1, PhaseMismatch),
+        (
+            |act| act.collective = Collective::Reduce,
+            Length { from: 3, into: 0 },
+        ),
+        (|act| act.ranks.first = 4, PhaseMismatch),
+        (|act| act.ranks.size = 2, PhaseMismatch),
+        (|act| act.count = 2, Length { from: 3, into: 2 }),
+        (|act| act.ranks.size = 5, Deadlock { waiting: 4 }),
+    ];
+    for (at, (change, expected)) in alters.into_iter().enumerate() {
+        assert_eq!(fault(change).kind, expected, "alteration {at}");
+    }
 }
 
 /// Four ranks on two nodes run one phase together, although no memory is shared between the nodes.
 #[test]
 fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let case = Case {
-        parameters: Parameters {
-            per_node: 2,
-            ..Parameters::NONE
-        },
+        parameters: Parameters::NONE.with_per_node(2),
         ..Case::new(Collective::Allreduce, 4, 3)
     };
     let act = IntraNodeOp {
@@ -184,33 +163,20 @@ fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
         from: Part::EMPTY,
         into: Part::EMPTY,
     };
-    let (root, other) = (
-        IntraNodeOp {
-            from: Part::new(Buf::In, 0, 1),
-            ..act
-        },
-        IntraNodeOp {
-            into: Part::new(Buf::Out, 0, 1),
-            ..act
-        },
-    );
-    let send = Act::Send {
-        to: 1,
-        tag: 0,
-        from: Part::EMPTY,
-    };
-    let recv = Act::Recv {
-        from: 0,
-        tag: 0,
-        into: Part::EMPTY,
-    };
+    let from = Part::new(Buf::In, 0, 1);
+    let into = Part::new(Buf::Out, 0, 1);
+    let root = Act::IntraNode(IntraNodeOp { from, ..act });
+    let other = Act::IntraNode(IntraNodeOp { into, ..act });
+    let (tag, from, into) = (0, Part::EMPTY, Part::EMPTY);
+    let send = Act::Send { to: 1, tag, from };
+    let recv = Act::Recv { from: 0, tag, into };
     let case = Case::new(Collective::Bcast, 2, 1);
-    let one = [step(0, &[recv]), step(1, &[Act::IntraNode(other)])];
+    let one = [step(0, &[recv]), step(1, &[other])];
     let check = |zero: &[Step]| case.check_plans(&[Script(zero), Script(&one)]);
-    assert!(check(&[step(0, &[send]), step(0, &[Act::IntraNode(root)])]).is_ok());
-    let late = check(&[step(0, &[Act::IntraNode(root)]), step(0, &[send])]);
-    assert_eq!(late.unwrap_err().kind, FaultKind::Deadlock { waiting: 2 });
-    let beside = check(&[step(0, &[Act::IntraNode(root), send])]);
+    assert!(check(&[step(0, &[send]), step(0, &[root])]).is_ok());
+    let late = check(&[step(0, &[root]), step(0, &[send])]);
+    assert_eq!(late.unwrap_err().kind, Deadlock { waiting: 2 });
+    let beside = check(&[step(0, &[root, send])]);
     assert_eq!(beside.unwrap_err().kind, FaultKind::PhaseNotLast);
 }
 
@@ -232,10 +198,7 @@ fn on_one_node_no_message_is_sent_and_the_cost_form_equals_the_simulation() {
             assert_eq!(report.counts.messages, 0, "{algorithm}");
             if ranks > 1 {
                 let call = work.blocking_call(0, place).expect("a call");
-                let parameters = Parameters {
-                    per_node: ranks,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE.with_per_node(ranks);
                 let form = algorithm.cost(&call, &parameters, &Model::new(machine, place));
                 assert_eq!(form, report.last(), "{algorithm}, {ranks} ranks, {bytes} B");
             }

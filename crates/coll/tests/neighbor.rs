@@ -120,10 +120,7 @@ fn prove(graph: &Graph, is_grid: bool, window: u32) {
             if is_grid { call.on_grid() } else { call }
         });
         let calls: Vec<_> = calls.collect();
-        let parameters = Parameters {
-            window,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_window(window);
         if let Err(fault) = check(algorithm, &calls, &arrays, &parameters) {
             panic!("{algorithm}, {graph:?}, window {window}: {fault}");
         }

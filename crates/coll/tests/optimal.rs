@@ -6,17 +6,11 @@ use oxmpi_coll::check::{Arrays, Lengths, ProofReport, check};
 use proptest::prelude::*;
 
 const fn blocks(blocks: u32) -> Parameters {
-    Parameters {
-        blocks,
-        ..Parameters::NONE
-    }
+    Parameters::NONE.with_blocks(blocks)
 }
 
 const fn radix(radix: u32) -> Parameters {
-    Parameters {
-        radix,
-        ..Parameters::NONE
-    }
+    Parameters::NONE.with_radix(radix)
 }
 
 /// `ceil(log2 p)`.

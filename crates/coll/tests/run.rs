@@ -9,6 +9,11 @@ use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];
 const COUNTS: [u64; 5] = [0, 1, 2, 5, 40];
 
+fn sizes_and_counts() -> impl Iterator<Item = (u32, u64)> {
+    let sizes = SIZES.into_iter();
+    sizes.flat_map(|size| COUNTS.map(|count| (size, count)))
+}
+
 /// A word that names a rank and an element index.
 fn word(rank: u32, index: u64) -> String {
     format!("{rank}.{index} ")
@@ -27,10 +32,7 @@ fn reduced(size: u32, count: u64) -> Vec<String> {
 
 /// Runs `algorithm` on the calls of all ranks. In place, the input starts in the output buffer.
 fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<TestRank> {
-    let parameters = Parameters {
-        segment: 3,
-        ..Parameters::NONE
-    };
+    let parameters = Parameters::NONE.with_segment(3);
     let ranks = (0..size).map(|rank| {
         let call = call(rank);
         let plan: AnyPlan = algorithm
@@ -60,10 +62,7 @@ fn barrier_completes_on_every_rank() {
 
 #[test]
 fn bcast_delivers_the_root_s_elements() {
-    for (size, count) in SIZES
-        .into_iter()
-        .flat_map(|size| COUNTS.map(|count| (size, count)))
-    {
+    for (size, count) in sizes_and_counts() {
         for root in 0..size {
             let ends = run_all(Algorithm::BcastBinomial, size, |rank| {
                 Call::bcast(rank, size, root, count)
@@ -77,10 +76,7 @@ fn bcast_delivers_the_root_s_elements() {
 
 #[test]
 fn reduce_keeps_the_order_of_the_ranks_under_every_root() {
-    for (size, count) in SIZES
-        .into_iter()
-        .flat_map(|size| COUNTS.map(|count| (size, count)))
-    {
+    for (size, count) in sizes_and_counts() {
         for (root, in_place) in (0..size).flat_map(|root| [(root, false), (root, true)]) {
             let call = |rank| {
                 let call = Call::reduce(rank, size, root, count, 1).with_commutative(false);
@@ -98,10 +94,7 @@ fn reduce_keeps_the_order_of_the_ranks_under_every_root() {
 
 #[test]
 fn allreduce_gives_every_rank_the_same_result() {
-    for (size, count) in SIZES
-        .into_iter()
-        .flat_map(|size| COUNTS.map(|count| (size, count)))
-    {
+    for (size, count) in sizes_and_counts() {
         for (algorithm, in_place) in Collective::Allreduce
             .algorithms()
             .filter(|algorithm| algorithm.is_by_messages())

@@ -39,10 +39,6 @@ impl Plan for Sends {
         self.messages.len() as u32
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (to, bytes) = self.messages[i as usize];
         let part = Part::new(Buf::In, 0, bytes);
@@ -105,12 +101,8 @@ fn an_adapter_serves_one_message_after_another() {
     );
     // Both ranks of node 0 send at the same time to the ranks of node 1.
     let pairs = |rank: u32| {
-        let call = [(2, 3000), (3, 3000)][(rank % 2) as usize];
-        Ok(Pair {
-            rank,
-            peer: call.0 - 2 * (rank / 2),
-            bytes: 3000,
-        })
+        let (peer, bytes) = (2 + rank % 2 - 2 * (rank / 2), 3000);
+        Ok(Pair { rank, peer, bytes })
     };
     let setup = all_eager(4);
     let times = Simulation::new(&setup).run(pairs).unwrap().times;
@@ -149,10 +141,6 @@ struct Pair {
 impl Plan for Pair {
     fn steps(&self) -> u32 {
         1
-    }
-
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
     }
 
     fn step(&self, _: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
@@ -213,58 +201,31 @@ fn serial_copies_keep_the_receiver_busy() {
 
 #[test]
 fn faults_of_plans_are_errors() {
-    let plan = |rank| {
-        Ok(Pair {
-            rank,
-            peer: 9,
-            bytes: 1,
-        })
+    let length = Error::Length {
+        rank: 2,
+        from: 0,
+        sent: 0,
+        room: 2,
     };
-    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
-    assert_eq!(error, Error::Peer { rank: 0, peer: 9 });
-    let plan = |rank: u32| {
-        Ok(Pair {
-            rank: rank.max(2),
-            peer: 0,
-            bytes: 1,
-        })
-    };
-    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
-    assert_eq!(error, Error::Peer { rank: 0, peer: 0 });
-    let plan = |rank: u32| {
-        Ok(Pair {
-            rank,
-            peer: (rank + 2) % 4,
-            bytes: u64::from(rank),
-        })
-    };
-    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
-    assert_eq!(
-        error,
-        Error::Length {
-            rank: 2,
-            from: 0,
-            sent: 0,
-            room: 2
-        }
-    );
-    let plan = |rank: u32| {
-        Ok(Pair {
-            rank: rank.max(2),
-            peer: (rank + 1) % 4,
-            bytes: 1,
-        })
-    };
-    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
-    assert_eq!(error, Error::Deadlock { rank: 0, others: 3 });
-    let odd = Setup::new(MACHINE, Placement::new(Order::Block, 5, 2));
-    assert_eq!(
-        odd.by_symmetry(),
-        Err(Error::Uneven {
-            size: 5,
-            per_node: 2
-        })
-    );
+    let deadlock = Error::Deadlock { rank: 0, others: 3 };
+    let cases: [(fn(u32) -> [u32; 3], Error); 4] = [
+        (|rank| [rank, 9, 1], Error::Peer { rank: 0, peer: 9 }),
+        (|rank| [rank.max(2), 0, 1], Error::Peer { rank: 0, peer: 0 }),
+        (|rank| [rank, (rank + 2) % 4, rank], length),
+        (|rank| [rank.max(2), (rank + 1) % 4, 1], deadlock),
+    ];
+    for (of_rank, expected) in cases {
+        let plan = |rank| {
+            let [rank, peer, bytes] = of_rank(rank);
+            let bytes = bytes.into();
+            Ok(Pair { rank, peer, bytes })
+        };
+        let found = Simulation::new(&on(4)).run(plan).unwrap_err();
+        assert_eq!(found, expected);
+    }
+    let (size, per_node) = (5, 2);
+    let uneven = Error::Uneven { size, per_node };
+    assert_eq!(on(5).by_symmetry(), Err(uneven));
 }
 
 fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> SimReport {

@@ -2,7 +2,7 @@
 //! steps of most ranks, still detects a rank that differs, and does not trust a plan's own claim
 //! everywhere.
 
-use oxmpi_coll::catalog::{Algorithm, AnyPlan, Parameters};
+use oxmpi_coll::catalog::{Algorithm, AnyPlan};
 use oxmpi_coll::check::{Case, plain};
 use oxmpi_coll::plan::{Acts, Plan, PlanInputs};
 
@@ -70,11 +70,7 @@ fn one_rank_that_differs_is_detected() {
             checked.is_some_and(|checked| checked.is_ok()),
             "{algorithm}"
         );
-        let window = Parameters {
-            window: 1,
-            segment: 1,
-            ..case.parameters
-        };
+        let window = case.parameters.with_window(1).with_segment(1);
         let others = [
             Case {
                 count: case.count + u64::from(MANY),

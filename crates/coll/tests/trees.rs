@@ -86,10 +86,7 @@ fn algorithms_that_exchange_single_blocks_send_the_least_volume() {
 #[test]
 fn bruck_alltoall_sends_a_block_once_per_nonzero_digit() {
     for (size, radix) in sizes().flat_map(|size| [2, 3, 4, 7].map(|radix| (size, radix))) {
-        let parameters = Parameters {
-            radix,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_radix(radix);
         let report = prove(Algorithm::AlltoallBruck, size, 0, parameters)
             .expect("the algorithm supports the call");
         let digits = |mut distance: u32| {
@@ -114,18 +111,12 @@ fn irregular_trees_take_no_more_rounds_and_messages_than_regular_ones() {
         let others = u64::from(size - 1);
         for root in [0, size / 3, size - 1] {
             let gather = |cutoff| {
-                let parameters = Parameters {
-                    cutoff,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE.with_cutoff(cutoff);
                 prove(Algorithm::GathervKnomial, size, root, parameters)
                     .expect("the algorithm supports the call")
             };
             let scatter = |cutoff| {
-                let parameters = Parameters {
-                    cutoff,
-                    ..Parameters::NONE
-                };
+                let parameters = Parameters::NONE.with_cutoff(cutoff);
                 prove(Algorithm::ScattervKnomial, size, root, parameters)
                     .expect("the algorithm supports the call")
             };

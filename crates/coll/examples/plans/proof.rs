@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Collective};
 use oxmpi_coll::check::{
     Case, Fault, ProofReport, Ranks, cases, draw, least_volume, plain, promises_rounds,
 };
@@ -322,11 +322,10 @@ fn placed(algorithm: Algorithm, plainest: &Case) -> Vec<Case> {
     }
     let drawn = draw(algorithm as u64, plainest.size.into()) as usize;
     let placed = |order| Case {
-        parameters: Parameters {
-            per_node: [2, 3, 4, 5, 16][drawn % 5],
-            order,
-            ..plainest.parameters
-        },
+        parameters: plainest
+            .parameters
+            .with_per_node([2, 3, 4, 5, 16][drawn % 5])
+            .with_order(order),
         ..*plainest
     };
     [Order::Block, Order::Cyclic].map(placed).into()

@@ -53,10 +53,7 @@ impl ClaimCell {
             _ => *setup,
         };
         let work = Workload::new(algorithm.collective(), self.ranks, self.bytes);
-        let parameters = Parameters {
-            radix,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_radix(radix);
         Simulation::new(&setup).work(&work, algorithm, &parameters)
     }
 

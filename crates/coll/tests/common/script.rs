@@ -14,10 +14,6 @@ impl Plan for Script<'_> {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
-    }
-
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, own) = &self.0[i as usize];
         own.iter().for_each(|&act| acts.push(act));

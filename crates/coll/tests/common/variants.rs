@@ -18,11 +18,11 @@ pub(crate) fn variants(
     let pairs = move |radix| blocks.iter().map(move |&blocks| (radix, blocks));
     let all = radixes.iter().flat_map(move |&radix| pairs(radix));
     all.flat_map(move |(radix, blocks)| {
-        windows.iter().map(move |&window| Parameters {
-            radix,
-            blocks,
-            window,
-            ..Parameters::NONE
+        windows.iter().map(move |&window| {
+            Parameters::NONE
+                .with_radix(radix)
+                .with_blocks(blocks)
+                .with_window(window)
         })
     })
 }

@@ -4,38 +4,47 @@
 mod scripts;
 
 use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::check::{
-    Case, Contract, Expected, FaultKind, ProofReport, Ranks, Task, check_plans,
+use oxmpi_coll::check::FaultKind::{
+    self, Bits, Conflict, CountedTwice, Deadlock, EmptyPart, LeftEarly, Length, Misplaced,
+    MixedElements, Needs, OutsideBuffer, Peer, Tag, Undefined, WritesInput, Wrong,
 };
+use oxmpi_coll::check::{Case, Contract, Expected, ProofReport, Ranks, Task, check_plans};
 use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 use scripts::{IN, OUT, SCRATCH, Script, all, recv, reduce, script, send};
 
-/// The contract of a reduction of four elements on two ranks, in rank order; `wanted` says which ranks
-/// get the result.
-fn reduced(wanted: [bool; 2]) -> Contract {
-    let expected = Expected {
-        elements: 0..4,
-        source: 0,
-        ranks: Ranks::range(0..2),
-    };
-    let task = |wanted| Task {
-        input: 4,
-        output: 4,
-        expected: if wanted {
-            vec![expected.clone()]
-        } else {
-            vec![]
-        },
-        ..Task::default()
-    };
+/// The contract of a call that is no barrier, with an operation that does not commute.
+const fn contract(tasks: Vec<Task>, same_bits: bool) -> Contract {
     Contract {
-        tasks: wanted.map(task).to_vec(),
+        tasks,
         commutative: false,
-        same_bits: wanted == [true, true],
+        same_bits,
         barrier: false,
         followed: None,
         placement: None,
     }
+}
+
+/// The task of a rank that contributes `count` elements to a reduction over the first `ranks` ranks and gets
+/// the result if it `wants` it.
+fn summand(count: u64, ranks: u32, wants: bool) -> Task {
+    let expected = Expected {
+        elements: 0..count,
+        source: 0,
+        ranks: Ranks::range(0..ranks),
+    };
+    Task {
+        input: count,
+        output: count,
+        expected: Vec::from_iter(wants.then_some(expected)),
+        ..Task::default()
+    }
+}
+
+/// The contract of a reduction of four elements on two ranks, in rank order; `wanted` says which ranks
+/// get the result.
+fn reduced(wanted: [bool; 2]) -> Contract {
+    let tasks = wanted.map(|wants| summand(4, 2, wants));
+    contract(tasks.to_vec(), wanted == [true, true])
 }
 
 /// The fault that the checker reports for the steps of ranks 0 and 1 when rank 0 expects the sum.
@@ -50,207 +59,137 @@ fn sender() -> Script {
     script(0, &[&[send(0, IN)]])
 }
 
+/// The fault that the checker reports for the steps of rank 0 when rank 1 sends its input.
+fn fault_of(scratch: u64, steps: &[&[Act]]) -> FaultKind {
+    fault(script(scratch, steps), sender())
+}
+
 #[test]
 fn the_checker_accepts_a_right_plan() {
     let zero = script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, Side::Left)]]);
+    let expected = ProofReport {
+        rounds: 1,
+        messages: 1,
+        volume: 4,
+        scratch: 0,
+    };
     let report = check_plans(&[zero, sender()], &reduced([true, false]));
-    assert_eq!(
-        report,
-        Ok(ProofReport {
-            rounds: 1,
-            messages: 1,
-            volume: 4,
-            scratch: 0
-        })
-    );
+    assert_eq!(report, Ok(expected));
 }
 
 #[test]
 fn unmatched_messages() {
-    let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
-    assert_eq!(
-        fault(takes(recv(0, OUT)), sender()),
-        FaultKind::Peer { peer: 0 }
-    );
-    assert_eq!(
-        fault(takes(recv(2, OUT)), sender()),
-        FaultKind::Peer { peer: 2 }
-    );
-    let tagged = Act::Recv {
-        from: 1,
-        tag: TAGS,
-        into: OUT,
-    };
-    assert_eq!(fault(takes(tagged), sender()), FaultKind::Tag { tag: TAGS });
-    let tagged = Act::Recv {
-        from: 1,
-        tag: 1,
-        into: OUT,
-    };
-    assert_eq!(
-        fault(takes(tagged), sender()),
-        FaultKind::Deadlock { waiting: 2 }
-    );
-    assert_eq!(
-        fault(takes(tagged), sender()),
-        FaultKind::Deadlock { waiting: 2 }
-    );
-    assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 3))), sender()),
-        FaultKind::Length { from: 4, into: 3 }
-    );
-    assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 0))), sender()),
-        FaultKind::EmptyPart
-    );
-    assert_eq!(
-        fault(takes(recv(1, all(Buf::In, 4))), sender()),
-        FaultKind::WritesInput { part: IN }
-    );
+    let (from, into) = (1, OUT);
+    for (act, expected) in [
+        (recv(0, OUT), Peer { peer: 0 }),
+        (recv(2, OUT), Peer { peer: 2 }),
+        (
+            Act::Recv {
+                from,
+                tag: TAGS,
+                into,
+            },
+            Tag { tag: TAGS },
+        ),
+        (Act::Recv { from, tag: 1, into }, Deadlock { waiting: 2 }),
+        (recv(1, all(Buf::Out, 3)), Length { from: 4, into: 3 }),
+        (recv(1, all(Buf::Out, 0)), EmptyPart),
+        (recv(1, all(Buf::In, 4)), WritesInput { part: IN }),
+    ] {
+        let found = fault_of(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
+        assert_eq!(found, expected, "{act:?}");
+    }
 }
 
 #[test]
 fn sends_that_deadlock() {
     let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
-    assert_eq!(
-        fault(first_sends(1), first_sends(0)),
-        FaultKind::Deadlock { waiting: 2 }
-    );
+    let found = fault(first_sends(1), first_sends(0));
+    assert_eq!(found, Deadlock { waiting: 2 });
 }
 
 #[test]
 fn accesses_outside_of_buffers_or_to_undefined_elements() {
-    let part = all(Buf::Out, 5);
-    assert_eq!(
-        fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
-        { FaultKind::Length { from: 4, into: 5 } }
-    );
-    let outside = FaultKind::OutsideBuffer { part, len: 4 };
-    assert_eq!(
-        fault(
-            script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
-            sender()
-        ),
-        {
-            FaultKind::OutsideBuffer {
-                part: all(Buf::In, 5),
-                len: 4,
-            }
-        }
-    );
-    assert_eq!(
-        fault(
-            script(5, &[&[reduce(part, all(Buf::Scratch, 5), Side::Left)]]),
-            sender()
-        ),
-        outside
-    );
-    let undefined = FaultKind::Undefined {
-        buf: Buf::Out,
-        element: 0,
-    };
-    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), sender()), undefined);
+    let [input, part, scratch] = [Buf::In, Buf::Out, Buf::Scratch].map(|buf| all(buf, 5));
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
-    assert_eq!(
-        fault(script(0, &[&[send(1, below)]]), sender()),
-        FaultKind::OutsideBuffer {
-            part: below,
-            len: 4
-        }
-    );
+    let outside = |part| OutsideBuffer { part, len: 4 };
+    let (buf, element) = (Buf::Out, 0);
+    for (scratch, act, expected) in [
+        (0, recv(1, part), Length { from: 4, into: 5 }),
+        (0, reduce(input, part, Side::Left), outside(input)),
+        (5, reduce(part, scratch, Side::Left), outside(part)),
+        (0, send(1, OUT), Undefined { buf, element }),
+        (0, send(1, below), outside(below)),
+    ] {
+        assert_eq!(fault_of(scratch, &[&[act]]), expected, "{act:?}");
+    }
 }
 
 #[test]
 fn conflicting_acts() {
     let one_step = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
-    let conflict = |other, one, act| FaultKind::Conflict {
-        other,
+    let conflict = |one, act| Conflict {
+        other: 0,
         acts: Box::new((one, act)),
     };
-    assert_eq!(
-        fault(script(0, &[&one_step]), sender()),
-        conflict(0, one_step[0], one_step[1])
-    );
+    let both = conflict(one_step[0], one_step[1]);
+    assert_eq!(fault_of(0, &[&one_step]), both);
 
-    let hasty = Script {
-        scratch: 0,
-        steps: vec![(0, vec![one_step[0]]), (0, vec![one_step[1]])],
-    };
-    assert_eq!(
-        fault(hasty, sender()),
-        conflict(0, one_step[0], one_step[1])
-    );
+    let given = |steps| Script { scratch: 0, steps };
+    let hasty = given(vec![(0, vec![one_step[0]]), (0, vec![one_step[1]])]);
+    assert_eq!(fault(hasty, sender()), both);
 
     let onto_itself = Act::Copy {
         from: all(Buf::Out, 2),
         into: Part::new(Buf::Out, 1, 2),
     };
-    assert_eq!(
-        fault(script(0, &[&[onto_itself]]), sender()),
-        conflict(0, onto_itself, onto_itself)
-    );
+    let found = fault_of(0, &[&[onto_itself]]);
+    assert_eq!(found, conflict(onto_itself, onto_itself));
 
-    let too_late = Script {
-        scratch: 0,
-        steps: vec![(1, vec![one_step[0]])],
-    };
-    assert_eq!(fault(too_late, sender()), FaultKind::Needs { needs: 1 });
+    let too_late = given(vec![(1, vec![one_step[0]])]);
+    assert_eq!(fault(too_late, sender()), Needs { needs: 1 });
 }
 
 #[test]
 fn wrong_results() {
-    let sums = |side| script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, side)]]);
-    let wrong = fault(sums(Side::Right), sender());
+    let comes = [recv(1, OUT)];
+    let sum = [reduce(IN, OUT, Side::Left)];
+    let wrong = fault_of(0, &[&comes, &[reduce(IN, OUT, Side::Right)]]);
     assert_eq!(
         wrong.to_string(),
         "ends with ranks 1 0 in element 0 of the output, not with ranks 0-1"
     );
 
-    let kind = fault(script(0, &[&[recv(1, OUT)]]), sender());
-    assert_eq!(
-        kind,
-        FaultKind::Wrong {
-            element: 0,
-            found: Ranks::one(1),
-            expected: Ranks::range(0..2)
-        }
-    );
-
-    let twice = [recv(1, OUT)];
-    let twice = script(
-        0,
-        &[
-            &twice,
-            &[reduce(IN, OUT, Side::Left)],
-            &[reduce(IN, OUT, Side::Left)],
-        ],
-    );
-    let kind = FaultKind::CountedTwice {
-        one: Ranks::one(0),
-        other: Ranks::range(0..2),
-    };
-    assert_eq!(fault(twice, sender()), kind);
-
     let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
-    let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
-    assert_eq!(
-        fault(mixed, sender()),
-        FaultKind::MixedElements { one: 0, other: 2 }
-    );
-
+    let mixed = [reduce(low, high, Side::Left)];
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
         from: Part::new(Buf::Scratch, from, 2),
         into: Part::new(Buf::Out, into, 2),
     });
-    let sum = reduce(IN, SCRATCH, Side::Left);
-    let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
-    assert_eq!(
-        fault(misplaced, sender()),
-        FaultKind::Misplaced {
-            found: 2,
-            expected: 0
-        }
-    );
+    let in_scratch = [recv(1, SCRATCH)];
+    let sum_in_scratch = [reduce(IN, SCRATCH, Side::Left)];
+    let missing = Wrong {
+        element: 0,
+        found: Ranks::one(1),
+        expected: Ranks::range(0..2),
+    };
+    let twice = CountedTwice {
+        one: Ranks::one(0),
+        other: Ranks::range(0..2),
+    };
+    let (found, expected) = (2, 0);
+    let steps: [(&[&[Act]], FaultKind); 4] = [
+        (&[&comes], missing),
+        (&[&comes, &sum, &sum], twice),
+        (&[&comes, &mixed], MixedElements { one: 0, other: 2 }),
+        (
+            &[&in_scratch, &sum_in_scratch, &halves],
+            Misplaced { found, expected },
+        ),
+    ];
+    for (steps, expected) in steps {
+        assert_eq!(fault_of(4, steps), expected, "{steps:?}");
+    }
 }
 
 /// Three ranks combine the same contributions in the same order but in different groupings: an operation
@@ -282,48 +221,14 @@ fn results_that_differ_in_bits() {
         ];
         script(2, &[&acts, &[copy], &[tree[0]], &[tree[1]]])
     };
-    let one = other(
-        0,
-        2,
-        [
-            reduce(part(1), output, Side::Right),
-            reduce(part(0), output, Side::Left),
-        ],
-    );
-    let two = other(
-        0,
-        1,
-        [
-            reduce(part(1), output, Side::Left),
-            reduce(part(0), output, Side::Left),
-        ],
-    );
-    let expected = Expected {
-        elements: 0..1,
-        source: 0,
-        ranks: Ranks::range(0..3),
-    };
-    let task = Task {
-        input: 1,
-        output: 1,
-        expected: vec![expected],
-        ..Task::default()
-    };
-    let contract = |same_bits| Contract {
-        tasks: vec![task.clone(); 3],
-        commutative: false,
-        same_bits,
-        barrier: false,
-        followed: None,
-        placement: None,
-    };
+    let add = |slot, side| reduce(part(slot), output, side);
+    let one = other(0, 2, [add(1, Side::Right), add(0, Side::Left)]);
+    let two = other(0, 1, [add(1, Side::Left), add(0, Side::Left)]);
+    let contract = |same_bits| contract(vec![summand(1, 3, true); 3], same_bits);
     let plans = [script(2, &zero), one, two];
     assert!(check_plans(&plans, &contract(false)).is_ok());
     let fault = check_plans(&plans, &contract(true)).expect_err("the bits differ");
-    assert_eq!(
-        (fault.rank, fault.kind),
-        (1, FaultKind::Bits { element: 0 })
-    );
+    assert_eq!((fault.rank, fault.kind), (1, Bits { element: 0 }));
 }
 
 /// Receives one element into a slot of scratch.
@@ -333,14 +238,10 @@ fn recv_at(from: u32, slot: u64) -> Act {
 
 #[test]
 fn a_barrier_that_a_rank_leaves_early() {
-    let task = Task::default();
     let contract = Contract {
-        tasks: vec![task; 2],
         commutative: true,
-        same_bits: false,
         barrier: true,
-        followed: None,
-        placement: None,
+        ..contract(vec![Task::default(); 2], false)
     };
     let one_way = [
         script(0, &[&[send(1, Part::EMPTY)]]),
@@ -348,15 +249,8 @@ fn a_barrier_that_a_rank_leaves_early() {
     ];
     let fault =
         check_plans(&one_way, &contract).expect_err("rank 0 leaves before rank 1 has entered");
-    assert_eq!(
-        (fault.rank, fault.kind),
-        (
-            0,
-            FaultKind::LeftEarly {
-                entered: Ranks::one(0)
-            }
-        )
-    );
+    let entered = Ranks::one(0);
+    assert_eq!((fault.rank, fault.kind), (0, LeftEarly { entered }));
 }
 
 /// Rank 1 sends every other element in descending order; rank 0 stores them at their indexes.
@@ -385,13 +279,8 @@ fn parts_of_several_blocks() {
         ..places
     };
     let fault = check_plans(&[takes(ascending), sender], &contract).expect_err("the order is lost");
-    assert_eq!(
-        fault.kind,
-        FaultKind::Misplaced {
-            found: 3,
-            expected: 1
-        }
-    );
+    let (found, expected) = (3, 1);
+    assert_eq!(fault.kind, Misplaced { found, expected });
 }
 
 /// Each rank gathers both inputs in scratch, its own at element `own`, and reduces them in four local
@@ -434,7 +323,7 @@ fn shared_local_tails_depend_on_the_ranks_memory() {
     assert!(check([0, 4], Side::Right).is_ok());
     for broken in [check([0, 0], Side::Right), check([0, 4], Side::Left)] {
         let fault = broken.expect_err("rank 1 reduces in another order");
-        assert!(matches!(fault.kind, FaultKind::Wrong { .. }), "{fault}");
+        assert!(matches!(fault.kind, Wrong { .. }), "{fault}");
         assert_eq!(fault.rank, 1);
     }
     let both = check([4, 0], Side::Right).expect_err("all ranks do");
@@ -450,10 +339,6 @@ struct Hidden {
 impl Plan for Hidden {
     fn steps(&self) -> u32 {
         2
-    }
-
-    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        0
     }
 
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {

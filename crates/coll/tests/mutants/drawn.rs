@@ -1,6 +1,6 @@
 //! Mutants drawn at random from the small cases of an algorithm.
 
-use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective};
 use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
@@ -21,10 +21,7 @@ pub(crate) fn small(algorithm: Algorithm) -> Vec<Case> {
     let small = sizes.filter(|case| case.count > 1 || case.collective == Collective::Barrier);
     let whole = small.map(|case| Case {
         count: counts(&case).into(),
-        parameters: Parameters {
-            cutoff: u64::MAX,
-            ..case.parameters
-        },
+        parameters: case.parameters.with_cutoff(u64::MAX),
         ..case
     });
     whole.collect()
@@ -36,10 +33,7 @@ pub(crate) fn straight(algorithm: Algorithm) -> Vec<Case> {
     let cut = |case: Case| {
         [0, 3].map(|cutoff| Case {
             seed: case.seed.max(1),
-            parameters: Parameters {
-                cutoff: 1 + cutoff,
-                ..case.parameters
-            },
+            parameters: case.parameters.with_cutoff(1 + cutoff),
             ..case
         })
     };

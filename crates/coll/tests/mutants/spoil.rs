@@ -90,121 +90,52 @@ pub(crate) struct Mutant<P = AnyPlan> {
 }
 
 impl<P> Mutant<P> {
-    fn spoil(&self, spoil: Mutation, act: Act) -> Option<Act> {
-        let next = |peer| (peer + 1) % self.size;
-        let shorter = |part: Part| Part {
-            count: part.count.saturating_sub(1),
-            ..part
-        };
-        let shifted = |part: Part| Part {
-            first: part.first + 1,
-            ..part
-        };
-        Some(match (spoil, act) {
+    fn spoil(&self, spoil: Mutation, mut act: Act) -> Option<Act> {
+        let shorten = |part: &mut Part| part.count = part.count.saturating_sub(1);
+        match (spoil, &mut act) {
             (Mutation::Dropped, _) => return None,
-            (Mutation::Peer, Act::Send { to, tag, from }) => Act::Send {
-                to: next(to),
-                tag,
-                from,
-            },
-            (Mutation::Peer, Act::Recv { from, tag, into }) => Act::Recv {
-                from: next(from),
-                tag,
-                into,
-            },
-            (Mutation::Peer, Act::Size { from, tag, slot }) => Act::Size {
-                from: next(from),
-                tag,
-                slot,
-            },
-            (Mutation::Tag, Act::Size { from, tag, slot }) => Act::Size {
-                from,
-                tag: tag ^ 1,
-                slot,
-            },
-            (Mutation::Shorter, Act::Learn { from, slot }) => Act::Learn {
-                from: shorter(from),
-                slot,
-            },
-            (Mutation::Shifted, Act::Learn { from, slot }) => Act::Learn {
-                from: shifted(from),
-                slot,
-            },
-            (Mutation::Tag, Act::Send { to, tag, from }) => Act::Send {
-                to,
-                tag: tag ^ 1,
-                from,
-            },
-            (Mutation::Tag, Act::Recv { from, tag, into }) => Act::Recv {
-                from,
-                tag: tag ^ 1,
-                into,
-            },
-            (Mutation::Shorter, Act::Send { to, tag, from }) => Act::Send {
-                to,
-                tag,
-                from: shorter(from),
-            },
-            (Mutation::Shorter, Act::Recv { from, tag, into }) => Act::Recv {
-                from,
-                tag,
-                into: shorter(into),
-            },
-            (Mutation::Shorter, Act::Copy { from, into }) => Act::Copy {
-                from: shorter(from),
-                into: shorter(into),
-            },
-            (Mutation::Shorter, Act::Reduce { from, into, side }) => Act::Reduce {
-                from: shorter(from),
-                into: shorter(into),
-                side,
-            },
-            (Mutation::Shifted, Act::Send { to, tag, from }) => Act::Send {
-                to,
-                tag,
-                from: shifted(from),
-            },
-            (Mutation::Shifted, Act::Recv { from, tag, into }) => Act::Recv {
-                from,
-                tag,
-                into: shifted(into),
-            },
-            (Mutation::Shifted, Act::Copy { from, into }) => Act::Copy {
-                from,
-                into: shifted(into),
-            },
-            (Mutation::Shifted, Act::Reduce { from, into, side }) => Act::Reduce {
-                from,
-                into: shifted(into),
-                side,
-            },
-            (Mutation::Peer, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
-                root: (act.root + 1) % act.ranks.size,
-                ..act
-            }),
-            (Mutation::Shorter, Act::IntraNode(act)) => Act::IntraNode(IntraNodeOp {
-                from: shorter(act.from),
-                into: shorter(act.into),
-                ..act
-            }),
-            (Mutation::Shifted, Act::IntraNode(act)) if act.into.is_empty() => {
-                let from = shifted(act.from);
-                Act::IntraNode(IntraNodeOp { from, ..act })
+            (
+                Mutation::Peer,
+                Act::Send { to: peer, .. }
+                | Act::Recv { from: peer, .. }
+                | Act::Size { from: peer, .. },
+            ) => *peer = (*peer + 1) % self.size,
+            (Mutation::Peer, Act::IntraNode(act)) => act.root = (act.root + 1) % act.ranks.size,
+            (
+                Mutation::Tag,
+                Act::Send { tag, .. } | Act::Recv { tag, .. } | Act::Size { tag, .. },
+            ) => *tag ^= 1,
+            (
+                Mutation::Shorter,
+                Act::Send { from: part, .. }
+                | Act::Recv { into: part, .. }
+                | Act::Learn { from: part, .. },
+            ) => shorten(part),
+            (
+                Mutation::Shorter,
+                Act::Copy { from, into }
+                | Act::Reduce { from, into, .. }
+                | Act::IntraNode(IntraNodeOp { from, into, .. }),
+            ) => [from, into].into_iter().for_each(shorten),
+            (
+                Mutation::Shifted,
+                Act::Send { from: part, .. }
+                | Act::Learn { from: part, .. }
+                | Act::Recv { into: part, .. }
+                | Act::Copy { into: part, .. }
+                | Act::Reduce { into: part, .. },
+            ) => part.first += 1,
+            (Mutation::Shifted, Act::IntraNode(act)) if act.into.is_empty() => act.from.first += 1,
+            (Mutation::Shifted, Act::IntraNode(act)) => act.into.first += 1,
+            (Mutation::Side, Act::Reduce { side, .. }) => {
+                *side = match side {
+                    Side::Left => Side::Right,
+                    Side::Right => Side::Left,
+                }
             }
-            (Mutation::Shifted, Act::IntraNode(act)) => {
-                let into = shifted(act.into);
-                Act::IntraNode(IntraNodeOp { into, ..act })
-            }
-            (Mutation::Side, Act::Reduce { from, into, side }) => {
-                let side = if side == Side::Left {
-                    Side::Right
-                } else {
-                    Side::Left
-                };
-                Act::Reduce { from, into, side }
-            }
-            (_, act) => act,
-        })
+            _ => {}
+        }
+        Some(act)
     }
 }
 
