@@ -28,9 +28,9 @@
 //!
 //! [`call`] describes a call, [`plan`] what a rank does for it. Each collective is a module and each
 //! algorithm a file in it:
-//! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
-//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`], [`neighbor`];
-//! [`hierarchy`] has those that know the nodes, [`stages`] those of two collectives one after the other,
+//! `barrier`, `bcast`, `gather`, `gatherv`, `scatter`, `scatterv`, `allgather`,
+//! `alltoall`, `reduce`, `allreduce`, `reduce_scatter`, `scan`, `exscan`, `neighbor`;
+//! `hierarchy` has those that know the nodes, `stages` those of two collectives one after the other,
 //! [`circulant`] the schedules over circulant graphs. [`catalog`] lists all algorithms, [`cost`] predicts
 //! their time, [`choice`] chooses, [`settings`] are a user's words for it. [`exec`] runs a plan through a
 //! driver that the caller writes. `check` (feature `std`) proves plans, `sim` (feature `sim`) times them.
@@ -46,11 +46,11 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod allgather;
-pub mod allreduce;
-pub mod alltoall;
-pub mod barrier;
-pub mod bcast;
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
 pub mod call;
 pub mod catalog;
 #[cfg(feature = "std")]
@@ -59,23 +59,23 @@ pub mod choice;
 pub mod circulant;
 pub mod cost;
 pub mod exec;
-pub mod exscan;
-pub mod gather;
-pub mod gatherv;
-pub mod hierarchy;
+mod exscan;
+mod gather;
+mod gatherv;
+mod hierarchy;
 pub mod machine;
-pub mod neighbor;
+mod neighbor;
 pub mod placement;
 pub mod plan;
-pub mod reduce;
-pub mod reduce_scatter;
-pub mod scan;
-pub mod scatter;
-pub mod scatterv;
+mod reduce;
+mod reduce_scatter;
+mod scan;
+mod scatter;
+mod scatterv;
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;
-pub mod stages;
+mod stages;
 
 mod accumulate;
 mod blocks;

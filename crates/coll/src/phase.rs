@@ -6,7 +6,7 @@ use crate::call::{Call, Parameters};
 use crate::plan::Plan;
 
 /// A plan that can be one phase of another call; it is made for a call of its own.
-pub trait Phase: Plan {
+pub(crate) trait Phase: Plan {
     /// One rank's plan for the phase's call.
     fn of(call: &Call, parameters: &Parameters) -> Self;
 
@@ -45,7 +45,7 @@ macro_rules! phase {
 pub(crate) use phase;
 
 /// A plan for a vector whose length can be reduced.
-pub trait Shorten: Phase + Copy {
+pub(crate) trait Shorten: Phase + Copy {
     /// The same plan for a vector of at most `count` elements.
     #[must_use]
     fn shortened(&self, count: u64) -> Self;

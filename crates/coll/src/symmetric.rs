@@ -15,7 +15,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
 /// What every rank of a ring does.
-pub trait SymmetricPlan: Copy + Eq {
+pub(crate) trait SymmetricPlan: Copy + Eq {
     /// [`Plan::steps`] among `size` ranks.
     fn steps(&self, size: u32) -> u32;
 
@@ -28,7 +28,7 @@ pub trait SymmetricPlan: Copy + Eq {
 
 /// A symmetric plan as one rank runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AtRank<C> {
+pub(crate) struct AtRank<C> {
     place: RankRing,
     plan: C,
 }
@@ -79,7 +79,7 @@ impl<C: SymmetricPlan> Plan for AtRank<C> {
 /// The surroundings of a rank by distance: block 0 is its own, and the other blocks follow around the ring.
 /// Distances are at most the number of ranks.
 #[derive(Clone, Copy, Debug)]
-pub struct RelativeView<'a> {
+pub(crate) struct RelativeView<'a> {
     place: RankRing,
     inputs: &'a PlanInputs<'a>,
 }
@@ -172,7 +172,7 @@ impl RelativePart {
 
 /// Adds a rank's acts with peers by distance.
 #[derive(Debug)]
-pub struct RelativeActs<'a> {
+pub(crate) struct RelativeActs<'a> {
     place: RankRing,
     acts: &'a mut Acts,
 }

@@ -18,7 +18,7 @@ use crate::rank_ring::RankRing;
 
 /// One rank's plan for Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bruck {
+pub(crate) struct Bruck {
     layout: RankBlocks,
     digits: Digits,
 }

@@ -19,7 +19,7 @@ use crate::rank_ring::RankRing;
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circulant {
+pub(crate) struct Circulant {
     gather: Gather,
 }
 

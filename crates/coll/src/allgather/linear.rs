@@ -12,11 +12,11 @@ use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
 /// One rank's plan for a linear allgather. One step for each distance.
-pub type Linear = AtRank<Exchanges>;
+pub(crate) type Linear = AtRank<Exchanges>;
 
 /// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchanges {
+pub(crate) struct Exchanges {
     layout: BlockLayout,
     window: Window,
 }

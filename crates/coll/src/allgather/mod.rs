@@ -12,13 +12,13 @@ mod neighbor_exchange;
 mod recursive_doubling;
 mod ring;
 
-pub use bruck::Bruck;
+pub(crate) use bruck::Bruck;
 pub(crate) use bruck::BruckExchange;
-pub use circulant::Circulant;
-pub use linear::Linear;
-pub use neighbor_exchange::NeighborExchange;
-pub use recursive_doubling::RecursiveDoubling;
-pub use ring::Ring;
+pub(crate) use circulant::Circulant;
+pub(crate) use linear::Linear;
+pub(crate) use neighbor_exchange::NeighborExchange;
+pub(crate) use recursive_doubling::RecursiveDoubling;
+pub(crate) use ring::Ring;
 
 use crate::blocks::Blocks;
 use crate::call::Call;

@@ -22,7 +22,7 @@ const AHEAD: Window = Window::new(4);
 /// One rank's plan for allgather by neighbor exchange: one step a round; the folded rank first has a step
 /// that sends its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NeighborExchange(RankBlocks);
+pub(crate) struct NeighborExchange(RankBlocks);
 
 impl NeighborExchange {
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {

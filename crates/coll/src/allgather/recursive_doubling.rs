@@ -13,7 +13,7 @@ use crate::tree::levels;
 
 /// One rank's plan for allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveDoubling(RankBlocks);
+pub(crate) struct RecursiveDoubling(RankBlocks);
 
 impl RecursiveDoubling {
     /// The number of ranks is a power of two.

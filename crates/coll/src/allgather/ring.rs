@@ -24,11 +24,11 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// One rank's plan for a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
 /// are in pieces, on one side or on both, a block takes as many steps.
-pub type Ring = AtRank<Rounds>;
+pub(crate) type Ring = AtRank<Rounds>;
 
 /// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     layout: BlockLayout,
     /// The receives that are posted before the last block is sent.
     ahead: u32,

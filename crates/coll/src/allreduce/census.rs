@@ -14,7 +14,7 @@ use crate::tree::levels;
 
 /// One rank's plan for the census. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Census {
+pub(crate) struct Census {
     ring: RankRing,
     count: u64,
     in_place: bool,

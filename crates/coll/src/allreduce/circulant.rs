@@ -13,7 +13,7 @@ use crate::symmetric::AtRank;
 
 /// One rank's plan for allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circulant {
+pub(crate) struct Circulant {
     scatter: AtRank<Scatter>,
     count: u64,
 }

@@ -11,11 +11,11 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
 /// The largest group whose steps can be counted.
-pub const MAX_SIZE: u32 = 1 << 30;
+pub(crate) const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's plan for allreduce by an allgather: the steps of that, then one for each vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GatherReduce {
+pub(crate) struct GatherReduce {
     gather: Gather,
     count: u64,
 }

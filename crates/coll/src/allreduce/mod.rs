@@ -13,14 +13,16 @@ mod recursive_multiplying;
 mod recursive_splitting;
 mod ring;
 
-pub use census::Census;
-pub use circulant::Circulant;
-pub use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
-pub use rabenseifner::Rabenseifner;
-pub use recursive_doubling::RecursiveDoubling;
-pub use recursive_multiplying::{
+pub(crate) use census::Census;
+pub(crate) use circulant::Circulant;
+pub(crate) use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
+pub(crate) use rabenseifner::Rabenseifner;
+pub(crate) use recursive_doubling::RecursiveDoubling;
+pub(crate) use recursive_multiplying::{
     MAX_RADIX as RECURSIVE_MULTIPLYING_MAX_RADIX, RecursiveMultiplying,
 };
 pub(crate) use recursive_splitting::begins_group;
-pub use recursive_splitting::{MAX_RADIX as RECURSIVE_SPLITTING_MAX_RADIX, RecursiveSplitting};
-pub use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};
+pub(crate) use recursive_splitting::{
+    MAX_RADIX as RECURSIVE_SPLITTING_MAX_RADIX, RecursiveSplitting,
+};
+pub(crate) use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};

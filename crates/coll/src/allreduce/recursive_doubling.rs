@@ -18,7 +18,7 @@ const FOLD: u32 = 32;
 
 /// One rank's plan for allreduce by recursive doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveDoubling {
+pub(crate) struct RecursiveDoubling {
     rank: u32,
     /// Rounds of exchange among the ranks that remain.
     rounds: u32,

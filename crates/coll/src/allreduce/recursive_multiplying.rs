@@ -16,14 +16,14 @@ use crate::fold::Fold;
 use crate::plan::{Acts, Plan, PlanInputs};
 
 /// The largest radix: a step holds the messages of a phase.
-pub const MAX_RADIX: u32 = 8;
+pub(crate) const MAX_RADIX: u32 = 8;
 
 /// One rank's plan for allreduce by recursive multiplying.
 ///
 /// A leader takes two steps for each follower, then in each phase one to receive, one to send and
 /// one for each contribution to be merged, and then one to hand the result to each follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveMultiplying {
+pub(crate) struct RecursiveMultiplying {
     fold: Fold,
     radix: u32,
     phases: u32,

@@ -20,14 +20,14 @@ use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels_of;
 
 /// The largest radix: a step holds the messages of a phase.
-pub const MAX_RADIX: u32 = 8;
+pub(crate) const MAX_RADIX: u32 = 8;
 
 /// One rank's plan for allreduce by recursive splitting.
 ///
 /// Each phase has a step to receive, one to send to ranks of longer parts without a partner here (which wait
 /// for several messages), one to send to the others, and one for each contribution to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveSplitting {
+pub(crate) struct RecursiveSplitting {
     rank: u32,
     size: u32,
     radix: u32,

@@ -18,17 +18,17 @@ use crate::ring_pieces::RingPieces;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
-pub const MAX_SIZE: u32 = 1 << 24;
+pub(crate) const MAX_SIZE: u32 = 1 << 24;
 
 /// The most segments of a chunk.
 const MAX_SEGMENTS: u64 = 64;
 
 /// One rank's plan for ring allreduce.
-pub type Ring = AtRank<Rounds>;
+pub(crate) type Ring = AtRank<Rounds>;
 
 /// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     count: u64,
     /// The chunks, one for each rank.
     chunks: Partition,

@@ -20,7 +20,7 @@ use crate::rank_ring::RankRing;
 /// value of its digit that packs, one that exchanges and one that unpacks; the last step rotates the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bruck {
+pub(crate) struct Bruck {
     place: RankRing,
     digits: Digits,
     count: u64,

@@ -16,7 +16,7 @@ use crate::window::Window;
 
 /// One rank's plan for a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linear {
+pub(crate) enum Linear {
     /// Directly from input to output.
     Apart(AtRank<Exchanges>),
     /// In place.
@@ -25,7 +25,7 @@ pub enum Linear {
 
 /// What every rank does: one step for each distance, the last for the rank itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchanges {
+pub(crate) struct Exchanges {
     blocks: Blocks,
     window: Window,
     /// The difference of consecutive distances, around the ring.

@@ -12,6 +12,6 @@ mod linear;
 mod pairwise;
 mod replace;
 
-pub use bruck::Bruck;
-pub use linear::Linear;
-pub use pairwise::Pairwise;
+pub(crate) use bruck::Bruck;
+pub(crate) use linear::Linear;
+pub(crate) use pairwise::Pairwise;

@@ -17,7 +17,7 @@ use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 
 /// One rank's plan for a pairwise alltoall: one step a round; the first one copies the rank's own block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairwise {
+pub(crate) enum Pairwise {
     /// Around the ring.
     RankRing(AtRank<Rounds>),
     /// In pairs by exclusive or.
@@ -28,11 +28,11 @@ pub enum Pairwise {
 
 /// What every rank does around the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds(Blocks);
+pub(crate) struct Rounds(Blocks);
 
 /// What one rank does where partners are found by exclusive or.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     place: RankRing,
     blocks: Blocks,
 }

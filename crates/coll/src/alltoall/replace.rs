@@ -13,7 +13,7 @@ use crate::rank_ring::RankRing;
 /// One rank's plan for alltoall in place. A window's worth of steps, each an exchange, then one that
 /// brings what came where it belongs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replace {
+pub(crate) struct Replace {
     place: RankRing,
     blocks: Blocks,
     /// Exchanges under way at a time, at most as many as a step holds acts.

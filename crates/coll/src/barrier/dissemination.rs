@@ -14,7 +14,7 @@ use crate::rank_ring::RankRing;
 
 /// One rank's plan for a dissemination barrier. One step for each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dissemination {
+pub(crate) struct Dissemination {
     place: RankRing,
     digits: Digits,
 }

@@ -14,7 +14,7 @@ const RELEASED: u32 = 1;
 /// One rank's plan for a tree barrier. One step for each child slot, one that tells the parent
 /// and hears from it, and one for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial(tree::Knomial);
+pub(crate) struct Knomial(tree::Knomial);
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

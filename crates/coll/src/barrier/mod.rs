@@ -3,5 +3,5 @@
 mod dissemination;
 mod knomial;
 
-pub use dissemination::Dissemination;
-pub use knomial::Knomial;
+pub(crate) use dissemination::Dissemination;
+pub(crate) use knomial::Knomial;

@@ -16,12 +16,12 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
 /// The largest group whose rounds can be counted.
-pub const MAX_SIZE: u32 = 1 << 30;
+pub(crate) const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's plan for a broadcast down a chain. Step `i` receives block `i` and forwards the one
 /// before it or, where the rank posts receives ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub(crate) struct Chain {
     ring: RankRing,
     from_root: u32,
     blocks: u32,

@@ -16,7 +16,7 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs, TAGS};
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
 /// 100 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circulant {
+pub(crate) struct Circulant {
     pipeline: Pipeline,
 }
 

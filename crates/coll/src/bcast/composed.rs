@@ -17,13 +17,13 @@ use crate::scattered_vector::ScatteredVector;
 use crate::{allgather, scatter};
 
 /// The largest group where every rank sends to every other, or as many times as there are ranks.
-pub const MAX_SIZE: u32 = 128;
+pub(crate) const MAX_SIZE: u32 = 128;
 
 /// One rank's plan for a broadcast by a scatter and an allgather: the steps of the scatter, then those of the
 /// allgather, split into halves. It makes the two plans on demand instead of keeping them, and so stays
 /// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Composed<S, G> {
+pub(crate) struct Composed<S, G> {
     vector: ScatteredVector,
     radix: u32,
     gather_radix: u32,
@@ -34,28 +34,28 @@ pub struct Composed<S, G> {
 }
 
 /// Bcast linear-all: linear scatter, linear allgather.
-pub type LinearAll = Composed<scatter::Linear, allgather::Linear>;
+pub(crate) type LinearAll = Composed<scatter::Linear, allgather::Linear>;
 
 /// Bcast linear-bruck: linear scatter, Bruck allgather.
-pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
+pub(crate) type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 
 /// Bcast linear-neighbor-exchange: linear scatter, neighbor-exchange allgather.
-pub type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
+pub(crate) type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
 
 /// Bcast linear-ring: linear scatter, ring allgather.
-pub type LinearRing = Composed<scatter::Linear, allgather::Ring>;
+pub(crate) type LinearRing = Composed<scatter::Linear, allgather::Ring>;
 
 /// Bcast knomial-linear: k-nomial scatter, linear allgather.
-pub type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
+pub(crate) type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
 
 /// Bcast knomial-bruck: k-nomial scatter, Bruck allgather.
-pub type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
+pub(crate) type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
 
 /// Bcast knomial-neighbor-exchange: k-nomial scatter, neighbor-exchange allgather.
-pub type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
+pub(crate) type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
 
 /// Bcast knomial-ring: k-nomial scatter, ring allgather.
-pub type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
+pub(crate) type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
 
 impl<S: Phase, G: Phase> Composed<S, G> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -13,7 +13,7 @@ use crate::partition::{Partition, longest};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// The largest group: every rank sends to every other one.
-pub const MAX_SIZE: u32 = 128;
+pub(crate) const MAX_SIZE: u32 = 128;
 
 /// Exchanges that post their receive before they send, and long pieces under way at a time. There are twice
 /// as many of short (eager) pieces.
@@ -80,7 +80,7 @@ const ONWARD: u32 = 1;
 /// from the root, and one for each other rank, which sends it the piece of the turn and posts the receive of
 /// a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinearLinear {
+pub(crate) struct LinearLinear {
     root: u32,
     size: u32,
     from_root: u32,

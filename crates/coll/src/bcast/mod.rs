@@ -10,13 +10,13 @@ mod linear_linear;
 mod scatter_allgather;
 mod tree;
 
-pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
-pub use circulant::Circulant;
-pub use composed::{
-    Composed, KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll,
-    LinearBruck, LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
+pub(crate) use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
+pub(crate) use circulant::Circulant;
+pub(crate) use composed::{
+    KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
+    LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
-pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
+pub(crate) use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
 pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, under_way};
-pub use scatter_allgather::ScatterAllgather;
-pub use tree::{Knomial, Tree};
+pub(crate) use scatter_allgather::ScatterAllgather;
+pub(crate) use tree::{Knomial, Tree};

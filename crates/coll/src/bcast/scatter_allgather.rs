@@ -18,7 +18,7 @@ use crate::tree::{self, Subtrees, TreePlace};
 
 /// One rank's plan for a broadcast by scatter and allgather. Ranks are counted from the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScatterAllgather {
+pub(crate) struct ScatterAllgather {
     ring: RankRing,
     place: tree::Knomial,
     root: u32,

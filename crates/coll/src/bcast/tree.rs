@@ -12,14 +12,14 @@ use crate::tree::{self, TreePlace};
 
 /// One rank's plan for a broadcast down a tree. Step 0 receives; each further step sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree<T> {
+pub(crate) struct Tree<T> {
     place: T,
     count: u64,
 }
 
 /// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
 /// radix it is binomial, and takes the fewest rounds there are for one block.
-pub type Knomial = Tree<tree::Knomial>;
+pub(crate) type Knomial = Tree<tree::Knomial>;
 
 impl<T: TreePlace> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -10,13 +10,37 @@ use super::rows::rounds::{exchanged, knomial};
 use super::rows::{allreduce, bcast, in_stages, intra_node, node_aware, reduce, several};
 use crate::call::{Algorithm, Call, Collective, Needs, Parameters};
 use crate::digits::Digits;
-use crate::plan::any_plan;
+use crate::plan::{Acts, Plan, PlanInputs, any_plan};
 use crate::{
     allgather, alltoall, barrier, cost, exscan, gather, gatherv, hierarchy, long_blocks, neighbor,
     reduce_scatter, scan, scatter, scatterv, stages,
 };
 
-/// Makes [`AnyPlan`] and the dispatch of [`Algorithm`] out of the rows.
+/// The plan of any algorithm in the catalog; a call through it is a branch, not a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnyPlan(CatalogPlan);
+
+impl Plan for AnyPlan {
+    #[inline]
+    fn steps(&self) -> u32 {
+        self.0.steps()
+    }
+
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.0.scratch(inputs)
+    }
+
+    #[inline]
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        self.0.step(i, inputs, acts)
+    }
+
+    fn is_rotation(&self, by: u32, other: &Self) -> bool {
+        self.0.is_rotation(by, &other.0)
+    }
+}
+
+/// Makes [`CatalogPlan`] and the dispatch of [`Algorithm`] out of the rows.
 macro_rules! table {
     ($($name:ident($plan:ty): $row:expr;)*) => {
         impl Algorithm {
@@ -30,20 +54,18 @@ macro_rules! table {
             /// The plan for a call that suits the algorithm.
             pub(super) fn of(self, call: &Call, parameters: &Parameters) -> AnyPlan {
                 match self {
-                    $(Algorithm::$name => AnyPlan::$name(<$plan>::of(call, parameters)),)*
+                    $(Algorithm::$name => AnyPlan(CatalogPlan::$name(<$plan>::of(call, parameters))),)*
                 }
             }
         }
 
-        /// The plan of any algorithm in the catalog; a call through it is a branch, not a pointer.
+        /// The plan of one of the algorithms.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        #[allow(missing_docs, reason = "each variant is named as its algorithm")]
-        pub enum AnyPlan {
+        enum CatalogPlan {
             $($name($plan),)*
         }
 
-        any_plan!(AnyPlan: $($name),*);
+        any_plan!(CatalogPlan: $($name),*);
     };
 }
 

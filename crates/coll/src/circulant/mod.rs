@@ -20,7 +20,7 @@ mod scatter;
 mod schedule;
 mod skips;
 
-pub use scatter::Scatter;
+pub(crate) use scatter::Scatter;
 pub use schedule::Schedule;
 
 pub(crate) use gather::{Gather, OwnBlock};

@@ -17,7 +17,7 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// What every rank does in the reduce-scatter: two steps for each round, and one to move the result to its
 /// place. A step needs all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scatter {
+pub(crate) struct Scatter {
     pub(crate) blocks: Division,
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,

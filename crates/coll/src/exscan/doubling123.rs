@@ -16,7 +16,7 @@ const FIRST_STEPS: u32 = 5;
 
 /// One rank's plan for exscan by 123-doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubling123 {
+pub(crate) struct Doubling123 {
     rank: u32,
     size: u32,
     count: u64,

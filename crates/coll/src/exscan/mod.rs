@@ -7,6 +7,6 @@
 mod doubling123;
 mod shift;
 
-pub use doubling123::Doubling123;
+pub(crate) use doubling123::Doubling123;
 pub(crate) use doubling123::distance;
-pub use shift::Shift;
+pub(crate) use shift::Shift;

@@ -11,7 +11,7 @@ use crate::tree::levels;
 /// One rank's plan for exscan by a shift and a scan. Two steps a round: exchange, and merge what
 /// came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shift {
+pub(crate) struct Shift {
     rank: u32,
     size: u32,
     count: u64,

@@ -14,7 +14,7 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 /// One rank's plan for a k-nomial gather. One step for each child slot, then one that copies the
 /// rank's own block, then one that sends to the parent; a leaf only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial {
+pub(crate) struct Knomial {
     subtree: SubtreeBlocks,
 }
 

@@ -23,7 +23,7 @@ const SIGNAL: u32 = 1;
 /// for each other rank, in the order of their distance above it, and one that copies its own block. Another
 /// rank waits for its signal, if it is beyond the window, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
+pub(crate) struct Linear {
     place: RankRing,
     root: u32,
     /// Elements of this rank's own block.

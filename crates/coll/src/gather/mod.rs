@@ -6,5 +6,5 @@
 mod knomial;
 mod linear;
 
-pub use knomial::Knomial;
-pub use linear::Linear;
+pub(crate) use knomial::Knomial;
+pub(crate) use linear::Linear;

@@ -28,7 +28,7 @@ use crate::tree::{self, Subtrees, TreeEdge};
 /// child slot, which learn a length and receive, one that sends to the parent, and two for a long block: wait
 /// for the request, and send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree<T> {
+pub(crate) struct Tree<T> {
     place: T,
     direct: LongBlocks,
     /// Elements of this rank's own block.
@@ -37,7 +37,7 @@ pub struct Tree<T> {
 }
 
 /// Up a k-nomial tree.
-pub type Knomial = Tree<tree::Knomial>;
+pub(crate) type Knomial = Tree<tree::Knomial>;
 
 impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -17,7 +17,7 @@ use crate::plan::{Acts, Plan, PlanInputs};
 /// One rank's plan for an allgather over rails: the steps of the rail's plan, then one for each
 /// other rank of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RailAllgather<P> {
+pub(crate) struct RailAllgather<P> {
     plan: P,
     place: Placement,
     rank: u32,
@@ -25,11 +25,11 @@ pub struct RailAllgather<P> {
 }
 
 /// Allgather rail-ring: a ring in each rail, for large blocks.
-pub type RailRing = RailAllgather<Ring>;
+pub(crate) type RailRing = RailAllgather<Ring>;
 
 /// Allgather rail-bruck: Bruck's algorithm in each rail, for short blocks. In cyclic placement each rank
 /// counts as a node of its own.
-pub type RailBruck = RailAllgather<Bruck>;
+pub(crate) type RailBruck = RailAllgather<Bruck>;
 
 /// The call of one rank in its rail.
 fn of_rail(call: &Call, place: Placement) -> Call {

@@ -17,7 +17,7 @@ use crate::{bcast, reduce};
 /// One rank's plan for a node-aware allreduce: the steps up its node, if it is not alone there; at a leader
 /// the steps between nodes; and the steps down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allreduce<U, B, D> {
+pub(crate) struct Allreduce<U, B, D> {
     nodes: NodeLeaders,
     in_place: bool,
     up: Option<U>,
@@ -26,10 +26,10 @@ pub struct Allreduce<U, B, D> {
 }
 
 /// Allreduce node-aware: k-nomial trees inside the nodes, recursive doubling between them.
-pub type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
+pub(crate) type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
 
 /// Allreduce postal: postal trees inside the nodes, recursive splitting between them.
-pub type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
+pub(crate) type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
 
 type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
 
@@ -105,7 +105,7 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for Allreduce<U
 
 /// Allreduce intra-node: intra-node operations, and recursive splitting between leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IntraNodeAllreduce {
+pub(crate) enum IntraNodeAllreduce {
     /// All ranks are on one node: one operation.
     OnOne(IntraNode),
     /// The ranks are on several nodes.

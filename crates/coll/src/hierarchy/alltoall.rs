@@ -22,7 +22,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 ///
 /// Scratch holds the blocks given, by rank, and then the blocks received, by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alltoall {
+pub(crate) struct Alltoall {
     place: Placement,
     node: u32,
     local: u32,

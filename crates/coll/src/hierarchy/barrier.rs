@@ -23,7 +23,7 @@ const RELEASED: u32 = 1;
 /// the steps of dissemination, at another rank one that signals its parent and one that waits for it; then a
 /// step for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Barrier {
+pub(crate) struct Barrier {
     nodes: NodeLeaders,
     tree: tree::Knomial,
     between: Dissemination,

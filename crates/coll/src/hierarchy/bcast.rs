@@ -13,7 +13,7 @@ use crate::tree::{self, TreePlace};
 /// One rank's plan for a node-aware broadcast: at a leader the steps of the tree between the nodes;
 /// then the steps inside the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bcast<T, I> {
+pub(crate) struct Bcast<T, I> {
     nodes: NodeLeaders,
     is_root: bool,
     between: Option<Tree<T>>,
@@ -21,13 +21,13 @@ pub struct Bcast<T, I> {
 }
 
 /// Bcast node-aware: k-nomial trees between and inside nodes.
-pub type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
+pub(crate) type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
 
 /// Bcast postal: postal trees between and inside nodes.
-pub type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
+pub(crate) type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
 
 /// Bcast intra-node: a k-nomial tree between nodes, intra-node operations inside.
-pub type IntraNodeBcast = Bcast<tree::Knomial, IntraNode>;
+pub(crate) type IntraNodeBcast = Bcast<tree::Knomial, IntraNode>;
 
 impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -12,7 +12,7 @@ use crate::plan::{Acts, Plan, PlanInputs};
 /// One rank's plan: a folded rank's two steps, or the allreduce of the other ranks, before and after which a
 /// partner serves its folded rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoldedAllreduce {
+pub(crate) struct FoldedAllreduce {
     /// The partner of a folded rank, or the folded rank of a partner.
     other: Option<u32>,
     sum: Accumulator,

@@ -13,7 +13,7 @@ use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 /// One rank's plan for a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gather<I> {
+pub(crate) struct Gather<I> {
     nodes: NodeLeaders,
     blocks: NodeBlocks,
     inside: I,
@@ -21,10 +21,10 @@ pub struct Gather<I> {
 }
 
 /// Up trees inside.
-pub type KnomialGather = Gather<Knomial>;
+pub(crate) type KnomialGather = Gather<Knomial>;
 
 /// With intra-node operations inside the nodes.
-pub type IntraNodeGather = Gather<IntraNode>;
+pub(crate) type IntraNodeGather = Gather<IntraNode>;
 
 impl<I: IntraNodePhase> Gather<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

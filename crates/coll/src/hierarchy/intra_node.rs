@@ -9,7 +9,7 @@ use crate::plan::{Acts, Buf, IntraNodeOp, NodeRanks, Part, Plan, PlanInputs};
 /// One rank's plan for a collective that is one [intra-node operation](IntraNodeOp) of all ranks of the
 /// call. A single rank copies its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntraNode {
+pub(crate) struct IntraNode {
     collective: Collective,
     rank: u32,
     size: u32,

@@ -38,43 +38,43 @@ mod rail_reduce_scatter;
 mod reduce;
 mod scatter;
 
-pub use allgather::{RailAllgather, RailBruck, RailRing};
-pub use allreduce::{Allreduce, IntraNodeAllreduce, KnomialAllreduce, PostalAllreduce};
-pub use alltoall::Alltoall;
-pub use barrier::Barrier;
-pub use bcast::{Bcast, IntraNodeBcast, KnomialBcast, PostalBcast};
-pub use folded_allreduce::FoldedAllreduce;
+pub(crate) use allgather::{RailBruck, RailRing};
+pub(crate) use allreduce::{IntraNodeAllreduce, KnomialAllreduce, PostalAllreduce};
+pub(crate) use alltoall::Alltoall;
+pub(crate) use barrier::Barrier;
+pub(crate) use bcast::{IntraNodeBcast, KnomialBcast, PostalBcast};
+pub(crate) use folded_allreduce::FoldedAllreduce;
 pub(crate) use folded_allreduce::ranks_on_full_nodes;
-pub use gather::{Gather, IntraNodeGather, KnomialGather};
-pub use intra_node::IntraNode;
-pub use multirail_allreduce::MultirailAllreduce;
-pub use multirail_bcast::MultirailBcast;
-pub use multirail_reduce::MultirailReduce;
+pub(crate) use gather::{IntraNodeGather, KnomialGather};
+pub(crate) use intra_node::IntraNode;
+pub(crate) use multirail_allreduce::MultirailAllreduce;
+pub(crate) use multirail_bcast::MultirailBcast;
+pub(crate) use multirail_reduce::MultirailReduce;
 use node_blocks::NodeBlocks;
-pub use node_bruck::NodeBruck;
+pub(crate) use node_bruck::NodeBruck;
 pub(crate) use node_leaders::NodeLeaders;
 pub(crate) use node_ports::sharers;
-pub use node_reduce_scatter::NodeReduceScatter;
-pub use node_tree::NodeTree;
-pub use phase::IntraNodePhase;
-pub use prefix::Prefix;
-pub use rail::Rail;
-pub use rail_allreduce::RailAllreduce;
-pub use rail_bcast::{RailBcast, RailChain, RailCirculant, RailKnomial};
+pub(crate) use node_reduce_scatter::NodeReduceScatter;
+pub(crate) use node_tree::NodeTree;
+pub(crate) use phase::IntraNodePhase;
+pub(crate) use prefix::Prefix;
+pub(crate) use rail::Rail;
+pub(crate) use rail_allreduce::RailAllreduce;
+pub(crate) use rail_bcast::{RailChain, RailCirculant, RailKnomial};
 pub(crate) use rail_bcast::{nodes_in_rails, of_rail, rails, rails_of_one};
-pub use rail_reduce_scatter::RailReduceScatter;
-pub use reduce::{IntraNodeReduce, KnomialReduce, PostalReduce, Reduce};
-pub use scatter::{IntraNodeScatter, KnomialScatter, Scatter};
+pub(crate) use rail_reduce_scatter::RailReduceScatter;
+pub(crate) use reduce::{IntraNodeReduce, KnomialReduce, PostalReduce};
+pub(crate) use scatter::{IntraNodeScatter, KnomialScatter};
 
 use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::{gatherv, scatterv};
 
 /// Gatherv node-aware: up a tree of nodes, each of which is a tree of its ranks.
-pub type Gatherv = gatherv::Tree<NodeTree>;
+pub(crate) type Gatherv = gatherv::Tree<NodeTree>;
 
 /// Scatterv node-aware: down a tree of nodes, each of which is a tree of its ranks.
-pub type Scatterv = scatterv::Tree<NodeTree>;
+pub(crate) type Scatterv = scatterv::Tree<NodeTree>;
 
 /// The parameters of the second of two phases, whose radix is `gather_radix`.
 pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {

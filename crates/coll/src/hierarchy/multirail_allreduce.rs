@@ -10,7 +10,7 @@ use crate::plan::{Acts, Plan, PlanInputs};
 
 /// One rank's plan: the steps of the reduce-scatter, then those of the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MultirailAllreduce {
+pub(crate) struct MultirailAllreduce {
     scatter: NodeReduceScatter,
     gather: NodeBruck,
     is_empty: bool,

@@ -15,7 +15,7 @@ use crate::tree::{Subtrees, TreeEdge, TreePlace};
 /// One rank's plan: below the root one step that receives; one for each child slot; then those of the
 /// allgather, in which no rank sends to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MultirailBcast {
+pub(crate) struct MultirailBcast {
     tree: NodeTree,
     gather: NodeBruck,
     root: u32,

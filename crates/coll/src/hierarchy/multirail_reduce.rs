@@ -15,7 +15,7 @@ use crate::tree::{Subtrees, TreeEdge, TreePlace};
 /// One rank's plan: the steps of the reduce-scatter; then one for each child slot, and one that sends to the
 /// parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MultirailReduce {
+pub(crate) struct MultirailReduce {
     scatter: NodeReduceScatter,
     tree: NodeTree,
     /// Where in scratch a rank other than the root keeps the blocks of its subtree.

@@ -26,7 +26,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 /// One rank's plan: the steps inside its node; then for each phase the steps between nodes, which do not
 /// depend on each other, and steps inside the node again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeBruck {
+pub(crate) struct NodeBruck {
     ports: NodePorts,
     blocks: Blocks,
     in_place: bool,

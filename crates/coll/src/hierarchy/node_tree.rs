@@ -16,7 +16,7 @@ use crate::tree::{Knomial, Subtrees, TreeEdge, TreePlace};
 /// One rank's position. The first child slots are those inside its node; at a leader those between nodes
 /// follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeTree {
+pub(crate) struct NodeTree {
     rank: u32,
     nodes: NodeLeaders,
     inside: Knomial,

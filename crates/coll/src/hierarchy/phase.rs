@@ -6,7 +6,7 @@ use crate::tree::{self, TreePlace};
 use crate::{bcast, gather, reduce, scatter};
 
 /// A phase among the ranks of a node.
-pub trait IntraNodePhase: Phase {
+pub(crate) trait IntraNodePhase: Phase {
     /// At most its rounds among `size` ranks.
     fn most_rounds(size: u32, parameters: &Parameters) -> u64;
 }

@@ -18,7 +18,7 @@ use crate::{bcast, exscan, scan};
 /// combines its result, on the left, with it, which gives the node's sum. Then come the steps between the
 /// nodes, those of the tree inside, and one that combines the sum of the nodes below, on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix {
+pub(crate) struct Prefix {
     place: Placement,
     rank: u32,
     count: u64,

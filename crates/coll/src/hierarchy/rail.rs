@@ -7,7 +7,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 /// A rail of full nodes in a collective with one block per rank. It runs a plan for one rank per node, and
 /// as many blocks, among the ranks of the rail on their blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rail {
+pub(crate) struct Rail {
     place: Placement,
     /// The local number of the rail's ranks.
     local: u32,

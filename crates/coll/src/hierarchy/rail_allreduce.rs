@@ -20,7 +20,7 @@ use crate::symmetric::AtRank;
 /// One rank's plan for an allreduce in rails: the steps of a reduce-scatter inside the node, of the allreduce
 /// of its rail, and of an allgather inside the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RailAllreduce {
+pub(crate) struct RailAllreduce {
     place: Placement,
     rank: u32,
     /// Elements of this rank's share, which is at the start of scratch while it is reduced.

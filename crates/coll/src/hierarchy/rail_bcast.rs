@@ -21,7 +21,7 @@ const WINDOW: u32 = 8;
 /// One rank's plan for a broadcast over rails: on the root's node the steps of the scatter; the steps of its
 /// rails, interleaved; and the steps of the allgather, split into halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RailBcast<B> {
+pub(crate) struct RailBcast<B> {
     place: Placement,
     node: u32,
     /// The vector as the ranks of the node share it.
@@ -31,13 +31,13 @@ pub struct RailBcast<B> {
 }
 
 /// Bcast rail-chain: a chain of blocks in each rail, for large vectors and few nodes.
-pub type RailChain = RailBcast<bcast::Chain>;
+pub(crate) type RailChain = RailBcast<bcast::Chain>;
 
 /// Bcast rail-knomial: a k-nomial tree in each rail.
-pub type RailKnomial = RailBcast<bcast::Knomial>;
+pub(crate) type RailKnomial = RailBcast<bcast::Knomial>;
 
 /// Bcast rail-circulant: blocks over the circulant graph in each rail, for large vectors and many nodes.
-pub type RailCirculant = RailBcast<bcast::Circulant>;
+pub(crate) type RailCirculant = RailBcast<bcast::Circulant>;
 
 /// Where the ranks are, on nodes that need not be full; of a single one that is not, each rank is a node of
 /// its own.

@@ -15,7 +15,7 @@ use crate::reduce_scatter::{Circulant, Pairwise};
 
 /// One rank's plan: the steps inside its node, then those of its rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RailReduceScatter {
+pub(crate) struct RailReduceScatter {
     place: Placement,
     rank: u32,
     /// Elements of a block.

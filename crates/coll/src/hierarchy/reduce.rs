@@ -13,7 +13,7 @@ use crate::tree::{self, TreePlace};
 /// One rank's plan for a node-aware reduction: the steps inside its node, if it is not alone there, and at a
 /// leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reduce<T, I> {
+pub(crate) struct Reduce<T, I> {
     nodes: NodeLeaders,
     /// The elements at the start of scratch in which a leader other than the root keeps its node's sum.
     kept: u64,
@@ -22,13 +22,13 @@ pub struct Reduce<T, I> {
 }
 
 /// Reduce node-aware: k-nomial trees inside and between nodes.
-pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
+pub(crate) type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 
 /// Reduce postal: postal trees inside and between nodes.
-pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
+pub(crate) type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
 /// Reduce intra-node: intra-node operations, then a k-nomial tree between leaders.
-pub type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
+pub(crate) type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
 
 impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

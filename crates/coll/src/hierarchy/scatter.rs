@@ -13,7 +13,7 @@ use crate::scatter::Knomial;
 /// One rank's plan for a node-aware scatter: at a leader the steps of the tree between the nodes, whose
 /// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scatter<I> {
+pub(crate) struct Scatter<I> {
     nodes: NodeLeaders,
     blocks: NodeBlocks,
     between: Option<Knomial>,
@@ -21,10 +21,10 @@ pub struct Scatter<I> {
 }
 
 /// Down trees inside.
-pub type KnomialScatter = Scatter<Knomial>;
+pub(crate) type KnomialScatter = Scatter<Knomial>;
 
 /// With intra-node operations inside the nodes.
-pub type IntraNodeScatter = Scatter<IntraNode>;
+pub(crate) type IntraNodeScatter = Scatter<IntraNode>;
 
 impl<I: IntraNodePhase> Scatter<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -16,7 +16,7 @@ use crate::window::Window;
 /// One rank's plan for a linear neighbourhood collective. Where all messages fit the window, a step
 /// for each source and destination of the same number; else one for each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
+pub(crate) struct Linear {
     edges: Edges,
     blocks: Blocks,
     /// Elements of the one block that goes to all destinations, if there is only one.

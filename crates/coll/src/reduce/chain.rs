@@ -11,12 +11,12 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
 /// The largest group whose rounds can be counted.
-pub const MAX_SIZE: u32 = 1 << 30;
+pub(crate) const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's plan for a reduction up a chain. Two steps a block: receive it while the one before it
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub(crate) struct Chain {
     ring: RankRing,
     from_root: u32,
     blocks: u32,

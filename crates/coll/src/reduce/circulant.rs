@@ -18,7 +18,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
 /// 100 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circulant {
+pub(crate) struct Circulant {
     pipeline: Pipeline,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,

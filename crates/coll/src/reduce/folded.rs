@@ -19,7 +19,7 @@ use crate::rank_ring::RankRing;
 /// which sends; the root receives its vector in a step, merges it in another one, and goes on as the root of
 /// the other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Folded {
+pub(crate) struct Folded {
     ring: RankRing,
     root: u32,
     in_place: bool,

@@ -9,9 +9,9 @@ mod folded;
 mod rabenseifner;
 mod tree;
 
-pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
-pub use circulant::Circulant;
-pub use folded::Folded;
+pub(crate) use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
+pub(crate) use circulant::Circulant;
+pub(crate) use folded::Folded;
 pub(crate) use folded::without_folded_rank;
-pub use rabenseifner::Rabenseifner;
-pub use tree::{Knomial, Tree};
+pub(crate) use rabenseifner::Rabenseifner;
+pub(crate) use tree::{Knomial, Tree};

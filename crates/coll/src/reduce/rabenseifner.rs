@@ -16,7 +16,7 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's plan for Rabenseifner's reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rabenseifner {
+pub(crate) struct Rabenseifner {
     halving: Halving,
     sum: Accumulator,
 }

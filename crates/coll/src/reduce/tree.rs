@@ -14,7 +14,7 @@ use crate::tree::{self, TreePlace};
 /// One rank's plan for a reduction up a tree. Two steps for each child slot: receive, then merge; below the
 /// root one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree<T> {
+pub(crate) struct Tree<T> {
     place: T,
     sum: Accumulator,
     /// The first child slot that is not empty; beyond all slots where there is none.
@@ -23,7 +23,7 @@ pub struct Tree<T> {
 
 /// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
 /// radix it is binomial, and takes the fewest rounds there are.
-pub type Knomial = Tree<tree::Knomial>;
+pub(crate) type Knomial = Tree<tree::Knomial>;
 
 impl<T: TreePlace> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

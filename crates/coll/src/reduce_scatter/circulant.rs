@@ -16,7 +16,7 @@ use crate::symmetric::AtRank;
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
-pub type Circulant = AtRank<Scatter>;
+pub(crate) type Circulant = AtRank<Scatter>;
 
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {

@@ -20,7 +20,7 @@ use crate::tree::levels;
 ///
 /// Scratch holds what is kept after the first round, and after it room for what comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Halving {
+pub(crate) struct Halving {
     rank: u32,
     size: u32,
     vector: DividedVector,

@@ -11,6 +11,6 @@ mod halving;
 mod pairwise;
 mod vector;
 
-pub use circulant::Circulant;
-pub use halving::Halving;
-pub use pairwise::{MAX_SIZE as PAIRWISE_MAX_SIZE, Pairwise};
+pub(crate) use circulant::Circulant;
+pub(crate) use halving::Halving;
+pub(crate) use pairwise::{MAX_SIZE as PAIRWISE_MAX_SIZE, Pairwise};

@@ -15,7 +15,7 @@ use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
 /// The largest group whose rounds can be counted.
-pub const MAX_SIZE: u32 = 1 << 30;
+pub(crate) const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's plan for a pairwise reduce-scatter. Two steps a round, exchange and merge, each merge
 /// after the exchange of the next round, and two to join the sums and move the result to its place.
@@ -23,11 +23,11 @@ pub const MAX_SIZE: u32 = 1 << 30;
 /// # Cost
 ///
 /// Where the caller gives the blocks, a step that sends sums over the lengths of those before the one sent.
-pub type Pairwise = AtRank<Rounds>;
+pub(crate) type Pairwise = AtRank<Rounds>;
 
 /// What a rank does; where the operation commutes, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     blocks: Division,
     /// The rounds whose contributions are reduced from the left, if these are not all.
     lower: Option<u32>,

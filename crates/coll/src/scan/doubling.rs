@@ -12,7 +12,7 @@ use crate::tree::levels;
 
 /// One rank's plan for a scan by doubling. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubling {
+pub(crate) struct Doubling {
     rank: u32,
     size: u32,
     count: u64,

@@ -6,4 +6,4 @@
 
 mod doubling;
 
-pub use doubling::Doubling;
+pub(crate) use doubling::Doubling;

@@ -15,7 +15,7 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 /// One rank's plan for a k-nomial scatter. Below the root, step 0 receives; then one step for each
 /// child slot, and one that copies the rank's own block; a leaf only receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial {
+pub(crate) struct Knomial {
     subtree: SubtreeBlocks,
 }
 

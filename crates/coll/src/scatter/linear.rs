@@ -25,7 +25,7 @@ use crate::window::Window;
 /// One rank's plan for a linear scatter. The root has one step for each other rank, and one that copies its
 /// own block; another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
+pub(crate) struct Linear {
     place: RankRing,
     root: u32,
     /// Elements of this rank's own block.

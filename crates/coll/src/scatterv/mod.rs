@@ -8,4 +8,4 @@
 
 mod tree;
 
-pub use tree::{Knomial, Tree};
+pub(crate) use tree::{Knomial, Tree};

@@ -36,7 +36,7 @@ const CHILD: u8 = 1;
 /// the rank's own block. Then the root has one for each rank to which it may send directly, another
 /// rank with a long block one that receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree<T> {
+pub(crate) struct Tree<T> {
     place: T,
     direct: LongBlocks,
     /// Elements of this rank's own block.
@@ -45,7 +45,7 @@ pub struct Tree<T> {
 }
 
 /// Down a k-nomial tree.
-pub type Knomial = Tree<tree::Knomial>;
+pub(crate) type Knomial = Tree<tree::Knomial>;
 
 impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

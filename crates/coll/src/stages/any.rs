@@ -5,7 +5,7 @@ use crate::plan::{Plan, any_plan};
 use crate::{bcast, hierarchy, reduce, scatter};
 
 /// A plan by any algorithm of one collective.
-pub trait StagePlan: Plan {
+pub(crate) trait StagePlan: Plan {
     /// One rank's plan by an algorithm of the collective; the default tree for other algorithms.
     fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self;
 }
@@ -15,8 +15,7 @@ macro_rules! any {
     ($(#[$doc:meta])* $any:ident or $tree:ident: $($name:ident($plan:ty),)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "each variant is named as its algorithm")]
-        pub enum $any {
+        pub(crate) enum $any {
             $($name($plan),)*
         }
 

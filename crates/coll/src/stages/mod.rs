@@ -8,21 +8,21 @@
 
 mod any;
 
-pub use any::{Bcast, Reduce, Scatter, StagePlan};
+pub(crate) use any::{Bcast, Reduce, Scatter, StagePlan};
 
 use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
 use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// Allreduce by a reduction and a broadcast.
-pub type ReduceBcast = Staged<Bcast>;
+pub(crate) type ReduceBcast = Staged<Bcast>;
 
 /// Reduce-scatter of blocks of one length by a reduction and a scatter.
-pub type ReduceScatter = Staged<Scatter>;
+pub(crate) type ReduceScatter = Staged<Scatter>;
 
 /// One rank's plan for a reduction and a second collective: the steps of the one, then those of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Staged<D> {
+pub(crate) struct Staged<D> {
     up: Reduce,
     down: D,
     in_place: bool,

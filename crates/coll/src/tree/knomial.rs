@@ -19,7 +19,7 @@ pub(crate) fn most_rounds(size: u32, radix: u32) -> u64 {
 
 /// One rank's place in a k-nomial tree: its parent, its children and their subtrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial {
+pub(crate) struct Knomial {
     rank: u32,
     size: u32,
     root: u32,

@@ -34,7 +34,7 @@ pub(crate) const fn levels_of(size: u32, radix: u32) -> u32 {
 
 /// A rank's message to or from a parent or a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeEdge {
+pub(crate) struct TreeEdge {
     /// The other end.
     pub peer: u32,
     /// The message's tag.
@@ -42,7 +42,7 @@ pub struct TreeEdge {
 }
 
 /// One rank's position in a tree.
-pub trait TreePlace: Copy {
+pub(crate) trait TreePlace: Copy {
     /// The position of the caller of a rooted collective.
     fn of(call: &Call, parameters: &Parameters) -> Self;
 
@@ -68,7 +68,7 @@ pub trait TreePlace: Copy {
 
 /// A position in a tree in which every subtree is a range of ranks, adjacent to the ranks that the parent
 /// holds after the slots before. Except at the root, a rank is the first of its subtree.
-pub trait Subtrees: TreePlace {
+pub(crate) trait Subtrees: TreePlace {
     /// The ranks of this rank's subtree.
     fn subtree(&self) -> Range<u32>;
 

@@ -50,7 +50,7 @@ pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
 
 /// One rank's position in a postal tree. It is small, because a plan may hold several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Postal {
+pub(crate) struct Postal {
     root: RankRing,
     /// Counted from the root.
     rank: u32,

@@ -38,7 +38,7 @@ use core::ops::Range;
 ///
 /// Where the caller gives the blocks, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeReduceScatter {
+pub(crate) struct NodeReduceScatter {
     ports: NodePorts,
     /// The vector from the first block of this rank's node on.
     view: RotatedBlocks,
