@@ -18,7 +18,7 @@ use crate::rank_ring::RankRing;
 
 /// One rank's plan for Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bruck {
+pub(crate) struct AllgatherBruck {
     layout: RankBlocks,
     digits: Digits,
 }
@@ -49,9 +49,9 @@ impl BruckExchange {
     }
 }
 
-impl Bruck {
+impl AllgatherBruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        Bruck {
+        AllgatherBruck {
             layout: RankBlocks::of(call),
             digits: Digits::new(call.size, parameters.radix),
         }
@@ -63,7 +63,7 @@ impl Bruck {
     }
 }
 
-impl Plan for Bruck {
+impl Plan for AllgatherBruck {
     fn steps(&self) -> u32 {
         self.layout.steps(self.digits.exchanges())
     }
@@ -94,9 +94,9 @@ impl Plan for Bruck {
     }
 }
 
-impl Phase for Bruck {
+impl Phase for AllgatherBruck {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Bruck::of(call, parameters)
+        AllgatherBruck::of(call, parameters)
     }
 
     fn free(&self) -> u32 {

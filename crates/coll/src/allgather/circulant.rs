@@ -9,7 +9,7 @@
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Collective, Parameters};
-use crate::circulant::{Gather, OwnBlock};
+use crate::circulant::{CirculantGather, OwnBlock};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
@@ -19,14 +19,14 @@ use crate::rank_ring::RankRing;
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Circulant {
-    gather: Gather,
+pub(crate) struct AllgatherCirculant {
+    gather: CirculantGather,
 }
 
-impl Circulant {
+impl AllgatherCirculant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        Circulant {
-            gather: Gather {
+        AllgatherCirculant {
+            gather: CirculantGather {
                 view: RotatedBlocks {
                     ring: RankRing::of(call),
                     blocks: match call.collective {
@@ -44,7 +44,7 @@ impl Circulant {
     }
 }
 
-impl Plan for Circulant {
+impl Plan for AllgatherCirculant {
     fn steps(&self) -> u32 {
         self.gather.steps()
     }

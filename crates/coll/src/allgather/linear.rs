@@ -12,18 +12,18 @@ use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
 /// One rank's plan for a linear allgather. One step for each distance.
-pub(crate) type Linear = AtRank<Exchanges>;
+pub(crate) type AllgatherLinear = AtRank<BlockExchanges>;
 
 /// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exchanges {
+pub(crate) struct BlockExchanges {
     layout: BlockLayout,
     window: Window,
 }
 
-impl Linear {
+impl AllgatherLinear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        let exchanges = Exchanges {
+        let exchanges = BlockExchanges {
             layout: BlockLayout::of(call),
             window: Window::new(parameters.window),
         };
@@ -36,7 +36,7 @@ impl Linear {
     }
 }
 
-impl SymmetricPlan for Exchanges {
+impl SymmetricPlan for BlockExchanges {
     fn steps(&self, size: u32) -> u32 {
         self.layout.steps(size, size - 1)
     }
@@ -58,9 +58,9 @@ impl SymmetricPlan for Exchanges {
     }
 }
 
-impl Phase for Linear {
+impl Phase for AllgatherLinear {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Linear::of(call, parameters)
+        AllgatherLinear::of(call, parameters)
     }
 
     fn free(&self) -> u32 {

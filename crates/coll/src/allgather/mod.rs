@@ -1,7 +1,7 @@
 //! Allgather: every rank gets every rank's block (MPI 5.0, section 6.7). Elements are packed bytes.
 //!
 //! Every rank gives a block in `In`; in place, it is already where it belongs. Every rank gets the
-//! blocks in `Out`, in the order of the ranks. The plans but [`RecursiveDoubling`] and
+//! blocks in `Out`, in the order of the ranks. The plans but [`AllgatherDoubling`] and
 //! [`NeighborExchange`] serve allgatherv as well, where the blocks have different lengths and every
 //! rank knows all of them.
 
@@ -12,13 +12,13 @@ mod neighbor_exchange;
 mod recursive_doubling;
 mod ring;
 
-pub(crate) use bruck::Bruck;
+pub(crate) use bruck::AllgatherBruck;
 pub(crate) use bruck::BruckExchange;
-pub(crate) use circulant::Circulant;
-pub(crate) use linear::Linear;
+pub(crate) use circulant::AllgatherCirculant;
+pub(crate) use linear::AllgatherLinear;
 pub(crate) use neighbor_exchange::NeighborExchange;
-pub(crate) use recursive_doubling::RecursiveDoubling;
-pub(crate) use ring::Ring;
+pub(crate) use recursive_doubling::AllgatherDoubling;
+pub(crate) use ring::AllgatherRing;
 
 use crate::blocks::Blocks;
 use crate::call::Call;

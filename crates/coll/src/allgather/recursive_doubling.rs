@@ -13,16 +13,16 @@ use crate::tree::levels;
 
 /// One rank's plan for allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RecursiveDoubling(RankBlocks);
+pub(crate) struct AllgatherDoubling(RankBlocks);
 
-impl RecursiveDoubling {
+impl AllgatherDoubling {
     /// The number of ranks is a power of two.
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        RecursiveDoubling(RankBlocks::of(call))
+        AllgatherDoubling(RankBlocks::of(call))
     }
 }
 
-impl Plan for RecursiveDoubling {
+impl Plan for AllgatherDoubling {
     fn steps(&self) -> u32 {
         self.0.steps(levels(self.0.place.size()))
     }

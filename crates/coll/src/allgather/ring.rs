@@ -24,21 +24,21 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// One rank's plan for a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
 /// are in pieces, on one side or on both, a block takes as many steps.
-pub(crate) type Ring = AtRank<Rounds>;
+pub(crate) type AllgatherRing = AtRank<RingRounds>;
 
 /// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rounds {
+pub(crate) struct RingRounds {
     layout: BlockLayout,
     /// The receives that are posted before the last block is sent.
     ahead: u32,
     pieces: RingPieces,
 }
 
-impl Ring {
+impl AllgatherRing {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let ring = RankRing::of(call);
-        let rounds = Rounds {
+        let rounds = RingRounds {
             layout: BlockLayout::of(call),
             ahead: parameters.receives_ahead(ring, call.bytes()),
             pieces: RingPieces::of(ring, parameters, call.bytes()),
@@ -52,7 +52,7 @@ impl Ring {
     }
 }
 
-impl SymmetricPlan for Rounds {
+impl SymmetricPlan for RingRounds {
     fn steps(&self, size: u32) -> u32 {
         self.layout
             .steps(size, (size - 1) * self.pieces.number + self.ahead)
@@ -86,12 +86,12 @@ impl SymmetricPlan for Rounds {
     }
 }
 
-impl Phase for Ring {
+impl Phase for AllgatherRing {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Ring::of(call, parameters)
+        AllgatherRing::of(call, parameters)
     }
 
     fn free(&self) -> u32 {
-        Ring::free(self)
+        AllgatherRing::free(self)
     }
 }

@@ -7,34 +7,38 @@
 
 use crate::blocks::Division;
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, OwnBlock, Scatter, ScatterResult};
+use crate::circulant::{CirculantGather, CirculantScatter, OwnBlock, ScatterResult};
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::symmetric::AtRank;
 
 /// One rank's plan for allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Circulant {
-    scatter: AtRank<Scatter>,
+pub(crate) struct AllreduceCirculant {
+    scatter: AtRank<CirculantScatter>,
     count: u64,
 }
 
-impl Circulant {
+impl AllreduceCirculant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        Circulant {
-            scatter: Scatter::placed(call, Division::Partition(call.count), ScatterResult::Home),
+        AllreduceCirculant {
+            scatter: CirculantScatter::placed(
+                call,
+                Division::Partition(call.count),
+                ScatterResult::Home,
+            ),
             count: call.count,
         }
     }
 
-    fn gather(&self) -> Gather {
-        Gather {
+    fn gather(&self) -> CirculantGather {
+        CirculantGather {
             view: self.scatter.symmetric().view(self.scatter.place()),
             own: OwnBlock::Output,
         }
     }
 }
 
-impl Plan for Circulant {
+impl Plan for AllreduceCirculant {
     fn steps(&self) -> u32 {
         if self.count == 0 {
             0

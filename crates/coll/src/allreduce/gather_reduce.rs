@@ -6,7 +6,7 @@
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, OwnBlock};
+use crate::circulant::{CirculantGather, OwnBlock};
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
@@ -16,7 +16,7 @@ pub(crate) const MAX_SIZE: u32 = 1 << 30;
 /// One rank's plan for allreduce by an allgather: the steps of that, then one for each vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GatherReduce {
-    gather: Gather,
+    gather: CirculantGather,
     count: u64,
 }
 
@@ -24,7 +24,7 @@ impl GatherReduce {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let own = if call.in_place { Buf::Out } else { Buf::In };
         GatherReduce {
-            gather: Gather {
+            gather: CirculantGather {
                 view: RotatedBlocks {
                     ring: RankRing::of(call),
                     blocks: Division::Equal(call.count),

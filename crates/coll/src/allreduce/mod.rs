@@ -14,10 +14,10 @@ mod recursive_splitting;
 mod ring;
 
 pub(crate) use census::Census;
-pub(crate) use circulant::Circulant;
+pub(crate) use circulant::AllreduceCirculant;
 pub(crate) use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
-pub(crate) use rabenseifner::Rabenseifner;
-pub(crate) use recursive_doubling::RecursiveDoubling;
+pub(crate) use rabenseifner::AllreduceRabenseifner;
+pub(crate) use recursive_doubling::AllreduceDoubling;
 pub(crate) use recursive_multiplying::{
     MAX_RADIX as RECURSIVE_MULTIPLYING_MAX_RADIX, RecursiveMultiplying,
 };
@@ -25,4 +25,4 @@ pub(crate) use recursive_splitting::begins_group;
 pub(crate) use recursive_splitting::{
     MAX_RADIX as RECURSIVE_SPLITTING_MAX_RADIX, RecursiveSplitting,
 };
-pub(crate) use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};
+pub(crate) use ring::{AllreduceRing, MAX_SIZE as RING_MAX_SIZE};

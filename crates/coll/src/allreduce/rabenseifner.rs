@@ -17,16 +17,16 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's plan for Rabenseifner's allreduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rabenseifner {
+pub(crate) struct AllreduceRabenseifner {
     halving: Halving,
     sum: Accumulator,
 }
 
-impl Rabenseifner {
+impl AllreduceRabenseifner {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let (rounds, places) = Fold::power(call.size, 2);
         let fold = Fold::new(call.rank, call.size, places, 0);
-        Rabenseifner {
+        AllreduceRabenseifner {
             halving: Halving {
                 fold,
                 rounds,
@@ -44,7 +44,7 @@ impl Rabenseifner {
     }
 }
 
-impl Plan for Rabenseifner {
+impl Plan for AllreduceRabenseifner {
     fn steps(&self) -> u32 {
         match () {
             () if self.halving.count == 0 => 0,

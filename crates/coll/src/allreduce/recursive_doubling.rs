@@ -18,7 +18,7 @@ const FOLD: u32 = 32;
 
 /// One rank's plan for allreduce by recursive doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RecursiveDoubling {
+pub(crate) struct AllreduceDoubling {
     rank: u32,
     /// Rounds of exchange among the ranks that remain.
     rounds: u32,
@@ -40,7 +40,7 @@ enum Role {
     Single,
 }
 
-impl RecursiveDoubling {
+impl AllreduceDoubling {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let &Call {
             rank,
@@ -51,7 +51,7 @@ impl RecursiveDoubling {
         } = call;
         let rounds = size.ilog2();
         let sum = Accumulator::in_out(count, in_place);
-        RecursiveDoubling {
+        AllreduceDoubling {
             rank,
             rounds,
             pairs: size - (1 << rounds),
@@ -96,7 +96,7 @@ impl RecursiveDoubling {
     }
 }
 
-impl Plan for RecursiveDoubling {
+impl Plan for AllreduceDoubling {
     fn steps(&self) -> u32 {
         match self.role() {
             _ if self.count == 0 => 0,
@@ -144,4 +144,4 @@ impl Plan for RecursiveDoubling {
     }
 }
 
-phase!(RecursiveDoubling);
+phase!(AllreduceDoubling);

@@ -7,7 +7,7 @@
 //!
 //! A chunk may be cut into segments, each its own message. Then one segment is reduced while
 //! the next one travels, and a segment that fits into a near cache is reduced there. Between nodes
-//! an unsegmented chunk may go in pieces, as in a ring [allgather](crate::allgather::Ring).
+//! an unsegmented chunk may go in pieces, as in a ring [allgather](crate::allgather::AllgatherRing).
 
 use crate::call::{Call, Parameters};
 use crate::eager::EagerLimit;
@@ -17,18 +17,18 @@ use crate::rank_ring::RankRing;
 use crate::ring_pieces::RingPieces;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
-/// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
+/// The largest group that [`AllreduceRing`] takes: the steps of a larger one could not be counted.
 pub(crate) const MAX_SIZE: u32 = 1 << 24;
 
 /// The most segments of a chunk.
 const MAX_SEGMENTS: u64 = 64;
 
 /// One rank's plan for ring allreduce.
-pub(crate) type Ring = AtRank<Rounds>;
+pub(crate) type AllreduceRing = AtRank<ChunkRounds>;
 
 /// What all ranks do that post as many receives ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rounds {
+pub(crate) struct ChunkRounds {
     count: u64,
     /// The chunks, one for each rank.
     chunks: Partition,
@@ -37,11 +37,11 @@ pub(crate) struct Rounds {
     is_segmented: bool,
     in_place: bool,
     short: EagerLimit,
-    /// Receives posted ahead, as in a ring [allgather](crate::allgather::Ring).
+    /// Receives posted ahead, as in a ring [allgather](crate::allgather::AllgatherRing).
     ahead: u32,
 }
 
-impl Ring {
+impl AllreduceRing {
     /// Messages carry at most a segment, unless that would make more than 64 of one chunk.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let &Call {
@@ -56,7 +56,7 @@ impl Ring {
             .div_ceil(segment.max(1))
             .clamp(1, MAX_SEGMENTS) as u32;
         let bytes = longest(longest(count, size), segments) * call.element_bytes;
-        let rounds = Rounds {
+        let rounds = ChunkRounds {
             count,
             chunks: Partition::new(count, size),
             pieces: match segments {
@@ -72,7 +72,7 @@ impl Ring {
     }
 }
 
-impl Rounds {
+impl ChunkRounds {
     /// The turns, in which a rank sends a message, of each of the two phases.
     const fn turns(&self, size: u32) -> u32 {
         (size - 1) * self.pieces.number
@@ -205,7 +205,7 @@ impl Rounds {
     }
 }
 
-impl SymmetricPlan for Rounds {
+impl SymmetricPlan for ChunkRounds {
     fn steps(&self, size: u32) -> u32 {
         match size {
             _ if self.count == 0 => 0,

@@ -20,7 +20,7 @@ use crate::rank_ring::RankRing;
 /// value of its digit that packs, one that exchanges and one that unpacks; the last step rotates the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bruck {
+pub(crate) struct AlltoallBruck {
     place: RankRing,
     digits: Digits,
     count: u64,
@@ -62,9 +62,9 @@ impl Group {
     }
 }
 
-impl Bruck {
+impl AlltoallBruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        Bruck {
+        AlltoallBruck {
             place: RankRing::of(call),
             digits: Digits::new(call.size, parameters.radix),
             count: call.count,
@@ -153,7 +153,7 @@ impl Bruck {
     }
 }
 
-impl Plan for Bruck {
+impl Plan for AlltoallBruck {
     fn steps(&self) -> u32 {
         match self.place.size() {
             _ if self.count == 0 => 0,

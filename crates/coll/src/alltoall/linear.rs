@@ -16,31 +16,31 @@ use crate::window::Window;
 
 /// One rank's plan for a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Linear {
+pub(crate) enum AlltoallLinear {
     /// Directly from input to output.
-    Apart(AtRank<Exchanges>),
+    Apart(AtRank<PairExchanges>),
     /// In place.
     InPlace(Replace),
 }
 
 /// What every rank does: one step for each distance, the last for the rank itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exchanges {
+pub(crate) struct PairExchanges {
     blocks: Blocks,
     window: Window,
     /// The difference of consecutive distances, around the ring.
     stride: u32,
 }
 
-impl Linear {
+impl AlltoallLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let (place, blocks) = (RankRing::of(call), Blocks::of(call));
         let window = Window::new(parameters.window);
         match call.in_place {
-            true => Linear::InPlace(Replace::new(place, blocks, window.get())),
-            false => Linear::Apart(AtRank::new(
+            true => AlltoallLinear::InPlace(Replace::new(place, blocks, window.get())),
+            false => AlltoallLinear::Apart(AtRank::new(
                 place,
-                Exchanges {
+                PairExchanges {
                     blocks,
                     window,
                     stride: stride(call, parameters),
@@ -78,7 +78,7 @@ const fn are_coprime(mut one: u32, mut other: u32) -> bool {
     one == 1
 }
 
-impl SymmetricPlan for Exchanges {
+impl SymmetricPlan for PairExchanges {
     fn steps(&self, size: u32) -> u32 {
         if self.blocks.are_empty() { 0 } else { size }
     }
@@ -104,4 +104,4 @@ impl SymmetricPlan for Exchanges {
     }
 }
 
-any_plan!(Linear: Apart, InPlace);
+any_plan!(AlltoallLinear: Apart, InPlace);

@@ -17,9 +17,9 @@ use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 
 /// One rank's plan for a pairwise alltoall: one step a round; the first one copies the rank's own block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pairwise {
+pub(crate) enum AlltoallPairwise {
     /// Around the ring.
-    RankRing(AtRank<Rounds>),
+    RankRing(AtRank<PairwiseRounds>),
     /// In pairs by exclusive or.
     Pairs(Pairs),
     /// In place.
@@ -28,7 +28,7 @@ pub(crate) enum Pairwise {
 
 /// What every rank does around the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rounds(Blocks);
+pub(crate) struct PairwiseRounds(Blocks);
 
 /// What one rank does where partners are found by exclusive or.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub(crate) struct Pairs {
     blocks: Blocks,
 }
 
-impl Pairwise {
+impl AlltoallPairwise {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let (place, blocks) = (RankRing::of(call), Blocks::of(call));
         match () {
-            () if call.in_place => Pairwise::InPlace(Replace::new(place, blocks, 1)),
-            () if call.size.is_power_of_two() => Pairwise::Pairs(Pairs { place, blocks }),
-            () => Pairwise::RankRing(AtRank::new(place, Rounds(blocks))),
+            () if call.in_place => AlltoallPairwise::InPlace(Replace::new(place, blocks, 1)),
+            () if call.size.is_power_of_two() => AlltoallPairwise::Pairs(Pairs { place, blocks }),
+            () => AlltoallPairwise::RankRing(AtRank::new(place, PairwiseRounds(blocks))),
         }
     }
 }
@@ -56,7 +56,7 @@ fn steps(blocks: Blocks, size: u32) -> u32 {
     }
 }
 
-impl SymmetricPlan for Rounds {
+impl SymmetricPlan for PairwiseRounds {
     fn steps(&self, size: u32) -> u32 {
         steps(self.0, size)
     }
@@ -100,4 +100,4 @@ impl Plan for Pairs {
     }
 }
 
-any_plan!(Pairwise: RankRing, Pairs, InPlace);
+any_plan!(AlltoallPairwise: RankRing, Pairs, InPlace);

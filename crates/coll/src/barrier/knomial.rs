@@ -14,11 +14,11 @@ const RELEASED: u32 = 1;
 /// One rank's plan for a tree barrier. One step for each child slot, one that tells the parent
 /// and hears from it, and one for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knomial(tree::Knomial);
+pub(crate) struct BarrierKnomial(tree::KnomialPlace);
 
-impl Knomial {
+impl BarrierKnomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial(tree::Knomial::new(
+        BarrierKnomial(tree::KnomialPlace::new(
             call.rank,
             call.size,
             0,
@@ -31,7 +31,7 @@ impl Knomial {
     }
 }
 
-impl Plan for Knomial {
+impl Plan for BarrierKnomial {
     fn steps(&self) -> u32 {
         2 * self.0.places() + 2
     }

@@ -4,4 +4,4 @@ mod dissemination;
 mod knomial;
 
 pub(crate) use dissemination::Dissemination;
-pub(crate) use knomial::Knomial;
+pub(crate) use knomial::BarrierKnomial;

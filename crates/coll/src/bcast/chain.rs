@@ -21,7 +21,7 @@ pub(crate) const MAX_SIZE: u32 = 1 << 30;
 /// One rank's plan for a broadcast down a chain. Step `i` receives block `i` and forwards the one
 /// before it or, where the rank posts receives ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chain {
+pub(crate) struct BcastChain {
     ring: RankRing,
     from_root: u32,
     blocks: u32,
@@ -31,12 +31,12 @@ pub(crate) struct Chain {
     ahead: u32,
 }
 
-impl Chain {
+impl BcastChain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
         let ring = RankRing::of(call);
-        Chain {
+        BcastChain {
             ring,
             from_root: call.from_root(),
             blocks,
@@ -56,10 +56,10 @@ impl Chain {
     }
 }
 
-impl Shorten for Chain {
+impl Shorten for BcastChain {
     fn shortened(&self, count: u64) -> Self {
         let blocks = u64::from(self.blocks).min(count) as u32;
-        Chain {
+        BcastChain {
             blocks,
             cut: Partition::new(count, blocks),
             ..*self
@@ -67,7 +67,7 @@ impl Shorten for Chain {
     }
 }
 
-impl Plan for Chain {
+impl Plan for BcastChain {
     fn steps(&self) -> u32 {
         match self.blocks {
             blocks if blocks == 0 || self.from_root == 0 => blocks,
@@ -95,4 +95,4 @@ impl Plan for Chain {
     }
 }
 
-phase!(Chain);
+phase!(BcastChain);

@@ -16,27 +16,27 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs, TAGS};
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
 /// 100 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Circulant {
+pub(crate) struct BcastCirculant {
     pipeline: Pipeline,
 }
 
-impl Circulant {
+impl BcastCirculant {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Circulant {
+        BcastCirculant {
             pipeline: Pipeline::of(call, parameters),
         }
     }
 }
 
-impl Shorten for Circulant {
+impl Shorten for BcastCirculant {
     fn shortened(&self, count: u64) -> Self {
-        Circulant {
+        BcastCirculant {
             pipeline: self.pipeline.shortened(count),
         }
     }
 }
 
-impl Plan for Circulant {
+impl Plan for BcastCirculant {
     fn steps(&self) -> u32 {
         self.pipeline.rounds()
     }
@@ -56,4 +56,4 @@ impl Plan for Circulant {
     }
 }
 
-phase!(Circulant);
+phase!(BcastCirculant);

@@ -34,28 +34,30 @@ pub(crate) struct Composed<S, G> {
 }
 
 /// Bcast linear-all: linear scatter, linear allgather.
-pub(crate) type LinearAll = Composed<scatter::Linear, allgather::Linear>;
+pub(crate) type LinearAll = Composed<scatter::ScatterLinear, allgather::AllgatherLinear>;
 
 /// Bcast linear-bruck: linear scatter, Bruck allgather.
-pub(crate) type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
+pub(crate) type LinearBruck = Composed<scatter::ScatterLinear, allgather::AllgatherBruck>;
 
 /// Bcast linear-neighbor-exchange: linear scatter, neighbor-exchange allgather.
-pub(crate) type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
+pub(crate) type LinearNeighborExchange =
+    Composed<scatter::ScatterLinear, allgather::NeighborExchange>;
 
 /// Bcast linear-ring: linear scatter, ring allgather.
-pub(crate) type LinearRing = Composed<scatter::Linear, allgather::Ring>;
+pub(crate) type LinearRing = Composed<scatter::ScatterLinear, allgather::AllgatherRing>;
 
 /// Bcast knomial-linear: k-nomial scatter, linear allgather.
-pub(crate) type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
+pub(crate) type KnomialLinear = Composed<scatter::ScatterKnomial, allgather::AllgatherLinear>;
 
 /// Bcast knomial-bruck: k-nomial scatter, Bruck allgather.
-pub(crate) type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
+pub(crate) type KnomialBruck = Composed<scatter::ScatterKnomial, allgather::AllgatherBruck>;
 
 /// Bcast knomial-neighbor-exchange: k-nomial scatter, neighbor-exchange allgather.
-pub(crate) type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
+pub(crate) type KnomialNeighborExchange =
+    Composed<scatter::ScatterKnomial, allgather::NeighborExchange>;
 
 /// Bcast knomial-ring: k-nomial scatter, ring allgather.
-pub(crate) type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
+pub(crate) type KnomialRing = Composed<scatter::ScatterKnomial, allgather::AllgatherRing>;
 
 impl<S: Phase, G: Phase> Composed<S, G> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {

@@ -10,8 +10,8 @@ mod linear_linear;
 mod scatter_allgather;
 mod tree;
 
-pub(crate) use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
-pub(crate) use circulant::Circulant;
+pub(crate) use chain::{BcastChain, MAX_SIZE as CHAIN_MAX_SIZE};
+pub(crate) use circulant::BcastCirculant;
 pub(crate) use composed::{
     KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
     LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
@@ -19,4 +19,4 @@ pub(crate) use composed::{
 pub(crate) use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
 pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, under_way};
 pub(crate) use scatter_allgather::ScatterAllgather;
-pub(crate) use tree::{Knomial, Tree};
+pub(crate) use tree::{BcastKnomial, BcastTree};

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use crate::blocks::{Division, RotatedBlocks};
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, OwnBlock};
+use crate::circulant::{CirculantGather, OwnBlock};
 use crate::partition::piece;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
@@ -20,7 +20,7 @@ use crate::tree::{self, Subtrees, TreePlace};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScatterAllgather {
     ring: RankRing,
-    place: tree::Knomial,
+    place: tree::KnomialPlace,
     root: u32,
     count: u64,
 }
@@ -30,14 +30,14 @@ impl ScatterAllgather {
         let from_root = call.from_root();
         ScatterAllgather {
             ring: RankRing::new(from_root, call.size),
-            place: tree::Knomial::new(from_root, call.size, 0, 2),
+            place: tree::KnomialPlace::new(from_root, call.size, 0, 2),
             root: call.root,
             count: call.count,
         }
     }
 
-    fn gather(&self) -> Gather {
-        Gather {
+    fn gather(&self) -> CirculantGather {
+        CirculantGather {
             view: RotatedBlocks {
                 ring: self.ring,
                 blocks: Division::Partition(self.count),

@@ -1,7 +1,7 @@
 //! Broadcast down a tree (binomial, k-nomial or postal): each rank sends the whole vector to its children.
 //!
 //! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children: fewer levels
-//! than a binomial tree where the messages of one level travel together. In a [postal](crate::tree::Postal)
+//! than a binomial tree where the messages of one level travel together. In a [postal](crate::tree::PostalPlace)
 //! tree no rank waits for a level to end.
 
 use crate::call::{Call, Parameters};
@@ -12,31 +12,31 @@ use crate::tree::{self, TreePlace};
 
 /// One rank's plan for a broadcast down a tree. Step 0 receives; each further step sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tree<T> {
+pub(crate) struct BcastTree<T> {
     place: T,
     count: u64,
 }
 
 /// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
 /// radix it is binomial, and takes the fewest rounds there are for one block.
-pub(crate) type Knomial = Tree<tree::Knomial>;
+pub(crate) type BcastKnomial = BcastTree<tree::KnomialPlace>;
 
-impl<T: TreePlace> Tree<T> {
+impl<T: TreePlace> BcastTree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Tree {
+        BcastTree {
             place: T::of(call, parameters),
             count: call.count,
         }
     }
 }
 
-impl<T: TreePlace> Shorten for Tree<T> {
+impl<T: TreePlace> Shorten for BcastTree<T> {
     fn shortened(&self, count: u64) -> Self {
-        Tree { count, ..*self }
+        BcastTree { count, ..*self }
     }
 }
 
-impl<T: TreePlace> Plan for Tree<T> {
+impl<T: TreePlace> Plan for BcastTree<T> {
     fn steps(&self) -> u32 {
         if self.count == 0 {
             0
@@ -62,8 +62,8 @@ impl<T: TreePlace> Plan for Tree<T> {
     }
 }
 
-impl<T: TreePlace> Phase for Tree<T> {
+impl<T: TreePlace> Phase for BcastTree<T> {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Tree::of(call, parameters)
+        BcastTree::of(call, parameters)
     }
 }

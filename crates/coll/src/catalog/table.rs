@@ -75,52 +75,52 @@ table! {
         .about("fewest rounds for every number of ranks")
         .parameters(Parameters::NONE.with_radix(2))
         .rounds(|call, parameters| Digits::new(call.size, parameters.radix).exchanges().into());
-    BarrierKnomial(barrier::Knomial): Collective::Barrier
+    BarrierKnomial(barrier::BarrierKnomial): Collective::Barrier
         .row("knomial", cost::barrier_knomial)
         .about("up and down a tree: twice the rounds, fewest messages")
         .parameters(Parameters::NONE.with_radix(2))
         .rounds(|call, parameters| 2 * knomial(call.size, parameters.radix));
-    BarrierNodeAware(hierarchy::Barrier): node_aware::BARRIER;
-    GatherBinomial(gather::Knomial): Collective::Gather
+    BarrierNodeAware(hierarchy::NodeAwareBarrier): node_aware::BARRIER;
+    GatherBinomial(gather::GatherKnomial): Collective::Gather
         .row("binomial", cost::gather)
         .about("fewest rounds and least volume at the root; blocks are sent again on their way");
-    GatherKnomial(gather::Knomial): Collective::Gather
+    GatherKnomial(gather::GatherKnomial): Collective::Gather
         .row("knomial", cost::gather)
         .about("as binomial with fewer levels of more messages each")
         .parameters(Parameters::NONE.with_radix(4))
         .rounds(|call, parameters| knomial(call.size, parameters.radix));
-    GatherLinear(gather::Linear): several::gather_linear(Collective::Gather);
+    GatherLinear(gather::GatherLinear): several::gather_linear(Collective::Gather);
     GatherNodeAware(hierarchy::KnomialGather): node_aware::GATHER;
     GatherIntraNode(hierarchy::IntraNodeGather): intra_node::GATHER;
-    GathervKnomial(gatherv::Knomial): Collective::Gatherv
+    GathervKnomial(gatherv::GathervKnomial): Collective::Gatherv
         .row("knomial", cost::gather)
         .about("short blocks through a tree, long ones directly; fewest rounds for short ones")
         .needs(Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX))
         .parameters(Parameters::NONE.with_radix(2).with_window(8).with_cutoff(16 << 10))
         .rounds(|call, parameters| knomial(call.size, parameters.radix));
-    GathervLinear(gather::Linear): several::gather_linear(Collective::Gatherv);
-    GathervNodeAware(hierarchy::Gatherv): node_aware::GATHERV;
-    ScatterBinomial(scatter::Knomial): Collective::Scatter
+    GathervLinear(gather::GatherLinear): several::gather_linear(Collective::Gatherv);
+    GathervNodeAware(hierarchy::NodeAwareGatherv): node_aware::GATHERV;
+    ScatterBinomial(scatter::ScatterKnomial): Collective::Scatter
         .row("binomial", cost::scatter)
         .about("fewest rounds and least volume at the root; blocks are sent again on their way");
-    ScatterKnomial(scatter::Knomial): Collective::Scatter
+    ScatterKnomial(scatter::ScatterKnomial): Collective::Scatter
         .row("knomial", cost::scatter)
         .about("as binomial with fewer levels of more messages each")
         .parameters(Parameters::NONE.with_radix(4))
         .rounds(|call, parameters| knomial(call.size, parameters.radix));
-    ScatterLinear(scatter::Linear): several::scatter_linear(Collective::Scatter);
+    ScatterLinear(scatter::ScatterLinear): several::scatter_linear(Collective::Scatter);
     ScatterNodeAware(hierarchy::KnomialScatter): node_aware::SCATTER;
     ScatterIntraNode(hierarchy::IntraNodeScatter): intra_node::SCATTER;
-    ScattervKnomial(scatterv::Knomial): Collective::Scatterv
+    ScattervKnomial(scatterv::ScattervKnomial): Collective::Scatterv
         .row("knomial", cost::scatter)
         .about("short blocks through a tree, long ones directly; fewest rounds for short ones")
         .needs(Needs::NOTHING.with_max_radix(long_blocks::MAX_RADIX))
         .parameters(Parameters::NONE.with_radix(2).with_window(8).with_cutoff(16 << 10))
         .rounds(|call, parameters| knomial(call.size, parameters.radix));
-    ScattervLinear(scatter::Linear): several::scatter_linear(Collective::Scatterv);
-    ScattervNodeAware(hierarchy::Scatterv): node_aware::SCATTERV;
-    AllgatherBruck(allgather::Bruck): several::allgather_bruck(Collective::Allgather);
-    AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Collective::Allgather
+    ScattervLinear(scatter::ScatterLinear): several::scatter_linear(Collective::Scatterv);
+    ScattervNodeAware(hierarchy::NodeAwareScatterv): node_aware::SCATTERV;
+    AllgatherBruck(allgather::AllgatherBruck): several::allgather_bruck(Collective::Allgather);
+    AllgatherRecursiveDoubling(allgather::AllgatherDoubling): Collective::Allgather
         .row("recursive-doubling", cost::allgather_doubling)
         .about("fewest rounds and least volume for powers of two")
         .needs(Needs::NOTHING.with_power_of_two(true));
@@ -128,36 +128,36 @@ table! {
         .row("neighbor-exchange", cost::neighbor_exchange)
         .about("least volume between neighbours in half the rounds of a ring")
         .rounds(exchanged);
-    AllgatherRing(allgather::Ring): several::allgather_ring(Collective::Allgather);
-    AllgatherLinear(allgather::Linear): several::allgather_linear(Collective::Allgather);
-    AllgatherCirculant(allgather::Circulant): several::allgather_circulant(Collective::Allgather);
+    AllgatherRing(allgather::AllgatherRing): several::allgather_ring(Collective::Allgather);
+    AllgatherLinear(allgather::AllgatherLinear): several::allgather_linear(Collective::Allgather);
+    AllgatherCirculant(allgather::AllgatherCirculant): several::allgather_circulant(Collective::Allgather);
     AllgatherRailBruck(hierarchy::RailBruck): node_aware::ALLGATHER_RAIL_BRUCK;
     AllgatherRailRing(hierarchy::RailRing): node_aware::ALLGATHER_RAIL_RING;
     AllgatherIntraNode(hierarchy::IntraNode): intra_node::ALLGATHER;
     AllgatherNodeAware(hierarchy::NodeBruck): several::allgather_node_aware(Collective::Allgather);
-    AllgathervBruck(allgather::Bruck): several::allgather_bruck(Collective::Allgatherv);
-    AllgathervRing(allgather::Ring): several::allgather_ring(Collective::Allgatherv);
-    AllgathervLinear(allgather::Linear): several::allgather_linear(Collective::Allgatherv);
-    AllgathervCirculant(allgather::Circulant): several::allgather_circulant(Collective::Allgatherv);
+    AllgathervBruck(allgather::AllgatherBruck): several::allgather_bruck(Collective::Allgatherv);
+    AllgathervRing(allgather::AllgatherRing): several::allgather_ring(Collective::Allgatherv);
+    AllgathervLinear(allgather::AllgatherLinear): several::allgather_linear(Collective::Allgatherv);
+    AllgathervCirculant(allgather::AllgatherCirculant): several::allgather_circulant(Collective::Allgatherv);
     AllgathervNodeAware(hierarchy::NodeBruck): several::allgather_node_aware(Collective::Allgatherv);
-    AlltoallBruck(alltoall::Bruck): Collective::Alltoall
+    AlltoallBruck(alltoall::AlltoallBruck): Collective::Alltoall
         .row("bruck", cost::alltoall_bruck)
         .about("fewest rounds, blocks are sent several times: for small blocks")
         .parameters(Parameters::NONE.with_radix(2))
         .rounds(|call, parameters| Digits::new(call.size, parameters.radix).exchanges().into());
-    AlltoallPairwise(alltoall::Pairwise): several::alltoall_pairwise(Collective::Alltoall);
-    AlltoallLinear(alltoall::Linear): several::alltoall_linear(Collective::Alltoall);
-    AlltoallNodeAware(hierarchy::Alltoall): node_aware::ALLTOALL;
+    AlltoallPairwise(alltoall::AlltoallPairwise): several::alltoall_pairwise(Collective::Alltoall);
+    AlltoallLinear(alltoall::AlltoallLinear): several::alltoall_linear(Collective::Alltoall);
+    AlltoallNodeAware(hierarchy::NodeAwareAlltoall): node_aware::ALLTOALL;
     AlltoallIntraNode(hierarchy::IntraNode): intra_node::ALLTOALL;
-    AlltoallvPairwise(alltoall::Pairwise): several::alltoall_pairwise(Collective::Alltoallv);
-    AlltoallvLinear(alltoall::Linear): several::alltoall_linear(Collective::Alltoallv);
-    NeighborAllgatherLinear(neighbor::Linear): several::neighbors(Collective::NeighborAllgather);
-    NeighborAllgathervLinear(neighbor::Linear): several::neighbors(Collective::NeighborAllgatherv);
-    NeighborAlltoallLinear(neighbor::Linear): several::neighbors(Collective::NeighborAlltoall);
-    NeighborAlltoallvLinear(neighbor::Linear): several::neighbors(Collective::NeighborAlltoallv);
-    BcastBinomial(crate::bcast::Knomial): bcast::BINOMIAL;
-    BcastKnomial(crate::bcast::Knomial): bcast::KNOMIAL;
-    BcastCirculant(crate::bcast::Circulant): bcast::CIRCULANT;
+    AlltoallvPairwise(alltoall::AlltoallPairwise): several::alltoall_pairwise(Collective::Alltoallv);
+    AlltoallvLinear(alltoall::AlltoallLinear): several::alltoall_linear(Collective::Alltoallv);
+    NeighborAllgatherLinear(neighbor::NeighborLinear): several::neighbors(Collective::NeighborAllgather);
+    NeighborAllgathervLinear(neighbor::NeighborLinear): several::neighbors(Collective::NeighborAllgatherv);
+    NeighborAlltoallLinear(neighbor::NeighborLinear): several::neighbors(Collective::NeighborAlltoall);
+    NeighborAlltoallvLinear(neighbor::NeighborLinear): several::neighbors(Collective::NeighborAlltoallv);
+    BcastBinomial(crate::bcast::BcastKnomial): bcast::BINOMIAL;
+    BcastKnomial(crate::bcast::BcastKnomial): bcast::KNOMIAL;
+    BcastCirculant(crate::bcast::BcastCirculant): bcast::CIRCULANT;
     BcastScatterAllgather(crate::bcast::ScatterAllgather): bcast::SCATTER_ALLGATHER;
     BcastLinearLinear(crate::bcast::LinearLinear): bcast::LINEAR_LINEAR;
     BcastLinearAll(crate::bcast::LinearAll): bcast::LINEAR_ALL;
@@ -168,7 +168,7 @@ table! {
     BcastKnomialNeighborExchange(crate::bcast::KnomialNeighborExchange): bcast::KNOMIAL_NEIGHBOR_EXCHANGE;
     BcastLinearRing(crate::bcast::LinearRing): bcast::LINEAR_RING;
     BcastKnomialRing(crate::bcast::KnomialRing): bcast::KNOMIAL_RING;
-    BcastChain(crate::bcast::Chain): bcast::CHAIN;
+    BcastChain(crate::bcast::BcastChain): bcast::CHAIN;
     BcastNodeAware(hierarchy::KnomialBcast): node_aware::BCAST;
     BcastPostal(hierarchy::PostalBcast): node_aware::BCAST_POSTAL;
     BcastRailKnomial(hierarchy::RailKnomial): node_aware::BCAST_RAIL_KNOMIAL;
@@ -176,43 +176,43 @@ table! {
     BcastRailCirculant(hierarchy::RailCirculant): node_aware::BCAST_RAIL_CIRCULANT;
     BcastMultirail(hierarchy::MultirailBcast): node_aware::BCAST_MULTIRAIL;
     BcastIntraNode(hierarchy::IntraNodeBcast): intra_node::BCAST;
-    ReduceBinomial(crate::reduce::Knomial): reduce::BINOMIAL;
-    ReduceKnomial(crate::reduce::Knomial): reduce::KNOMIAL;
-    ReduceCirculant(crate::reduce::Circulant): reduce::CIRCULANT;
+    ReduceBinomial(crate::reduce::ReduceKnomial): reduce::BINOMIAL;
+    ReduceKnomial(crate::reduce::ReduceKnomial): reduce::KNOMIAL;
+    ReduceCirculant(crate::reduce::ReduceCirculant): reduce::CIRCULANT;
     ReduceFolded(crate::reduce::Folded): reduce::FOLDED;
-    ReduceRabenseifner(crate::reduce::Rabenseifner): reduce::RABENSEIFNER;
-    ReduceChain(crate::reduce::Chain): reduce::CHAIN;
+    ReduceRabenseifner(crate::reduce::ReduceRabenseifner): reduce::RABENSEIFNER;
+    ReduceChain(crate::reduce::ReduceChain): reduce::CHAIN;
     ReduceNodeAware(hierarchy::KnomialReduce): node_aware::REDUCE;
     ReducePostal(hierarchy::PostalReduce): node_aware::REDUCE_POSTAL;
     ReduceMultirail(hierarchy::MultirailReduce): node_aware::REDUCE_MULTIRAIL;
     ReduceIntraNode(hierarchy::IntraNodeReduce): intra_node::REDUCE;
-    AllreduceRecursiveDoubling(crate::allreduce::RecursiveDoubling): allreduce::RECURSIVE_DOUBLING;
+    AllreduceRecursiveDoubling(crate::allreduce::AllreduceDoubling): allreduce::RECURSIVE_DOUBLING;
     AllreduceRecursiveMultiplying(crate::allreduce::RecursiveMultiplying): allreduce::RECURSIVE_MULTIPLYING;
     AllreduceRecursiveSplitting(crate::allreduce::RecursiveSplitting): allreduce::RECURSIVE_SPLITTING;
     AllreduceGatherReduce(crate::allreduce::GatherReduce): allreduce::GATHER_REDUCE;
     AllreduceCensus(crate::allreduce::Census): allreduce::CENSUS;
-    AllreduceCirculant(crate::allreduce::Circulant): allreduce::CIRCULANT;
-    AllreduceRabenseifner(crate::allreduce::Rabenseifner): allreduce::RABENSEIFNER;
-    AllreduceRing(crate::allreduce::Ring): allreduce::RING;
+    AllreduceCirculant(crate::allreduce::AllreduceCirculant): allreduce::CIRCULANT;
+    AllreduceRabenseifner(crate::allreduce::AllreduceRabenseifner): allreduce::RABENSEIFNER;
+    AllreduceRing(crate::allreduce::AllreduceRing): allreduce::RING;
     AllreduceReduceBcast(stages::ReduceBcast): allreduce::REDUCE_BCAST;
     AllreduceNodeAware(hierarchy::KnomialAllreduce): node_aware::ALLREDUCE;
     AllreducePostal(hierarchy::PostalAllreduce): node_aware::ALLREDUCE_POSTAL;
     AllreduceRailCirculant(hierarchy::FoldedAllreduce): node_aware::ALLREDUCE_RAIL_CIRCULANT;
     AllreduceMultirail(hierarchy::MultirailAllreduce): node_aware::ALLREDUCE_MULTIRAIL;
     AllreduceIntraNode(hierarchy::IntraNodeAllreduce): intra_node::ALLREDUCE;
-    ReduceScatterCirculant(reduce_scatter::Circulant):
+    ReduceScatterCirculant(reduce_scatter::ReduceScatterCirculant):
         several::reduce_scatter_circulant(Collective::ReduceScatter);
-    ReduceScatterHalving(reduce_scatter::Halving):
+    ReduceScatterHalving(reduce_scatter::ReduceScatterHalving):
         several::reduce_scatter_halving(Collective::ReduceScatter);
-    ReduceScatterPairwise(reduce_scatter::Pairwise):
+    ReduceScatterPairwise(reduce_scatter::ReduceScatterPairwise):
         several::reduce_scatter_pairwise(Collective::ReduceScatter);
     ReduceScatterNodeAware(hierarchy::NodeReduceScatter):
         several::reduce_scatter_node_aware(Collective::ReduceScatter);
-    ReduceScatterBlockCirculant(reduce_scatter::Circulant):
+    ReduceScatterBlockCirculant(reduce_scatter::ReduceScatterCirculant):
         several::reduce_scatter_circulant(Collective::ReduceScatterBlock);
-    ReduceScatterBlockHalving(reduce_scatter::Halving):
+    ReduceScatterBlockHalving(reduce_scatter::ReduceScatterHalving):
         several::reduce_scatter_halving(Collective::ReduceScatterBlock);
-    ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
+    ReduceScatterBlockPairwise(reduce_scatter::ReduceScatterPairwise):
         several::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
     ReduceScatterBlockReduceScatter(stages::ReduceScatter): Collective::ReduceScatterBlock
         .row("reduce-scatter", cost::staged)

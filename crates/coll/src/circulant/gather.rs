@@ -16,7 +16,7 @@ const FIRST_TAG: u32 = 32;
 
 /// One rank's plan for the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gather {
+pub(crate) struct CirculantGather {
     pub(crate) view: RotatedBlocks,
     pub(crate) own: OwnBlock,
 }
@@ -35,7 +35,7 @@ pub(crate) enum OwnBlock {
     Rooted(u32),
 }
 
-impl Gather {
+impl CirculantGather {
     /// The number of steps: one a round, and one for a rank alone.
     pub(crate) fn steps(&self) -> u32 {
         self.skips().rounds().max(1)

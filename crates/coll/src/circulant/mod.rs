@@ -20,10 +20,10 @@ mod scatter;
 mod schedule;
 mod skips;
 
-pub(crate) use scatter::Scatter;
+pub(crate) use scatter::CirculantScatter;
 pub use schedule::Schedule;
 
-pub(crate) use gather::{Gather, OwnBlock};
+pub(crate) use gather::{CirculantGather, OwnBlock};
 pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};
 pub(crate) use scatter::ScatterResult;

@@ -17,7 +17,7 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// What every rank does in the reduce-scatter: two steps for each round, and one to move the result to its
 /// place. A step needs all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scatter {
+pub(crate) struct CirculantScatter {
     pub(crate) blocks: Division,
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,
@@ -34,14 +34,14 @@ pub(crate) enum ScatterResult {
     Start,
 }
 
-impl Scatter {
+impl CirculantScatter {
     /// The plan at the caller's position in its group.
     pub(crate) const fn placed(
         call: &Call,
         blocks: Division,
         result: ScatterResult,
     ) -> AtRank<Self> {
-        let scatter = Scatter {
+        let scatter = CirculantScatter {
             blocks,
             in_place: call.in_place,
             result,
@@ -158,7 +158,7 @@ impl Scatter {
     }
 }
 
-impl SymmetricPlan for Scatter {
+impl SymmetricPlan for CirculantScatter {
     fn steps(&self, size: u32) -> u32 {
         2 * rounds(size) + 1
     }

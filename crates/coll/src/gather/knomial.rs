@@ -14,13 +14,13 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 /// One rank's plan for a k-nomial gather. One step for each child slot, then one that copies the
 /// rank's own block, then one that sends to the parent; a leaf only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knomial {
+pub(crate) struct GatherKnomial {
     subtree: SubtreeBlocks,
 }
 
-impl Knomial {
+impl GatherKnomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial {
+        GatherKnomial {
             subtree: SubtreeBlocks::of(call, parameters),
         }
     }
@@ -36,7 +36,7 @@ impl Knomial {
     }
 }
 
-impl Plan for Knomial {
+impl Plan for GatherKnomial {
     fn steps(&self) -> u32 {
         self.subtree.steps()
     }
@@ -69,4 +69,4 @@ impl Plan for Knomial {
     }
 }
 
-phase!(Knomial);
+phase!(GatherKnomial);

@@ -23,7 +23,7 @@ const SIGNAL: u32 = 1;
 /// for each other rank, in the order of their distance above it, and one that copies its own block. Another
 /// rank waits for its signal, if it is beyond the window, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Linear {
+pub(crate) struct GatherLinear {
     place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
@@ -36,9 +36,9 @@ pub(crate) struct Linear {
     in_place: bool,
 }
 
-impl Linear {
+impl GatherLinear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        Linear {
+        GatherLinear {
             place: RankRing::of(call),
             root: call.root,
             own: call.count,
@@ -85,12 +85,12 @@ impl Linear {
         } else {
             beyond
         };
-        let hears = messages > 0 && Linear::of(call, parameters).tells(1, call.count);
+        let hears = messages > 0 && GatherLinear::of(call, parameters).tells(1, call.count);
         u64::from(messages) + u64::from(asks) + u64::from(hears)
     }
 }
 
-impl Plan for Linear {
+impl Plan for GatherLinear {
     fn steps(&self) -> u32 {
         match () {
             () if self.is_root() && self.blocks.are_empty() => 0,

@@ -6,5 +6,5 @@
 mod knomial;
 mod linear;
 
-pub(crate) use knomial::Knomial;
-pub(crate) use linear::Linear;
+pub(crate) use knomial::GatherKnomial;
+pub(crate) use linear::GatherLinear;

@@ -4,8 +4,8 @@
 //! Every rank gives its block in `In`; in place, the root's is already where it belongs. A rank
 //! knows the length of its own block only; the root is given all of them as
 //! [`CallArrays::recvs`](crate::plan::CallArrays::recvs) and gets the blocks in `Out`. Linear gatherv is
-//! [`gather::Linear`](crate::gather::Linear).
+//! [`gather::GatherLinear`](crate::gather::GatherLinear).
 
 mod tree;
 
-pub(crate) use tree::{Knomial, Tree};
+pub(crate) use tree::{GathervKnomial, GathervTree};

@@ -28,7 +28,7 @@ use crate::tree::{self, Subtrees, TreeEdge};
 /// child slot, which learn a length and receive, one that sends to the parent, and two for a long block: wait
 /// for the request, and send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tree<T> {
+pub(crate) struct GathervTree<T> {
     place: T,
     direct: LongBlocks,
     /// Elements of this rank's own block.
@@ -37,11 +37,11 @@ pub(crate) struct Tree<T> {
 }
 
 /// Up a k-nomial tree.
-pub(crate) type Knomial = Tree<tree::Knomial>;
+pub(crate) type GathervKnomial = GathervTree<tree::KnomialPlace>;
 
-impl<T: Subtrees> Tree<T> {
+impl<T: Subtrees> GathervTree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Tree {
+        GathervTree {
             place: T::of(call, parameters),
             direct: LongBlocks::of(call, parameters),
             own: call.count,
@@ -153,7 +153,7 @@ const fn message(buf: Buf, first: u64, count: u64) -> Part {
     }
 }
 
-impl<T: Subtrees> Plan for Tree<T> {
+impl<T: Subtrees> Plan for GathervTree<T> {
     fn steps(&self) -> u32 {
         match self.place.up() {
             None => self.place.places() + 1 + self.direct.steps(),

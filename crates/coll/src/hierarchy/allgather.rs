@@ -8,7 +8,7 @@
 //! `m - 1`.
 
 use super::{Rail, full_blocks, full_nodes, in_rail};
-use crate::allgather::{Bruck, Ring};
+use crate::allgather::{AllgatherBruck, AllgatherRing};
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::Placement;
@@ -25,11 +25,11 @@ pub(crate) struct RailAllgather<P> {
 }
 
 /// Allgather rail-ring: a ring in each rail, for large blocks.
-pub(crate) type RailRing = RailAllgather<Ring>;
+pub(crate) type RailRing = RailAllgather<AllgatherRing>;
 
 /// Allgather rail-bruck: Bruck's algorithm in each rail, for short blocks. In cyclic placement each rank
 /// counts as a node of its own.
-pub(crate) type RailBruck = RailAllgather<Bruck>;
+pub(crate) type RailBruck = RailAllgather<AllgatherBruck>;
 
 /// The call of one rank in its rail.
 fn of_rail(call: &Call, place: Placement) -> Call {
@@ -41,7 +41,7 @@ impl RailRing {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_nodes(call, parameters);
         let rail = in_rail(place, parameters);
-        RailAllgather::new(Ring::of(&of_rail(call, place), &rail), place, call)
+        RailAllgather::new(AllgatherRing::of(&of_rail(call, place), &rail), place, call)
     }
 
     /// The rounds with one message at a time.
@@ -55,7 +55,11 @@ impl RailRing {
 impl RailBruck {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_blocks(call, parameters);
-        RailAllgather::new(Bruck::of(&of_rail(call, place), parameters), place, call)
+        RailAllgather::new(
+            AllgatherBruck::of(&of_rail(call, place), parameters),
+            place,
+            call,
+        )
     }
 
     /// The rounds with one message at a time.

@@ -6,7 +6,7 @@
 
 use super::bcast::{from_output, inside};
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
-use crate::allreduce::{RecursiveDoubling, RecursiveSplitting};
+use crate::allreduce::{AllreduceDoubling, RecursiveSplitting};
 use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::plan::renamed;
@@ -17,7 +17,7 @@ use crate::{bcast, reduce};
 /// One rank's plan for a node-aware allreduce: the steps up its node, if it is not alone there; at a leader
 /// the steps between nodes; and the steps down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allreduce<U, B, D> {
+pub(crate) struct NodeAwareAllreduce<U, B, D> {
     nodes: NodeLeaders,
     in_place: bool,
     up: Option<U>,
@@ -26,14 +26,14 @@ pub(crate) struct Allreduce<U, B, D> {
 }
 
 /// Allreduce node-aware: k-nomial trees inside the nodes, recursive doubling between them.
-pub(crate) type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
+pub(crate) type KnomialAllreduce = ByTrees<tree::KnomialPlace, AllreduceDoubling>;
 
 /// Allreduce postal: postal trees inside the nodes, recursive splitting between them.
-pub(crate) type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
+pub(crate) type PostalAllreduce = ByTrees<tree::PostalPlace, RecursiveSplitting>;
 
-type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
+type ByTrees<T, B> = NodeAwareAllreduce<reduce::ReduceTree<T>, B, bcast::BcastTree<T>>;
 
-impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> NodeAwareAllreduce<U, B, D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::of(call, parameters);
         let is_alone = nodes.ranks() == 1;
@@ -42,7 +42,7 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
         let between = Call::allreduce(nodes.node(), nodes.count(), call.count, 1)
             .with_in_place(call.in_place || !is_alone);
         let of_leader = || B::of(&between, parameters);
-        Allreduce {
+        NodeAwareAllreduce {
             nodes,
             in_place: call.in_place,
             up: (!is_alone).then(|| U::of(&up, parameters)),
@@ -70,7 +70,7 @@ impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
     }
 }
 
-impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for NodeAwareAllreduce<U, B, D> {
     fn steps(&self) -> u32 {
         self.ends()[1] + self.down.as_ref().map_or(0, Plan::steps)
     }
@@ -109,7 +109,7 @@ pub(crate) enum IntraNodeAllreduce {
     /// All ranks are on one node: one operation.
     OnOne(IntraNode),
     /// The ranks are on several nodes.
-    OnSome(Allreduce<IntraNode, RecursiveSplitting, IntraNode>),
+    OnSome(NodeAwareAllreduce<IntraNode, RecursiveSplitting, IntraNode>),
 }
 
 any_plan!(IntraNodeAllreduce: OnOne, OnSome);
@@ -118,13 +118,15 @@ impl IntraNodeAllreduce {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         match NodeLeaders::of(call, parameters).count() {
             1 => IntraNodeAllreduce::OnOne(IntraNode::of(call, parameters)),
-            _ => IntraNodeAllreduce::OnSome(Allreduce::of(call, parameters)),
+            _ => IntraNodeAllreduce::OnSome(NodeAwareAllreduce::of(call, parameters)),
         }
     }
 
     /// The rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let between = RecursiveSplitting::rounds;
-        Allreduce::<IntraNode, RecursiveSplitting, IntraNode>::rounds(call, parameters, between)
+        NodeAwareAllreduce::<IntraNode, RecursiveSplitting, IntraNode>::rounds(
+            call, parameters, between,
+        )
     }
 }

@@ -22,17 +22,17 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 ///
 /// Scratch holds the blocks given, by rank, and then the blocks received, by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Alltoall {
+pub(crate) struct NodeAwareAlltoall {
     place: Placement,
     node: u32,
     local: u32,
     count: u64,
 }
 
-impl Alltoall {
+impl NodeAwareAlltoall {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_blocks(call, parameters);
-        Alltoall {
+        NodeAwareAlltoall {
             place,
             node: place.node(call.rank),
             local: place.local(call.rank),
@@ -177,7 +177,7 @@ impl Alltoall {
     }
 }
 
-impl Plan for Alltoall {
+impl Plan for NodeAwareAlltoall {
     fn steps(&self) -> u32 {
         match self.count {
             0 => 0,

@@ -23,19 +23,19 @@ const RELEASED: u32 = 1;
 /// the steps of dissemination, at another rank one that signals its parent and one that waits for it; then a
 /// step for each child slot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Barrier {
+pub(crate) struct NodeAwareBarrier {
     nodes: NodeLeaders,
-    tree: tree::Knomial,
+    tree: tree::KnomialPlace,
     between: Dissemination,
 }
 
-impl Barrier {
+impl NodeAwareBarrier {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::of(call, parameters);
         let leaders = Call::barrier(nodes.node(), nodes.count());
-        Barrier {
+        NodeAwareBarrier {
             nodes,
-            tree: tree::Knomial::new(nodes.local(), nodes.ranks(), 0, parameters.radix),
+            tree: tree::KnomialPlace::new(nodes.local(), nodes.ranks(), 0, parameters.radix),
             between: Dissemination::of(&leaders, parameters),
         }
     }
@@ -75,7 +75,7 @@ impl Barrier {
     }
 }
 
-impl Plan for Barrier {
+impl Plan for NodeAwareBarrier {
     fn steps(&self) -> u32 {
         2 * self.tree.places() + self.middle()
     }

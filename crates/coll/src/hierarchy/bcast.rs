@@ -4,7 +4,7 @@
 //! operation.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
-use crate::bcast::Tree;
+use crate::bcast::BcastTree;
 use crate::call::{Call, Parameters};
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
@@ -13,30 +13,30 @@ use crate::tree::{self, TreePlace};
 /// One rank's plan for a node-aware broadcast: at a leader the steps of the tree between the nodes;
 /// then the steps inside the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bcast<T, I> {
+pub(crate) struct NodeAwareBcast<T, I> {
     nodes: NodeLeaders,
     is_root: bool,
-    between: Option<Tree<T>>,
+    between: Option<BcastTree<T>>,
     inside: I,
 }
 
 /// Bcast node-aware: k-nomial trees between and inside nodes.
-pub(crate) type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
+pub(crate) type KnomialBcast = NodeAwareBcast<tree::KnomialPlace, BcastTree<tree::KnomialPlace>>;
 
 /// Bcast postal: postal trees between and inside nodes.
-pub(crate) type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
+pub(crate) type PostalBcast = NodeAwareBcast<tree::PostalPlace, BcastTree<tree::PostalPlace>>;
 
 /// Bcast intra-node: a k-nomial tree between nodes, intra-node operations inside.
-pub(crate) type IntraNodeBcast = Bcast<tree::Knomial, IntraNode>;
+pub(crate) type IntraNodeBcast = NodeAwareBcast<tree::KnomialPlace, IntraNode>;
 
-impl<T: TreePlace, I: IntraNodePhase> Bcast<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> NodeAwareBcast<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(nodes.node(), nodes.count(), nodes.root(), call.count);
-        Bcast {
+        NodeAwareBcast {
             nodes,
             is_root: call.rank == call.root,
-            between: nodes.leads().then(|| Tree::of(&between, parameters)),
+            between: nodes.leads().then(|| BcastTree::of(&between, parameters)),
             inside: inside(nodes, call.count, parameters),
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn from_output(act: Act) -> Act {
     act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
 }
 
-impl<T: TreePlace, I: IntraNodePhase> Plan for Bcast<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Plan for NodeAwareBcast<T, I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }

@@ -6,27 +6,27 @@
 
 use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
 use crate::call::{Call, Parameters};
-use crate::gather::Knomial;
+use crate::gather::GatherKnomial;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
 
 /// One rank's plan for a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gather<I> {
+pub(crate) struct NodeAwareGather<I> {
     nodes: NodeLeaders,
     blocks: NodeBlocks,
     inside: I,
-    between: Option<Knomial>,
+    between: Option<GatherKnomial>,
 }
 
 /// Up trees inside.
-pub(crate) type KnomialGather = Gather<Knomial>;
+pub(crate) type KnomialGather = NodeAwareGather<GatherKnomial>;
 
 /// With intra-node operations inside the nodes.
-pub(crate) type IntraNodeGather = Gather<IntraNode>;
+pub(crate) type IntraNodeGather = NodeAwareGather<IntraNode>;
 
-impl<I: IntraNodePhase> Gather<I> {
+impl<I: IntraNodePhase> NodeAwareGather<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -35,11 +35,13 @@ impl<I: IntraNodePhase> Gather<I> {
             .with_in_place(call.in_place);
         let between = Call::gather(nodes.node(), nodes.count(), nodes.root(), blocks.longest())
             .with_in_place(call.rank == call.root);
-        Gather {
+        NodeAwareGather {
             nodes,
             blocks,
             inside: I::of(&within, parameters),
-            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            between: nodes
+                .leads()
+                .then(|| GatherKnomial::of(&between, parameters)),
         }
     }
 
@@ -53,7 +55,7 @@ impl<I: IntraNodePhase> Gather<I> {
     }
 }
 
-impl<I: IntraNodePhase> Plan for Gather<I> {
+impl<I: IntraNodePhase> Plan for NodeAwareGather<I> {
     fn steps(&self) -> u32 {
         self.inside.steps() + self.between.map_or(0, |plan| plan.steps())
     }

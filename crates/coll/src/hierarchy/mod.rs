@@ -40,8 +40,8 @@ mod scatter;
 
 pub(crate) use allgather::{RailBruck, RailRing};
 pub(crate) use allreduce::{IntraNodeAllreduce, KnomialAllreduce, PostalAllreduce};
-pub(crate) use alltoall::Alltoall;
-pub(crate) use barrier::Barrier;
+pub(crate) use alltoall::NodeAwareAlltoall;
+pub(crate) use barrier::NodeAwareBarrier;
 pub(crate) use bcast::{IntraNodeBcast, KnomialBcast, PostalBcast};
 pub(crate) use folded_allreduce::FoldedAllreduce;
 pub(crate) use folded_allreduce::ranks_on_full_nodes;
@@ -71,10 +71,10 @@ use crate::placement::{Order, Placement};
 use crate::{gatherv, scatterv};
 
 /// Gatherv node-aware: up a tree of nodes, each of which is a tree of its ranks.
-pub(crate) type Gatherv = gatherv::Tree<NodeTree>;
+pub(crate) type NodeAwareGatherv = gatherv::GathervTree<NodeTree>;
 
 /// Scatterv node-aware: down a tree of nodes, each of which is a tree of its ranks.
-pub(crate) type Scatterv = scatterv::Tree<NodeTree>;
+pub(crate) type NodeAwareScatterv = scatterv::ScattervTree<NodeTree>;
 
 /// The parameters of the second of two phases, whose radix is `gather_radix`.
 pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {

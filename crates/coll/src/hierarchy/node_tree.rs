@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use super::{NodeLeaders, one_after_another};
 use crate::call::{Call, Parameters};
-use crate::tree::{Knomial, Subtrees, TreeEdge, TreePlace};
+use crate::tree::{KnomialPlace, Subtrees, TreeEdge, TreePlace};
 
 /// One rank's position. The first child slots are those inside its node; at a leader those between nodes
 /// follow.
@@ -19,16 +19,16 @@ use crate::tree::{Knomial, Subtrees, TreeEdge, TreePlace};
 pub(crate) struct NodeTree {
     rank: u32,
     nodes: NodeLeaders,
-    inside: Knomial,
-    between: Option<Knomial>,
+    inside: KnomialPlace,
+    between: Option<KnomialPlace>,
 }
 
 impl TreePlace for NodeTree {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::at(one_after_another(call, parameters), call);
         let radix = parameters.radix;
-        let inside = Knomial::new(nodes.local(), nodes.ranks(), nodes.local_leader(), radix);
-        let between = || Knomial::new(nodes.node(), nodes.count(), nodes.root(), radix);
+        let inside = KnomialPlace::new(nodes.local(), nodes.ranks(), nodes.local_leader(), radix);
+        let between = || KnomialPlace::new(nodes.node(), nodes.count(), nodes.root(), radix);
         NodeTree {
             rank: call.rank,
             nodes,
@@ -44,7 +44,8 @@ impl TreePlace for NodeTree {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
         let place = one_after_another(&Call::barrier(0, size), parameters);
         let most = place.per_node().min(place.size());
-        Knomial::most_rounds(place.nodes(), parameters) + Knomial::most_rounds(most, parameters)
+        KnomialPlace::most_rounds(place.nodes(), parameters)
+            + KnomialPlace::most_rounds(most, parameters)
     }
 
     fn rank(&self) -> u32 {

@@ -11,26 +11,26 @@ pub(crate) trait IntraNodePhase: Phase {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64;
 }
 
-impl<T: TreePlace> IntraNodePhase for bcast::Tree<T> {
+impl<T: TreePlace> IntraNodePhase for bcast::BcastTree<T> {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
         T::most_rounds(size, parameters)
     }
 }
 
-impl<T: TreePlace> IntraNodePhase for reduce::Tree<T> {
+impl<T: TreePlace> IntraNodePhase for reduce::ReduceTree<T> {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
         T::most_rounds(size, parameters)
     }
 }
 
-impl IntraNodePhase for gather::Knomial {
+impl IntraNodePhase for gather::GatherKnomial {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        tree::Knomial::most_rounds(size, parameters)
+        tree::KnomialPlace::most_rounds(size, parameters)
     }
 }
 
-impl IntraNodePhase for scatter::Knomial {
+impl IntraNodePhase for scatter::ScatterKnomial {
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        tree::Knomial::most_rounds(size, parameters)
+        tree::KnomialPlace::most_rounds(size, parameters)
     }
 }

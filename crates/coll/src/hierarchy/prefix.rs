@@ -25,7 +25,7 @@ pub(crate) struct Prefix {
     in_place: bool,
     inside: PrefixPhase,
     between: Option<exscan::Doubling123>,
-    down: bcast::Knomial,
+    down: bcast::BcastKnomial,
 }
 
 /// The phase among the ranks of a node.
@@ -63,7 +63,7 @@ impl Prefix {
                 _ => PrefixPhase::Exscan(exscan::Doubling123::of(&within, parameters)),
             },
             between: is_last.then(|| exscan::Doubling123::of(&between, parameters)),
-            down: bcast::Knomial::of(
+            down: bcast::BcastKnomial::of(
                 &Call::bcast(local, ranks, ranks - 1, if node > 0 { count } else { 0 }),
                 parameters,
             ),

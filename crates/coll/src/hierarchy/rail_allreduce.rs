@@ -8,10 +8,10 @@
 //! Rounds: `2 ceil(log2 n)` between the nodes, and `2 ceil(log2 m)` inside nodes of `m` ranks.
 
 use super::full_nodes;
-use crate::allreduce::Circulant;
+use crate::allreduce::AllreduceCirculant;
 use crate::blocks::Division;
 use crate::call::{Call, Parameters};
-use crate::circulant::{Gather, OwnBlock, Scatter, ScatterResult};
+use crate::circulant::{CirculantGather, CirculantScatter, OwnBlock, ScatterResult};
 use crate::placement::Placement;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
@@ -29,8 +29,8 @@ pub(crate) struct RailAllreduce {
     /// Whether there is nothing to reduce.
     is_empty: bool,
     /// Where nodes have more than one rank.
-    inside: Option<AtRank<Scatter>>,
-    rail: Circulant,
+    inside: Option<AtRank<CirculantScatter>>,
+    rail: AllreduceCirculant,
 }
 
 impl RailAllreduce {
@@ -42,7 +42,8 @@ impl RailAllreduce {
             in_place: false,
             ..*call
         };
-        let scatter = Scatter::placed(&node, Division::Partition(call.count), ScatterResult::Start);
+        let scatter =
+            CirculantScatter::placed(&node, Division::Partition(call.count), ScatterResult::Start);
         let share = gather(scatter).view.len(0, 1, &PlanInputs::NOTHING);
         let inside = (place.per_node() > 1).then_some(scatter);
         let rail = Call {
@@ -59,7 +60,7 @@ impl RailAllreduce {
             in_place: call.in_place,
             is_empty: call.count == 0,
             inside,
-            rail: Circulant::of(&rail, parameters),
+            rail: AllreduceCirculant::of(&rail, parameters),
         }
     }
 
@@ -135,8 +136,8 @@ impl Plan for RailAllreduce {
 }
 
 /// The allgather of what a reduce-scatter leaves.
-const fn gather(scatter: AtRank<Scatter>) -> Gather {
-    Gather {
+const fn gather(scatter: AtRank<CirculantScatter>) -> CirculantGather {
+    CirculantGather {
         view: scatter.symmetric().view(scatter.place()),
         own: OwnBlock::Input,
     }

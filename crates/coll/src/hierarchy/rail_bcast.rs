@@ -31,13 +31,13 @@ pub(crate) struct RailBcast<B> {
 }
 
 /// Bcast rail-chain: a chain of blocks in each rail, for large vectors and few nodes.
-pub(crate) type RailChain = RailBcast<bcast::Chain>;
+pub(crate) type RailChain = RailBcast<bcast::BcastChain>;
 
 /// Bcast rail-knomial: a k-nomial tree in each rail.
-pub(crate) type RailKnomial = RailBcast<bcast::Knomial>;
+pub(crate) type RailKnomial = RailBcast<bcast::BcastKnomial>;
 
 /// Bcast rail-circulant: blocks over the circulant graph in each rail, for large vectors and many nodes.
-pub(crate) type RailCirculant = RailBcast<bcast::Circulant>;
+pub(crate) type RailCirculant = RailBcast<bcast::BcastCirculant>;
 
 /// Where the ranks are, on nodes that need not be full; of a single one that is not, each rank is a node of
 /// its own.
@@ -153,15 +153,15 @@ impl<B: Shorten> RailBcast<B> {
     }
 
     /// The scatter, on the root's node.
-    fn scatter(&self) -> Option<scatter::Linear> {
+    fn scatter(&self) -> Option<scatter::ScatterLinear> {
         let call = self.share.scatter();
         self.share.root.map(|_| match self.place.nodes() {
-            1 => scatter::Linear::of(&call, &inside()),
-            _ => scatter::Linear::before_more(&call, &inside()),
+            1 => scatter::ScatterLinear::of(&call, &inside()),
+            _ => scatter::ScatterLinear::before_more(&call, &inside()),
         })
     }
 
-    fn gather(&self) -> allgather::Linear {
+    fn gather(&self) -> allgather::AllgatherLinear {
         Phase::of(&self.share.gather(), &inside())
     }
 

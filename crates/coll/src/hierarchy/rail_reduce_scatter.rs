@@ -11,7 +11,7 @@ use crate::call::{Call, Parameters};
 use crate::placement::Placement;
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs};
-use crate::reduce_scatter::{Circulant, Pairwise};
+use crate::reduce_scatter::{ReduceScatterCirculant, ReduceScatterPairwise};
 
 /// One rank's plan: the steps inside its node, then those of its rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(crate) struct RailReduceScatter {
     count: u64,
     in_place: bool,
     /// The reduce-scatter inside the node, of a rail's blocks per rank; `None` with one rank per node.
-    inside: Option<Pairwise>,
-    rail: Circulant,
+    inside: Option<ReduceScatterPairwise>,
+    rail: ReduceScatterCirculant,
 }
 
 impl RailReduceScatter {
@@ -45,8 +45,8 @@ impl RailReduceScatter {
             rank: call.rank,
             count: call.count,
             in_place: call.in_place,
-            inside: (ranks > 1).then(|| Pairwise::of(&node, parameters)),
-            rail: Circulant::of(&rail, parameters),
+            inside: (ranks > 1).then(|| ReduceScatterPairwise::of(&node, parameters)),
+            rail: ReduceScatterCirculant::of(&rail, parameters),
         }
     }
 

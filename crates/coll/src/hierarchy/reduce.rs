@@ -7,30 +7,30 @@ use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::call::{Call, Parameters};
 use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
-use crate::reduce::Tree;
+use crate::reduce::ReduceTree;
 use crate::tree::{self, TreePlace};
 
 /// One rank's plan for a node-aware reduction: the steps inside its node, if it is not alone there, and at a
 /// leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reduce<T, I> {
+pub(crate) struct NodeAwareReduce<T, I> {
     nodes: NodeLeaders,
     /// The elements at the start of scratch in which a leader other than the root keeps its node's sum.
     kept: u64,
     inside: Option<I>,
-    between: Option<Tree<T>>,
+    between: Option<ReduceTree<T>>,
 }
 
 /// Reduce node-aware: k-nomial trees inside and between nodes.
-pub(crate) type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
+pub(crate) type KnomialReduce = NodeAwareReduce<tree::KnomialPlace, ReduceTree<tree::KnomialPlace>>;
 
 /// Reduce postal: postal trees inside and between nodes.
-pub(crate) type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
+pub(crate) type PostalReduce = NodeAwareReduce<tree::PostalPlace, ReduceTree<tree::PostalPlace>>;
 
 /// Reduce intra-node: intra-node operations, then a k-nomial tree between leaders.
-pub(crate) type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
+pub(crate) type IntraNodeReduce = NodeAwareReduce<tree::KnomialPlace, IntraNode>;
 
-impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> NodeAwareReduce<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::of(call, parameters);
         let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
@@ -39,7 +39,7 @@ impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
             .with_in_place(call.in_place);
         let between = Call::reduce(nodes.node(), nodes.count(), nodes.root(), count, 1)
             .with_in_place(is_root && (call.in_place || !is_alone));
-        Reduce {
+        NodeAwareReduce {
             nodes,
             kept: if nodes.leads() && !is_root && !is_alone {
                 count
@@ -47,7 +47,7 @@ impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
                 0
             },
             inside: (!is_alone).then(|| I::of(&within, parameters)),
-            between: nodes.leads().then(|| Tree::of(&between, parameters)),
+            between: nodes.leads().then(|| ReduceTree::of(&between, parameters)),
         }
     }
 
@@ -68,7 +68,7 @@ impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
     }
 }
 
-impl<T: TreePlace, I: IntraNodePhase> Plan for Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Plan for NodeAwareReduce<T, I> {
     fn steps(&self) -> u32 {
         let inside = self.inside.as_ref().map_or(0, Plan::steps);
         inside + self.between.map_or(0, |plan| plan.steps())

@@ -8,25 +8,25 @@ use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
 use crate::call::{Call, Parameters};
 use crate::plan::renamed;
 use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
-use crate::scatter::Knomial;
+use crate::scatter::ScatterKnomial;
 
 /// One rank's plan for a node-aware scatter: at a leader the steps of the tree between the nodes, whose
 /// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scatter<I> {
+pub(crate) struct NodeAwareScatter<I> {
     nodes: NodeLeaders,
     blocks: NodeBlocks,
-    between: Option<Knomial>,
+    between: Option<ScatterKnomial>,
     inside: I,
 }
 
 /// Down trees inside.
-pub(crate) type KnomialScatter = Scatter<Knomial>;
+pub(crate) type KnomialScatter = NodeAwareScatter<ScatterKnomial>;
 
 /// With intra-node operations inside the nodes.
-pub(crate) type IntraNodeScatter = Scatter<IntraNode>;
+pub(crate) type IntraNodeScatter = NodeAwareScatter<IntraNode>;
 
-impl<I: IntraNodePhase> Scatter<I> {
+impl<I: IntraNodePhase> NodeAwareScatter<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -35,10 +35,12 @@ impl<I: IntraNodePhase> Scatter<I> {
             .with_in_place(call.in_place);
         let between = Call::scatter(nodes.node(), nodes.count(), nodes.root(), blocks.longest())
             .with_in_place(call.rank == call.root);
-        Scatter {
+        NodeAwareScatter {
             nodes,
             blocks,
-            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            between: nodes
+                .leads()
+                .then(|| ScatterKnomial::of(&between, parameters)),
             inside: I::of(&within, parameters),
         }
     }
@@ -53,7 +55,7 @@ impl<I: IntraNodePhase> Scatter<I> {
     }
 }
 
-impl<I: IntraNodePhase> Plan for Scatter<I> {
+impl<I: IntraNodePhase> Plan for NodeAwareScatter<I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }

@@ -16,7 +16,7 @@ use crate::window::Window;
 /// One rank's plan for a linear neighbourhood collective. Where all messages fit the window, a step
 /// for each source and destination of the same number; else one for each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Linear {
+pub(crate) struct NeighborLinear {
     edges: Edges,
     blocks: Blocks,
     /// Elements of the one block that goes to all destinations, if there is only one.
@@ -24,13 +24,13 @@ pub(crate) struct Linear {
     window: Window,
 }
 
-impl Linear {
+impl NeighborLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let shares = matches!(
             call.collective,
             Collective::NeighborAllgather | Collective::NeighborAllgatherv
         );
-        Linear {
+        NeighborLinear {
             edges: Edges {
                 rank: call.rank,
                 size: call.size,
@@ -101,7 +101,7 @@ impl Linear {
     }
 }
 
-impl Plan for Linear {
+impl Plan for NeighborLinear {
     fn steps(&self) -> u32 {
         match self.fits() {
             _ if self.blocks.are_empty() => 0,

@@ -10,4 +10,4 @@
 mod edges;
 mod linear;
 
-pub(crate) use linear::Linear;
+pub(crate) use linear::NeighborLinear;

@@ -16,7 +16,7 @@ pub(crate) const MAX_SIZE: u32 = 1 << 30;
 /// One rank's plan for a reduction up a chain. Two steps a block: receive it while the one before it
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chain {
+pub(crate) struct ReduceChain {
     ring: RankRing,
     from_root: u32,
     blocks: u32,
@@ -26,11 +26,11 @@ pub(crate) struct Chain {
     in_place: bool,
 }
 
-impl Chain {
+impl ReduceChain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
-        Chain {
+        ReduceChain {
             ring: RankRing::of(call),
             from_root: call.from_root(),
             blocks,
@@ -90,7 +90,7 @@ impl Chain {
     }
 }
 
-impl Plan for Chain {
+impl Plan for ReduceChain {
     fn steps(&self) -> u32 {
         match self.blocks {
             blocks if self.is_first() => blocks,

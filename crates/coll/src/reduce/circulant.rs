@@ -1,7 +1,7 @@
 //! Reduction in blocks over the circulant graph: `n - 1 + ceil(log2 p)` rounds for `n` blocks, the
 //! least there is, for every number of ranks.
 //!
-//! It is the [broadcast](crate::bcast::Circulant) with time reversed: a rank receives partial sums
+//! It is the [broadcast](crate::bcast::BcastCirculant) with time reversed: a rank receives partial sums
 //! where it would have sent, and sends a block, once its sum is complete, where it would have
 //! received it. Partial sums of far ranks meet in no order: the operation must commute.
 //!
@@ -18,16 +18,16 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 /// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
 /// 100 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Circulant {
+pub(crate) struct ReduceCirculant {
     pipeline: Pipeline,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,
 }
 
-impl Circulant {
+impl ReduceCirculant {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let pipeline = Pipeline::of(call, parameters);
-        Circulant {
+        ReduceCirculant {
             pipeline,
             in_place: call.in_place && pipeline.is_root(),
         }
@@ -105,7 +105,7 @@ impl Circulant {
     }
 }
 
-impl Plan for Circulant {
+impl Plan for ReduceCirculant {
     fn steps(&self) -> u32 {
         let alone = self.pipeline.rounds() == 0 && self.pipeline.count() > 0;
         2 * self.pipeline.rounds() + u32::from(alone)

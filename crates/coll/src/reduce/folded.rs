@@ -8,7 +8,7 @@
 //!
 //! Rounds, with one message at a time: one for the folded rank, and those of the others.
 
-use super::Circulant;
+use super::ReduceCirculant;
 use crate::call::{Call, Parameters};
 use crate::circulant::Pipeline;
 use crate::plan::renamed;
@@ -24,7 +24,7 @@ pub(crate) struct Folded {
     root: u32,
     in_place: bool,
     /// The plan of the other ranks; at the folded rank the root's.
-    others: Circulant,
+    others: ReduceCirculant,
 }
 
 /// The call of the other ranks, counted from the root. The folded rank's is the root's.
@@ -46,7 +46,7 @@ impl Folded {
             ring: RankRing::of(call),
             root: call.root,
             in_place: call.in_place,
-            others: Circulant::of(&others, parameters),
+            others: ReduceCirculant::of(&others, parameters),
         }
     }
 

@@ -9,9 +9,9 @@ mod folded;
 mod rabenseifner;
 mod tree;
 
-pub(crate) use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
-pub(crate) use circulant::Circulant;
+pub(crate) use chain::{MAX_SIZE as CHAIN_MAX_SIZE, ReduceChain};
+pub(crate) use circulant::ReduceCirculant;
 pub(crate) use folded::Folded;
 pub(crate) use folded::without_folded_rank;
-pub(crate) use rabenseifner::Rabenseifner;
-pub(crate) use tree::{Knomial, Tree};
+pub(crate) use rabenseifner::ReduceRabenseifner;
+pub(crate) use tree::{ReduceKnomial, ReduceTree};

@@ -16,12 +16,12 @@ use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's plan for Rabenseifner's reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rabenseifner {
+pub(crate) struct ReduceRabenseifner {
     halving: Halving,
     sum: Accumulator,
 }
 
-impl Rabenseifner {
+impl ReduceRabenseifner {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let (rounds, places) = Fold::power(call.size, 2);
         let fold = Fold::new(call.rank, call.size, places, call.root);
@@ -31,7 +31,7 @@ impl Rabenseifner {
         } else {
             Accumulator::in_scratch(call.count)
         };
-        Rabenseifner {
+        ReduceRabenseifner {
             halving: Halving {
                 fold,
                 rounds,
@@ -71,7 +71,7 @@ impl Rabenseifner {
     }
 }
 
-impl Plan for Rabenseifner {
+impl Plan for ReduceRabenseifner {
     fn steps(&self) -> u32 {
         match () {
             () if self.halving.count == 0 => 0,

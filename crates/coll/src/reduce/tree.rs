@@ -2,7 +2,7 @@
 //! children.
 //!
 //! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children. It keeps the
-//! rank order under every root, so operations need not commute. In a [postal](crate::tree::Postal) tree ranks
+//! rank order under every root, so operations need not commute. In a [postal](crate::tree::PostalPlace) tree ranks
 //! are counted from the root, so they must; there no rank waits for a level to end.
 
 use crate::accumulate::Accumulator;
@@ -14,7 +14,7 @@ use crate::tree::{self, TreePlace};
 /// One rank's plan for a reduction up a tree. Two steps for each child slot: receive, then merge; below the
 /// root one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tree<T> {
+pub(crate) struct ReduceTree<T> {
     place: T,
     sum: Accumulator,
     /// The first child slot that is not empty; beyond all slots where there is none.
@@ -23,13 +23,13 @@ pub(crate) struct Tree<T> {
 
 /// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a
 /// radix it is binomial, and takes the fewest rounds there are.
-pub(crate) type Knomial = Tree<tree::Knomial>;
+pub(crate) type ReduceKnomial = ReduceTree<tree::KnomialPlace>;
 
-impl<T: TreePlace> Tree<T> {
+impl<T: TreePlace> ReduceTree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = T::of(call, parameters);
         let first = (0..place.places()).find(|&at| place.down(at).is_some());
-        Tree {
+        ReduceTree {
             place,
             sum: if call.rank == call.root {
                 Accumulator::in_out(call.count, call.in_place)
@@ -41,7 +41,7 @@ impl<T: TreePlace> Tree<T> {
     }
 }
 
-impl<T: TreePlace> Plan for Tree<T> {
+impl<T: TreePlace> Plan for ReduceTree<T> {
     fn steps(&self) -> u32 {
         if self.sum.value(false).is_empty() {
             0
@@ -76,8 +76,8 @@ impl<T: TreePlace> Plan for Tree<T> {
     }
 }
 
-impl<T: TreePlace> Phase for Tree<T> {
+impl<T: TreePlace> Phase for ReduceTree<T> {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Tree::of(call, parameters)
+        ReduceTree::of(call, parameters)
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::blocks::Division;
 use crate::call::{Call, Collective, Parameters};
-use crate::circulant::{Scatter, ScatterResult};
+use crate::circulant::{CirculantScatter, ScatterResult};
 use crate::symmetric::AtRank;
 
 /// One rank's plan for reduce-scatter over the circulant graph.
@@ -16,14 +16,14 @@ use crate::symmetric::AtRank;
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
-pub(crate) type Circulant = AtRank<Scatter>;
+pub(crate) type ReduceScatterCirculant = AtRank<CirculantScatter>;
 
-impl Circulant {
+impl ReduceScatterCirculant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         let blocks = match call.collective {
             Collective::ReduceScatter => Division::Sends(call.count),
             _ => Division::Equal(call.count),
         };
-        Scatter::placed(call, blocks, ScatterResult::Start)
+        CirculantScatter::placed(call, blocks, ScatterResult::Start)
     }
 }

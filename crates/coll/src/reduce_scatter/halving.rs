@@ -20,16 +20,16 @@ use crate::tree::levels;
 ///
 /// Scratch holds what is kept after the first round, and after it room for what comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Halving {
+pub(crate) struct ReduceScatterHalving {
     rank: u32,
     size: u32,
     vector: DividedVector,
     short: EagerLimit,
 }
 
-impl Halving {
+impl ReduceScatterHalving {
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        Halving {
+        ReduceScatterHalving {
             rank: call.rank,
             size: call.size,
             vector: DividedVector::of(call),
@@ -100,7 +100,7 @@ impl Halving {
     }
 }
 
-impl Plan for Halving {
+impl Plan for ReduceScatterHalving {
     fn steps(&self) -> u32 {
         match self.rounds() {
             _ if self.vector.blocks.are_empty() => 0,

@@ -11,6 +11,6 @@ mod halving;
 mod pairwise;
 mod vector;
 
-pub(crate) use circulant::Circulant;
-pub(crate) use halving::Halving;
-pub(crate) use pairwise::{MAX_SIZE as PAIRWISE_MAX_SIZE, Pairwise};
+pub(crate) use circulant::ReduceScatterCirculant;
+pub(crate) use halving::ReduceScatterHalving;
+pub(crate) use pairwise::{MAX_SIZE as PAIRWISE_MAX_SIZE, ReduceScatterPairwise};

@@ -23,11 +23,11 @@ pub(crate) const MAX_SIZE: u32 = 1 << 30;
 /// # Cost
 ///
 /// Where the caller gives the blocks, a step that sends sums over the lengths of those before the one sent.
-pub(crate) type Pairwise = AtRank<Rounds>;
+pub(crate) type ReduceScatterPairwise = AtRank<PairwiseScatterRounds>;
 
 /// What a rank does; where the operation commutes, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rounds {
+pub(crate) struct PairwiseScatterRounds {
     blocks: Division,
     /// The rounds whose contributions are reduced from the left, if these are not all.
     lower: Option<u32>,
@@ -35,9 +35,9 @@ pub(crate) struct Rounds {
     short: EagerLimit,
 }
 
-impl Pairwise {
+impl ReduceScatterPairwise {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        let rounds = Rounds {
+        let rounds = PairwiseScatterRounds {
             blocks: match call.collective {
                 Collective::ReduceScatter => Division::Sends(call.count),
                 _ => Division::Equal(call.count),
@@ -50,7 +50,7 @@ impl Pairwise {
     }
 }
 
-impl Rounds {
+impl PairwiseScatterRounds {
     /// The block that goes to the rank `distance` above.
     fn block(&self, distance: u32, around: &RelativeView<'_>) -> RelativePart {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
@@ -165,7 +165,7 @@ const fn higher(len: u64) -> RelativePart {
     RelativePart::fixed(Buf::Scratch, 3 * len, len)
 }
 
-impl SymmetricPlan for Rounds {
+impl SymmetricPlan for PairwiseScatterRounds {
     fn steps(&self, size: u32) -> u32 {
         2 * size + 1
     }

@@ -15,13 +15,13 @@ use crate::tree::{SubtreeBlocks, Subtrees, TreeEdge, TreePlace};
 /// One rank's plan for a k-nomial scatter. Below the root, step 0 receives; then one step for each
 /// child slot, and one that copies the rank's own block; a leaf only receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knomial {
+pub(crate) struct ScatterKnomial {
     subtree: SubtreeBlocks,
 }
 
-impl Knomial {
+impl ScatterKnomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial {
+        ScatterKnomial {
             subtree: SubtreeBlocks::of(call, parameters),
         }
     }
@@ -55,7 +55,7 @@ impl Knomial {
     }
 }
 
-impl Plan for Knomial {
+impl Plan for ScatterKnomial {
     fn steps(&self) -> u32 {
         self.subtree.steps()
     }
@@ -84,9 +84,9 @@ impl Plan for Knomial {
     }
 }
 
-impl Phase for Knomial {
+impl Phase for ScatterKnomial {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial::of(call, parameters)
+        ScatterKnomial::of(call, parameters)
     }
 
     fn first_kept(&self) -> u32 {

@@ -25,7 +25,7 @@ use crate::window::Window;
 /// One rank's plan for a linear scatter. The root has one step for each other rank, and one that copies its
 /// own block; another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Linear {
+pub(crate) struct ScatterLinear {
     place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
@@ -39,14 +39,14 @@ pub(crate) struct Linear {
     downwards: bool,
 }
 
-impl Linear {
+impl ScatterLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let is_short = call.count <= EagerLimit::of(call).elements();
         let near = match is_short {
             true => near(call, parameters),
             false => [call.size - 1, 0],
         };
-        Linear {
+        ScatterLinear {
             place: RankRing::of(call),
             root: call.root,
             own: call.count,
@@ -60,10 +60,10 @@ impl Linear {
 
     /// The plan before another collective in which messages leave the node.
     pub(crate) fn before_more(call: &Call, parameters: &Parameters) -> Self {
-        Linear {
+        ScatterLinear {
             near: near(call, parameters),
             downwards: true,
-            ..Linear::of(call, parameters)
+            ..ScatterLinear::of(call, parameters)
         }
     }
 
@@ -96,7 +96,7 @@ fn near(call: &Call, parameters: &Parameters) -> [u32; 2] {
     [above, below]
 }
 
-impl Plan for Linear {
+impl Plan for ScatterLinear {
     fn steps(&self) -> u32 {
         match () {
             () if self.is_root() && self.blocks.are_empty() => 0,
@@ -125,36 +125,36 @@ impl Plan for Linear {
     }
 }
 
-impl Phase for Linear {
+impl Phase for ScatterLinear {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         // Otherwise no message leaves the node, or the placement is unknown.
         match (1..call.size).contains(&parameters.per_node) {
-            true => Linear::before_more(call, parameters),
-            false => Linear::of(call, parameters),
+            true => ScatterLinear::before_more(call, parameters),
+            false => ScatterLinear::of(call, parameters),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Linear;
+    use super::ScatterLinear;
     use crate::call::{Call, Parameters};
 
     #[test]
     fn short_blocks_go_to_other_nodes_first() {
         let parameters = Parameters::NONE.with_per_node(4).with_window(8);
         let call = |root, block| Call::scatter(root, 10, root, block);
-        let ranks = |plan: Linear| {
+        let ranks = |plan: ScatterLinear| {
             let ranks = (0..9).map(|i| plan.place.above(plan.distance(i)));
             ranks.collect::<heapless::Vec<_, 9>>()
         };
-        let alone = |root, block| ranks(Linear::of(&call(root, block), &parameters));
+        let alone = |root, block| ranks(ScatterLinear::of(&call(root, block), &parameters));
         assert_eq!(alone(0, 8), [9, 8, 7, 6, 5, 4, 1, 2, 3]);
         assert_eq!(alone(5, 8), [3, 2, 1, 0, 9, 8, 6, 7, 4]);
         assert_eq!(alone(9, 8), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
         assert_eq!(alone(5, 1 << 20), [6, 7, 8, 9, 0, 1, 2, 3, 4]);
         for block in [8, 1 << 20] {
-            let before = |root| ranks(Linear::before_more(&call(root, block), &parameters));
+            let before = |root| ranks(ScatterLinear::before_more(&call(root, block), &parameters));
             assert_eq!(before(0), [9, 8, 7, 6, 5, 4, 3, 2, 1]);
             assert_eq!(before(5), [3, 2, 1, 0, 9, 8, 7, 6, 4]);
             assert_eq!(before(7), [3, 2, 1, 0, 9, 8, 6, 5, 4]);

@@ -7,5 +7,5 @@
 mod knomial;
 mod linear;
 
-pub(crate) use knomial::Knomial;
-pub(crate) use linear::Linear;
+pub(crate) use knomial::ScatterKnomial;
+pub(crate) use linear::ScatterLinear;

@@ -4,8 +4,8 @@
 //! A rank knows the length of its own block only; the root is given all of them as
 //! [`CallArrays::sends`](crate::plan::CallArrays::sends) and gives the blocks in `In`. Every rank gets its
 //! own in `Out`; in place, the root does not use `Out`. Linear scatterv is
-//! [`scatter::Linear`](crate::scatter::Linear).
+//! [`scatter::ScatterLinear`](crate::scatter::ScatterLinear).
 
 mod tree;
 
-pub(crate) use tree::{Knomial, Tree};
+pub(crate) use tree::{ScattervKnomial, ScattervTree};

@@ -36,7 +36,7 @@ const CHILD: u8 = 1;
 /// the rank's own block. Then the root has one for each rank to which it may send directly, another
 /// rank with a long block one that receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tree<T> {
+pub(crate) struct ScattervTree<T> {
     place: T,
     direct: LongBlocks,
     /// Elements of this rank's own block.
@@ -45,11 +45,11 @@ pub(crate) struct Tree<T> {
 }
 
 /// Down a k-nomial tree.
-pub(crate) type Knomial = Tree<tree::Knomial>;
+pub(crate) type ScattervKnomial = ScattervTree<tree::KnomialPlace>;
 
-impl<T: Subtrees> Tree<T> {
+impl<T: Subtrees> ScattervTree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Tree {
+        ScattervTree {
             place: T::of(call, parameters),
             direct: LongBlocks::of(call, parameters),
             own: call.count,
@@ -219,7 +219,7 @@ fn header(ranks: &Range<u32>) -> u64 {
     NUMBER * (ranks.len() as u64 - 1)
 }
 
-impl<T: Subtrees> Plan for Tree<T> {
+impl<T: Subtrees> Plan for ScattervTree<T> {
     fn steps(&self) -> u32 {
         let long = u32::from(!self.direct.is_short(self.own));
         match self.place.up() {

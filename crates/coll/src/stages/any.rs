@@ -39,13 +39,13 @@ macro_rules! any {
 
 any! {
     /// A reduction.
-    Reduce or ReduceKnomial:
-    ReduceBinomial(reduce::Knomial),
-    ReduceKnomial(reduce::Knomial),
-    ReduceCirculant(reduce::Circulant),
+    AnyReduce or ReduceKnomial:
+    ReduceBinomial(reduce::ReduceKnomial),
+    ReduceKnomial(reduce::ReduceKnomial),
+    ReduceCirculant(reduce::ReduceCirculant),
     ReduceFolded(reduce::Folded),
-    ReduceRabenseifner(reduce::Rabenseifner),
-    ReduceChain(reduce::Chain),
+    ReduceRabenseifner(reduce::ReduceRabenseifner),
+    ReduceChain(reduce::ReduceChain),
     ReduceNodeAware(hierarchy::KnomialReduce),
     ReducePostal(hierarchy::PostalReduce),
     ReduceMultirail(hierarchy::MultirailReduce),
@@ -53,10 +53,10 @@ any! {
 
 any! {
     /// A broadcast.
-    Bcast or BcastKnomial:
-    BcastBinomial(bcast::Knomial),
-    BcastKnomial(bcast::Knomial),
-    BcastCirculant(bcast::Circulant),
+    AnyBcast or BcastKnomial:
+    BcastBinomial(bcast::BcastKnomial),
+    BcastKnomial(bcast::BcastKnomial),
+    BcastCirculant(bcast::BcastCirculant),
     BcastScatterAllgather(bcast::ScatterAllgather),
     BcastLinearLinear(bcast::LinearLinear),
     BcastLinearAll(bcast::LinearAll),
@@ -67,7 +67,7 @@ any! {
     BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange),
     BcastLinearRing(bcast::LinearRing),
     BcastKnomialRing(bcast::KnomialRing),
-    BcastChain(bcast::Chain),
+    BcastChain(bcast::BcastChain),
     BcastNodeAware(hierarchy::KnomialBcast),
     BcastPostal(hierarchy::PostalBcast),
     BcastRailKnomial(hierarchy::RailKnomial),
@@ -78,24 +78,24 @@ any! {
 
 any! {
     /// A scatter.
-    Scatter or ScatterKnomial:
-    ScatterBinomial(scatter::Knomial),
-    ScatterKnomial(scatter::Knomial),
-    ScatterLinear(scatter::Linear),
+    AnyScatter or ScatterKnomial:
+    ScatterBinomial(scatter::ScatterKnomial),
+    ScatterKnomial(scatter::ScatterKnomial),
+    ScatterLinear(scatter::ScatterLinear),
     ScatterNodeAware(hierarchy::KnomialScatter),
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Bcast, Reduce, Scatter};
+    use super::{AnyBcast, AnyReduce, AnyScatter};
     use crate::call::Collective;
 
     #[test]
     fn every_algorithm_is_there() {
         for (collective, all) in [
-            (Collective::Reduce, Reduce::ALL),
-            (Collective::Bcast, Bcast::ALL),
-            (Collective::Scatter, Scatter::ALL),
+            (Collective::Reduce, AnyReduce::ALL),
+            (Collective::Bcast, AnyBcast::ALL),
+            (Collective::Scatter, AnyScatter::ALL),
         ] {
             // A stage is a call of its own, which says of no ranks that they share memory.
             let algorithms = collective.algorithms();

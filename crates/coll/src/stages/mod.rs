@@ -8,22 +8,22 @@
 
 mod any;
 
-pub(crate) use any::{Bcast, Reduce, Scatter, StagePlan};
+pub(crate) use any::{AnyBcast, AnyReduce, AnyScatter, StagePlan};
 
 use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
 use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// Allreduce by a reduction and a broadcast.
-pub(crate) type ReduceBcast = Staged<Bcast>;
+pub(crate) type ReduceBcast = Staged<AnyBcast>;
 
 /// Reduce-scatter of blocks of one length by a reduction and a scatter.
-pub(crate) type ReduceScatter = Staged<Scatter>;
+pub(crate) type ReduceScatter = Staged<AnyScatter>;
 
 /// One rank's plan for a reduction and a second collective: the steps of the one, then those of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Staged<D> {
-    up: Reduce,
+    up: AnyReduce,
     down: D,
     in_place: bool,
     /// Elements at the start of scratch that hold the reduced vector; 0 if the output holds it.
@@ -95,7 +95,7 @@ impl<D: StagePlan> Staged<D> {
         let [(up, to_root, up_by), (down, from_root, down_by)] = stage_calls(call, parameters);
         let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
         Staged {
-            up: Reduce::of(up, &to_root, &up_by),
+            up: AnyReduce::of(up, &to_root, &up_by),
             down: D::of(down, &from_root, &down_by),
             in_place: call.in_place,
             kept: if is_wider && call.rank == 0 {

@@ -19,7 +19,7 @@ pub(crate) fn most_rounds(size: u32, radix: u32) -> u64 {
 
 /// One rank's place in a k-nomial tree: its parent, its children and their subtrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knomial {
+pub(crate) struct KnomialPlace {
     rank: u32,
     size: u32,
     root: u32,
@@ -28,12 +28,12 @@ pub(crate) struct Knomial {
     top: u32,
 }
 
-impl Knomial {
+impl KnomialPlace {
     /// The place of `rank` among `size` ranks under `root`; both are below `size`. A radix below 2
     /// counts as 2.
     pub(crate) fn new(rank: u32, size: u32, root: u32, radix: u32) -> Self {
         let radix = radix.max(2);
-        let mut place = Knomial {
+        let mut place = KnomialPlace {
             rank,
             size,
             root,
@@ -50,7 +50,7 @@ impl Knomial {
 
     /// Another rank's place in the same tree.
     pub(crate) fn at(&self, rank: u32) -> Self {
-        Knomial::new(rank, self.size, self.root, self.radix)
+        KnomialPlace::new(rank, self.size, self.root, self.radix)
     }
 
     /// The parent; none at the root.
@@ -132,13 +132,13 @@ impl Knomial {
     }
 }
 
-impl TreePlace for Knomial {
+impl TreePlace for KnomialPlace {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial::new(call.rank, call.size, call.root, parameters.radix)
+        KnomialPlace::new(call.rank, call.size, call.root, parameters.radix)
     }
 
     fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let root = Knomial::new(call.root, call.size, call.root, parameters.radix);
+        let root = KnomialPlace::new(call.root, call.size, call.root, parameters.radix);
         root.rounds_below().into()
     }
 
@@ -169,7 +169,7 @@ impl TreePlace for Knomial {
     }
 }
 
-impl Subtrees for Knomial {
+impl Subtrees for KnomialPlace {
     fn subtree(&self) -> Range<u32> {
         self.ranks(self.top, self.block(self.rank, self.top))
     }
@@ -182,14 +182,14 @@ impl Subtrees for Knomial {
 
 #[cfg(test)]
 mod tests {
-    use super::Knomial;
+    use super::KnomialPlace;
     use crate::tree::{Subtrees, TreePlace};
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
         for (size, radix) in (1..=70).flat_map(|size| [2, 3, 4, 8].map(|radix| (size, radix))) {
             for root in 0..size {
-                let place = |rank| Knomial::new(rank, size, root, radix);
+                let place = |rank| KnomialPlace::new(rank, size, root, radix);
                 let mut children = 0;
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
@@ -217,11 +217,11 @@ mod tests {
 
     #[test]
     fn the_largest_group_does_not_overflow() {
-        let place = Knomial::new(u32::MAX - 1, u32::MAX, 0, 2);
+        let place = KnomialPlace::new(u32::MAX - 1, u32::MAX, 0, 2);
         assert_eq!(place.places(), 1);
         assert_eq!(place.down(0), None);
         assert_eq!(place.parent(), Some(u32::MAX - 3));
-        let place = Knomial::new(0, u32::MAX, 0, u32::MAX);
+        let place = KnomialPlace::new(0, u32::MAX, 0, u32::MAX);
         assert_eq!(place.places(), u32::MAX - 1);
         assert_eq!(place.down(0).map(|edge| edge.peer), Some(1));
     }

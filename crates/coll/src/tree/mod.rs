@@ -4,8 +4,8 @@ mod knomial;
 pub(crate) mod postal;
 mod subtree_blocks;
 
-pub(crate) use knomial::{Knomial, most_rounds};
-pub(crate) use postal::Postal;
+pub(crate) use knomial::{KnomialPlace, most_rounds};
+pub(crate) use postal::PostalPlace;
 pub(crate) use subtree_blocks::SubtreeBlocks;
 
 use core::ops::Range;

@@ -50,7 +50,7 @@ pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
 
 /// One rank's position in a postal tree. It is small, because a plan may hold several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Postal {
+pub(crate) struct PostalPlace {
     root: RankRing,
     /// Counted from the root.
     rank: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Postal {
     children: u8,
 }
 
-impl Postal {
+impl PostalPlace {
     /// The position of the rank `from_root` above the root.
     fn new(from_root: u32, root: RankRing, radix: u32) -> Self {
         let rooms = rooms(root.size(), radix);
@@ -76,7 +76,7 @@ impl Postal {
                 (first, ranks) = (first + farthest, ranks - farthest);
             }
         }
-        Postal {
+        PostalPlace {
             root,
             rank: from_root,
             parent,
@@ -92,14 +92,14 @@ impl Postal {
     }
 }
 
-impl TreePlace for Postal {
+impl TreePlace for PostalPlace {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         let root = RankRing::new(call.root, call.size);
-        Postal::new(call.from_root(), root, parameters.radix)
+        PostalPlace::new(call.from_root(), root, parameters.radix)
     }
 
     fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        Postal::most_rounds(call.size, parameters)
+        PostalPlace::most_rounds(call.size, parameters)
     }
 
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
@@ -132,14 +132,14 @@ mod tests {
 
     use std::vec::Vec;
 
-    use super::{MAX_RADIX, Postal, TreePlace, rooms};
+    use super::{MAX_RADIX, PostalPlace, TreePlace, rooms};
     use crate::call::{Call, Parameters};
     use crate::rank_ring::RankRing;
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
         for (size, radix) in (1..=70).flat_map(|size| [2, 3, 4, 8].map(|radix| (size, radix))) {
-            let place = |rank| Postal::new(rank, RankRing::new(0, size), radix);
+            let place = |rank| PostalPlace::new(rank, RankRing::new(0, size), radix);
             let mut children = 0;
             for rank in 0..size {
                 let mut end = rank + 1;
@@ -163,7 +163,7 @@ mod tests {
         let mut times: Vec<u32> = (0..size).map(|_| 0).collect();
         // A parent comes before its children.
         for rank in 0..size {
-            let place = Postal::new(rank, RankRing::new(0, size), radix);
+            let place = PostalPlace::new(rank, RankRing::new(0, size), radix);
             let farthest_first = (0..place.places()).rev().filter_map(|at| place.down(at));
             for (sent, child) in (0..).zip(farthest_first) {
                 times[child.peer as usize] = times[rank as usize] + sent + delay;
@@ -196,7 +196,7 @@ mod tests {
     fn rounds_are_those_of_one_message_at_a_time() {
         for (size, radix) in (1..=200).flat_map(|size| [2, 3, 5, 16].map(|radix| (size, radix))) {
             let parameters = Parameters::NONE.with_radix(radix);
-            let rounds = Postal::rounds(&Call::bcast(0, size, 0, 1), &parameters);
+            let rounds = PostalPlace::rounds(&Call::bcast(0, size, 0, 1), &parameters);
             assert_eq!(
                 rounds,
                 u64::from(last(size, radix, 1)),
@@ -209,10 +209,10 @@ mod tests {
     fn the_largest_group_has_room() {
         for radix in 2..=MAX_RADIX {
             let rooms = rooms(u32::MAX, radix);
-            let last = Postal::new(u32::MAX - 1, RankRing::new(5, u32::MAX), radix);
+            let last = PostalPlace::new(u32::MAX - 1, RankRing::new(5, u32::MAX), radix);
             assert!(rooms.len() < super::MOST_CHILDREN);
             let parent = RankRing::new(5, u32::MAX).below(last.up().expect("a parent").peer);
-            let above = Postal::new(u32::MAX - parent, RankRing::new(5, u32::MAX), radix);
+            let above = PostalPlace::new(u32::MAX - parent, RankRing::new(5, u32::MAX), radix);
             let mut children = (0..above.places()).filter_map(|at| above.down(at));
             assert!(children.any(|child| child.peer == last.rank()));
         }

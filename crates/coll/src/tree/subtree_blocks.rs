@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Knomial, Subtrees, TreePlace};
+use super::{KnomialPlace, Subtrees, TreePlace};
 use crate::call::{Call, Parameters};
 use crate::plan::{Buf, Part};
 
@@ -10,7 +10,7 @@ use crate::plan::{Buf, Part};
 /// a rank between root and leaves in scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SubtreeBlocks {
-    pub(crate) place: Knomial,
+    pub(crate) place: KnomialPlace,
     /// Elements of a block.
     pub(crate) count: u64,
     in_place: bool,
@@ -19,7 +19,7 @@ pub(crate) struct SubtreeBlocks {
 impl SubtreeBlocks {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         SubtreeBlocks {
-            place: Knomial::of(call, parameters),
+            place: KnomialPlace::of(call, parameters),
             count: call.count,
             in_place: call.in_place,
         }

@@ -25,7 +25,7 @@ const ON_ONE: CatalogRow = Collective::Allgather
 /// The rounds of a tree between node leaders.
 fn between(call: &Call, parameters: &Parameters) -> u64 {
     let nodes = one_after_another(call, parameters).nodes();
-    tree::Knomial::most_rounds(nodes, parameters)
+    tree::KnomialPlace::most_rounds(nodes, parameters)
 }
 
 pub(crate) const BCAST: CatalogRow = ON_NODES;

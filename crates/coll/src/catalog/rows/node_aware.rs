@@ -18,7 +18,7 @@ pub(crate) const BARRIER: CatalogRow = Collective::Barrier
     .row("node-aware", cost::barrier_node_aware)
     .about("dissemination between nodes, trees inside: only node leaders talk between nodes")
     .parameters(TREES)
-    .rounds(hierarchy::Barrier::rounds);
+    .rounds(hierarchy::NodeAwareBarrier::rounds);
 
 pub(crate) const GATHER: CatalogRow = Collective::Gather
     .row("node-aware", cost::gather_node_aware)
@@ -72,7 +72,7 @@ pub(crate) const ALLTOALL: CatalogRow = Collective::Alltoall
         ..Needs::NOTHING
     })
     .parameters(Parameters::NONE.with_per_node(1))
-    .rounds(hierarchy::Alltoall::rounds);
+    .rounds(hierarchy::NodeAwareAlltoall::rounds);
 
 pub(crate) const BCAST: CatalogRow = Collective::Bcast
     .row("node-aware", cost::bcast_node_aware)
@@ -91,7 +91,7 @@ pub(crate) const BCAST_RAIL_KNOMIAL: CatalogRow = Collective::Bcast
     .row("rail-knomial", cost::rail_knomial)
     .about("trees between nodes by all ranks of a node, each with a share of the vector")
     .parameters(Parameters::NONE.with_radix(2).with_per_node(1))
-    .rounds(|call, parameters| in_rails(call, parameters, tree::Knomial::rounds));
+    .rounds(|call, parameters| in_rails(call, parameters, tree::KnomialPlace::rounds));
 
 pub(crate) const BCAST_RAIL_CHAIN: CatalogRow = Collective::Bcast
     .row("rail-chain", cost::rail_chain)

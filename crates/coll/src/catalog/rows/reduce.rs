@@ -14,7 +14,7 @@ pub(crate) const KNOMIAL: CatalogRow = Collective::Reduce
     .row("knomial", cost::reduce)
     .about("few levels; whole vector in each message")
     .parameters(Parameters::NONE.with_radix(4))
-    .rounds(tree::Knomial::rounds);
+    .rounds(tree::KnomialPlace::rounds);
 
 pub(crate) const CIRCULANT: CatalogRow = Collective::Reduce
     .row("circulant", cost::pipeline)

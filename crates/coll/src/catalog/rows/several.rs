@@ -21,7 +21,7 @@ pub(crate) const fn gather_linear(collective: Collective) -> CatalogRow {
         .row("linear", cost::gather_linear)
         .about("each block directly to its receiver, at the root's pace: for large blocks")
         .parameters(Parameters::NONE.with_window(8))
-        .rounds(gather::Linear::rounds)
+        .rounds(gather::GatherLinear::rounds)
 }
 
 pub(crate) const fn scatter_linear(collective: Collective) -> CatalogRow {
