@@ -106,7 +106,7 @@ impl Fold {
     }
 
     /// Step `i` of a leader's fold, two for each follower: receive its contribution, then merge it.
-    pub(crate) fn take(&self, i: u32, sum: &Accumulator, acts: &mut Acts) {
+    pub(crate) fn gather_step(&self, i: u32, sum: &Accumulator, acts: &mut Acts) {
         let (follower, merged) = (self.follower(i / 2), i >= 2);
         if i.is_multiple_of(2) {
             acts.recv(follower, TAG, sum.room(merged));
@@ -116,17 +116,17 @@ impl Fold {
     }
 
     /// A follower sends its contribution to its leader.
-    pub(crate) fn give(&self, sum: &Accumulator, acts: &mut Acts) {
+    pub(crate) fn send_contribution(&self, sum: &Accumulator, acts: &mut Acts) {
         acts.send(self.leader(self.place()), TAG, sum.value(false));
     }
 
     /// A leader sends the result to follower `n`.
-    pub(crate) fn hand_back(&self, n: u32, sum: &Accumulator, acts: &mut Acts) {
+    pub(crate) fn send_result(&self, n: u32, sum: &Accumulator, acts: &mut Acts) {
         acts.send(self.follower(n), TAG, sum.value(true));
     }
 
     /// A follower receives the result.
-    pub(crate) fn get(&self, sum: &Accumulator, acts: &mut Acts) {
+    pub(crate) fn recv_result(&self, sum: &Accumulator, acts: &mut Acts) {
         acts.recv(self.leader(self.place()), TAG, sum.value(true));
     }
 }

@@ -10,7 +10,7 @@ use crate::symmetric::RelativePart;
 /// The pieces in which a rank of a ring receives and forwards messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RingPieces {
-    /// Pieces of a message from or to another node; also the turns that a message takes.
+    /// Pieces of a message from or to another node; also the transfers that a message takes.
     pub(crate) number: u32,
     /// Whether the rank receives, and sends, in pieces.
     pub(crate) cut: [bool; 2],
@@ -41,25 +41,25 @@ impl RingPieces {
         }
     }
 
-    /// The part of a message that arrives in a turn: a piece, or the whole in the first turn.
-    pub(crate) fn coming(&self, turn: u32, whole: RelativePart) -> RelativePart {
-        self.part(self.cut[0], turn, whole)
+    /// The part of a message that arrives in a transfer: a piece, or the whole in the first transfer.
+    pub(crate) fn incoming(&self, transfer: u32, whole: RelativePart) -> RelativePart {
+        self.part(self.cut[0], transfer, whole)
     }
 
-    /// The part of a message that leaves in a turn.
-    pub(crate) fn going(&self, turn: u32, whole: RelativePart) -> RelativePart {
-        self.part(self.cut[1], turn, whole)
+    /// The part of a message that leaves in a transfer.
+    pub(crate) fn outgoing(&self, transfer: u32, whole: RelativePart) -> RelativePart {
+        self.part(self.cut[1], transfer, whole)
     }
 
-    fn part(&self, is_cut: bool, turn: u32, whole: RelativePart) -> RelativePart {
-        match (is_cut, turn % self.number) {
+    fn part(&self, is_cut: bool, transfer: u32, whole: RelativePart) -> RelativePart {
+        match (is_cut, transfer % self.number) {
             (true, piece) => whole.cut(self.number, piece),
             (false, 0) => whole,
             (false, _) => RelativePart::EMPTY,
         }
     }
 
-    /// The number of turns before which the part that leaves in turn `sent` had arrived.
+    /// The number of transfers before which the part that leaves in transfer `sent` had arrived.
     pub(crate) const fn behind(&self, sent: u32) -> u32 {
         match self.cut[1] {
             true => (sent + 1).saturating_sub(self.number),
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn ranks_at_the_edges_of_nodes_ask_ahead_but_the_first_of_two_for_long_blocks() {
-        let who = |order, per_node, size, block| {
+        let ranks_ahead = |order, per_node, size, block| {
             let parameters = Parameters::NONE.with_per_node(per_node).with_order(order);
             let asks = |rank| parameters.receives_ahead(RankRing::new(rank, size), block) > 0;
             (0..size).fold(0, |all, rank| all << 1 | u32::from(asks(rank)))
@@ -164,9 +164,9 @@ mod tests {
             (2, 4, [0b1111, 0b0101]),
         ];
         for (per_node, size, ahead) in cases {
-            let asked = [short, long].map(|block| who(Order::Block, per_node, size, block));
+            let asked = [short, long].map(|block| ranks_ahead(Order::Block, per_node, size, block));
             assert_eq!(asked, ahead, "{per_node}, {size}");
         }
-        assert_eq!(who(Order::Cyclic, 3, 6, long), 0b11_1111);
+        assert_eq!(ranks_ahead(Order::Cyclic, 3, 6, long), 0b11_1111);
     }
 }

@@ -74,7 +74,7 @@ impl NeighborExchange {
     }
 
     /// The first round: the exchange within the pair, and for the last pair with the folded rank.
-    fn meet(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+    fn exchange_own(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let (layout, member) = (&self.0, self.member());
         let partner = member.rank() ^ 1;
         let incoming = layout.block(inputs, partner);
@@ -93,7 +93,7 @@ impl NeighborExchange {
         }
     }
 
-    fn give_own(&self, rank: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+    fn send_own(&self, rank: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let own = self.0.own(inputs);
         if !own.is_empty() {
             acts.send(rank, 0, own);
@@ -104,7 +104,7 @@ impl NeighborExchange {
     fn step_of_folded_rank(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
         let Some(round) = i.checked_sub(1) else {
             let ranks_on_full_nodes = self.member().size() - 2..self.member().size();
-            ranks_on_full_nodes.for_each(|partner| self.give_own(partner, inputs, acts));
+            ranks_on_full_nodes.for_each(|partner| self.send_own(partner, inputs, acts));
             self.0.take_own(inputs, acts);
             return 0;
         };
@@ -132,7 +132,7 @@ impl Plan for NeighborExchange {
             return Some(self.step_of_folded_rank(i, inputs, acts));
         }
         if i == 0 {
-            self.meet(inputs, acts);
+            self.exchange_own(inputs, acts);
         } else {
             let member = self.member();
             let above = member.rank().is_multiple_of(2) == i.is_multiple_of(2);
@@ -149,7 +149,7 @@ impl Plan for NeighborExchange {
             exchange(acts, 0, (partner, incoming), (partner, outgoing));
         }
         if let Some(folded) = folded.filter(|_| i == place.rank() / 2) {
-            self.give_own(folded, inputs, acts);
+            self.send_own(folded, inputs, acts);
         }
         Some(i)
     }

@@ -63,20 +63,20 @@ impl SymmetricPlan for RingRounds {
     }
 
     fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
-        let turns = self.pieces.number;
-        let others = (around.size() - 1) * turns;
+        let pieces = self.pieces.number;
+        let others = (around.size() - 1) * pieces;
         let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
         let block = |n| self.layout.block(around, around.back(n));
         let incoming = match i < others {
-            true => self.pieces.coming(i, block(i / turns + 1)),
+            true => self.pieces.incoming(i, block(i / pieces + 1)),
             false => RelativePart::EMPTY,
         };
         let outgoing = sent.map_or(RelativePart::EMPTY, |sent| {
-            let block = match sent / turns {
+            let block = match sent / pieces {
                 0 => self.layout.own(around),
                 passed => block(passed),
             };
-            self.pieces.going(sent, block)
+            self.pieces.outgoing(sent, block)
         });
         acts.exchange(1, 0, incoming, outgoing);
         if i == self.ahead.min(others) {

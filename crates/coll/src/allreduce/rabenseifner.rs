@@ -66,15 +66,15 @@ impl Plan for AllreduceRabenseifner {
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
         let Some(after) = i.checked_sub(folding) else {
-            self.fold().take(i, &self.sum, acts);
+            self.fold().gather_step(i, &self.sum, acts);
             return Some(i);
         };
         match () {
-            () if !self.fold().leads() && i == 0 => self.fold().give(&self.sum, acts),
-            () if !self.fold().leads() => self.fold().get(&self.sum, acts),
+            () if !self.fold().leads() && i == 0 => self.fold().send_contribution(&self.sum, acts),
+            () if !self.fold().leads() => self.fold().recv_result(&self.sum, acts),
             () if after < 2 * rounds => self.halving.step(after, acts),
             () if after < 3 * rounds => self.halving.regain(3 * rounds - 1 - after, acts),
-            () if folding > 0 => self.fold().hand_back(0, &self.sum, acts),
+            () if folding > 0 => self.fold().send_result(0, &self.sum, acts),
             () => self.sum.take_input(acts),
         }
         Some(i)

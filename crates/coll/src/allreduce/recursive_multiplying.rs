@@ -136,18 +136,18 @@ impl Plan for RecursiveMultiplying {
         if !self.fold.leads() {
             return Some(match i {
                 0 => {
-                    self.fold.give(&self.sum, acts);
+                    self.fold.send_contribution(&self.sum, acts);
                     0
                 }
                 _ => {
-                    self.fold.get(&self.sum, acts);
+                    self.fold.recv_result(&self.sum, acts);
                     1
                 }
             });
         }
         let folding = 2 * self.fold.followers();
         let Some(after) = i.checked_sub(folding) else {
-            self.fold.take(i, &self.sum, acts);
+            self.fold.gather_step(i, &self.sum, acts);
             return Some(i);
         };
         let (phase, step) = (after / self.phase_steps(), after % self.phase_steps());
@@ -156,7 +156,7 @@ impl Plan for RecursiveMultiplying {
         }
         let end = folding + self.phases * self.phase_steps();
         if self.fold.followers() > 0 {
-            self.fold.hand_back(i - end, &self.sum, acts);
+            self.fold.send_result(i - end, &self.sum, acts);
         } else {
             self.sum.take_input(acts);
         }

@@ -73,42 +73,48 @@ impl AllreduceRing {
 }
 
 impl ChunkRounds {
-    /// The turns, in which a rank sends a message, of each of the two phases.
-    const fn turns(&self, size: u32) -> u32 {
+    /// The transfers, in which a rank sends a message, of each of the two phases.
+    const fn transfers(&self, size: u32) -> u32 {
         (size - 1) * self.pieces.number
     }
 
-    /// Steps of the reduce-scatter. A segment received in turn `i` travels while that of turn `i - 1` is
+    /// Steps of the reduce-scatter. A segment received in transfer `i` travels while that of transfer `i - 1` is
     /// reduced; a whole chunk must be reduced before it can be forwarded.
     const fn scatter_steps(&self, size: u32) -> u32 {
         if self.is_segmented {
-            self.turns(size) + 1
+            self.transfers(size) + 1
         } else {
-            self.turns(size) + size - 1
+            self.transfers(size) + size - 1
         }
     }
 
-    /// The chunk in `buf` that is sent in a turn and starts `behind` ranks below this one.
-    fn chunk(&self, buf: Buf, turn: u32, behind: u32, around: &RelativeView<'_>) -> RelativePart {
-        let back = u64::from(behind) + u64::from(turn / self.pieces.number);
+    /// The chunk in `buf` that is sent in a transfer and starts `behind` ranks below this one.
+    fn chunk(
+        &self,
+        buf: Buf,
+        transfer: u32,
+        behind: u32,
+        around: &RelativeView<'_>,
+    ) -> RelativePart {
+        let back = u64::from(behind) + u64::from(transfer / self.pieces.number);
         let size = u64::from(around.size());
         let back = if back < size { back } else { back - size };
         around.piece(buf, self.chunks, around.back(back as u32))
     }
 
-    /// Where the message of a turn of the reduce-scatter is received: at the place of its result or, in
+    /// Where the message of a transfer of the reduce-scatter is received: at the place of its result or, in
     /// place, in scratch.
-    fn room(&self, turn: u32, around: &RelativeView<'_>) -> RelativePart {
-        let chunk = self.chunk(Buf::Out, turn, 1, around);
-        let result = self.pieces.coming(turn, chunk);
+    fn room(&self, transfer: u32, around: &RelativeView<'_>) -> RelativePart {
+        let chunk = self.chunk(Buf::Out, transfer, 1, around);
+        let result = self.pieces.incoming(transfer, chunk);
         match (self.in_place, self.is_segmented) {
             (false, _) => result,
             (true, false) => {
                 let whole = RelativePart::fixed(Buf::Scratch, 0, chunk.len());
-                self.pieces.coming(turn, whole)
+                self.pieces.incoming(transfer, whole)
             }
             (true, true) => {
-                let slot = u64::from(turn % 2);
+                let slot = u64::from(transfer % 2);
                 RelativePart::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
             }
         }
@@ -118,26 +124,28 @@ impl ChunkRounds {
         longest(self.chunks.longest(), self.pieces.number)
     }
 
-    /// The tag of the message of a turn: the pieces of a chunk share one, because two neighbours may exchange
-    /// it in different turns.
-    const fn tag(&self, turn: u32) -> u32 {
+    /// The tag of the message of a transfer: the pieces of a chunk share one, because two neighbours may exchange
+    /// it in different transfers.
+    const fn tag(&self, transfer: u32) -> u32 {
         match self.is_segmented {
-            true => turn % TAGS,
-            false => turn / self.pieces.number % TAGS,
+            true => transfer % TAGS,
+            false => transfer / self.pieces.number % TAGS,
         }
     }
 
-    /// Starts the messages of a turn of the reduce-scatter.
-    fn pass(&self, turn: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
-        let first_round = turn < self.pieces.number;
+    /// Starts the messages of a transfer of the reduce-scatter.
+    fn pass(&self, transfer: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
+        let first_round = transfer < self.pieces.number;
         let buf = if first_round && !self.in_place {
             Buf::In
         } else {
             Buf::Out
         };
-        let sent = self.pieces.going(turn, self.chunk(buf, turn, 0, around));
-        let room = self.room(turn, around);
-        acts.exchange_of(self.short, (1, self.tag(turn)), room, sent);
+        let sent = self
+            .pieces
+            .outgoing(transfer, self.chunk(buf, transfer, 0, around));
+        let room = self.room(transfer, around);
+        acts.exchange_of(self.short, (1, self.tag(transfer)), room, sent);
     }
 
     /// Reduces a received message: its place and the place of its result.
@@ -152,12 +160,12 @@ impl ChunkRounds {
 
     /// Step `i` of the reduce-scatter of segments.
     fn segmented(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
-        if i < self.turns(around.size()) {
+        if i < self.transfers(around.size()) {
             self.pass(i, around, acts);
         }
         if let Some(came) = i.checked_sub(1) {
             let chunk = self.chunk(Buf::Out, came, 1, around);
-            let result = self.pieces.coming(came, chunk);
+            let result = self.pieces.incoming(came, chunk);
             self.merge(self.room(came, around), result, acts);
         }
     }
@@ -195,11 +203,11 @@ impl ChunkRounds {
         let sent = i.checked_sub(self.ahead);
         if let Some(sent) = sent {
             let chunk = self.chunk(Buf::Out, sent, mine, around);
-            acts.send(1, self.tag(sent), self.pieces.going(sent, chunk));
+            acts.send(1, self.tag(sent), self.pieces.outgoing(sent, chunk));
         }
-        if i < self.turns(around.size()) {
+        if i < self.transfers(around.size()) {
             let chunk = self.chunk(Buf::Out, i, 0, around);
-            acts.recv(1, self.tag(i), self.pieces.coming(i, chunk));
+            acts.recv(1, self.tag(i), self.pieces.incoming(i, chunk));
         }
         self.pieces.behind(sent.unwrap_or(0))
     }
@@ -210,7 +218,7 @@ impl SymmetricPlan for ChunkRounds {
         match size {
             _ if self.count == 0 => 0,
             1 => 1,
-            _ => self.scatter_steps(size) + self.turns(size) + self.ahead,
+            _ => self.scatter_steps(size) + self.transfers(size) + self.ahead,
         }
     }
 

@@ -84,13 +84,14 @@ impl Plan for BcastChain {
             }
             return Some(0);
         }
-        let come = match i < self.blocks {
+        let incoming = match i < self.blocks {
             true => self.part(Buf::Out, i),
             false => Part::EMPTY,
         };
-        let passed = i.checked_sub(1 + self.ahead).filter(|_| !is_last);
-        let passed = passed.map_or(Part::EMPTY, |block| self.part(Buf::Out, block));
-        self.short.exchange(acts, 0, (below, come), (above, passed));
+        let outgoing = i.checked_sub(1 + self.ahead).filter(|_| !is_last);
+        let outgoing = outgoing.map_or(Part::EMPTY, |block| self.part(Buf::Out, block));
+        self.short
+            .exchange(acts, 0, (below, incoming), (above, outgoing));
         Some(i.saturating_sub(self.ahead))
     }
 }

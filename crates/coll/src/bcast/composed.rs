@@ -143,11 +143,11 @@ mod tests {
         let in_step = |i| {
             let mut acts = Acts::new();
             plan.step(i, &inputs, &mut acts);
-            let come = |act: &Act| match act {
+            let length = |act: &Act| match act {
                 Act::Recv { into, .. } => into.len(),
                 _ => 0,
             };
-            acts.iter().map(come).sum::<u64>()
+            acts.iter().map(length).sum::<u64>()
         };
         (0..plan.steps()).map(in_step).sum()
     }

@@ -26,7 +26,7 @@ pub(crate) struct ReceivesAhead {
     /// Ranks to which a piece is forwarded.
     pub(crate) peers: u32,
     /// Pieces of each rank other than the root.
-    pub(crate) turns: u32,
+    pub(crate) pieces: u32,
     /// Whether pieces are eager.
     pub(crate) is_short: bool,
     /// Whether all ranks are on one node; messages from other nodes take longer.
@@ -34,14 +34,14 @@ pub(crate) struct ReceivesAhead {
 }
 
 impl ReceivesAhead {
-    /// Exchanges that post receives before the first one sends. In a single turn of short pieces there are
-    /// more, to cover all that arrives early; but none where a turn far exceeds the room of the executor:
+    /// Exchanges that post receives before the first one sends. In a single round of short pieces there are
+    /// more, to cover all that arrives early; but none where a round far exceeds the room of the executor:
     /// then as many pieces travel as possible, and they were sent before their receives are posted.
     pub(crate) const fn ahead(self) -> u32 {
         if !self.is_short {
             return AHEAD;
         }
-        match self.turns {
+        match self.pieces {
             1 if self.peers >= 3 * IN_FLIGHT as u32 / 2 => 0,
             1 if self.peers > 1 => 2 * AHEAD,
             _ if self.peers > 1 && !self.on_one_node => 2 * AHEAD,
@@ -59,7 +59,11 @@ impl ReceivesAhead {
             true => IN_FLIGHT as u32 - AHEAD,
             false => WINDOW,
         };
-        let most = if self.turns < room { self.turns } else { room };
+        let most = if self.pieces < room {
+            self.pieces
+        } else {
+            room
+        };
         if before < most { before } else { most }
     }
 }
@@ -76,15 +80,15 @@ const ONWARD: u32 = 1;
 /// One rank's plan for a broadcast linear-linear. The root has a step for each piece.
 ///
 /// Another rank first posts receives for its first pieces from the root and for some of the other ranks'
-/// pieces. Then it has a turn for each of its own pieces: a step that posts the receive of one more piece
-/// from the root, and one for each other rank, which sends it the piece of the turn and posts the receive of
+/// pieces. Then it has a round for each of its own pieces: a step that posts the receive of one more piece
+/// from the root, and one for each other rank, which sends it the piece of the round and posts the receive of
 /// a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinearLinear {
     root: u32,
     size: u32,
     from_root: u32,
-    turns: PieceCounts,
+    pieces: PieceCounts,
     on_one_node: bool,
     cut: Partition,
     short: EagerLimit,
@@ -118,7 +122,7 @@ impl PieceCounts {
         }
     }
 
-    pub(crate) const fn pieces(self, size: u32) -> u32 {
+    pub(crate) const fn total(self, size: u32) -> u32 {
         self.each * (size - 1) + self.left
     }
 }
@@ -129,22 +133,22 @@ const fn is_on_one_node(call: &Call, parameters: &Parameters) -> bool {
 
 impl LinearLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let turns = PieceCounts::of(call, parameters);
+        let pieces = PieceCounts::of(call, parameters);
         LinearLinear {
             root: call.root,
             size: call.size,
             from_root: call.from_root(),
-            turns,
+            pieces,
             on_one_node: is_on_one_node(call, parameters),
-            cut: Partition::new(call.count, turns.pieces(call.size)),
+            cut: Partition::new(call.count, pieces.total(call.size)),
             short: EagerLimit::of(call),
         }
     }
 
     /// At most the rounds.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let turns = PieceCounts::of(call, parameters).each;
-        4 * u64::from(turns) * u64::from(call.size - 1)
+        let each = PieceCounts::of(call, parameters).each;
+        4 * u64::from(each) * u64::from(call.size - 1)
     }
 
     const fn others(&self) -> u32 {
@@ -163,7 +167,7 @@ impl LinearLinear {
     const fn asking(&self) -> ReceivesAhead {
         ReceivesAhead {
             peers: self.peers(),
-            turns: self.turns.each,
+            pieces: self.pieces.each,
             is_short: self.is_short(),
             on_one_node: self.on_one_node,
         }
@@ -178,37 +182,37 @@ impl LinearLinear {
         WINDOW << self.is_short() as u32
     }
 
-    /// Receives of pieces from the root that are posted before the first turn.
+    /// Receives of pieces from the root that are posted before the first round.
     const fn early(&self) -> u32 {
         self.asking().of_root()
     }
 
-    /// Exchanges of this rank, of which the first post their receives before the first turn.
+    /// Exchanges of this rank, of which the first post their receives before the first round.
     const fn exchanges(&self) -> u32 {
-        self.turns.each * self.peers()
+        self.pieces.each * self.peers()
     }
 
     fn asked(&self) -> u32 {
         self.exchanges().min(self.ahead())
     }
 
-    /// The first step of a turn.
-    fn turn(&self, turn: u32) -> u32 {
-        self.early() + self.asked() + turn * (self.peers() + 1)
+    /// The first step of a round.
+    fn first_step(&self, round: u32) -> u32 {
+        self.early() + self.asked() + round * (self.peers() + 1)
     }
 
     /// The step that posts the receive of a piece from the root.
-    fn step_of_own(&self, turn: u32) -> u32 {
-        match turn.checked_sub(self.early()) {
-            None => turn,
-            Some(during) => self.turn(during),
+    fn step_of_own(&self, round: u32) -> u32 {
+        match round.checked_sub(self.early()) {
+            None => round,
+            Some(during) => self.first_step(during),
         }
     }
 
     /// The step that sends in an exchange.
     fn step_of(&self, exchange: u32) -> u32 {
-        let (turn, number) = (exchange / self.peers(), exchange % self.peers());
-        self.turn(turn) + 1 + number
+        let (round, number) = (exchange / self.peers(), exchange % self.peers());
+        self.first_step(round) + 1 + number
     }
 
     /// The step that posts the receive of an exchange.
@@ -241,18 +245,18 @@ impl LinearLinear {
     }
 
     /// A piece of the rank `from_root` above the root.
-    fn piece_of(&self, buf: Buf, from_root: u32, turn: u32) -> Part {
-        self.piece(buf, turn * self.others() + from_root - 1)
+    fn piece_of(&self, buf: Buf, from_root: u32, round: u32) -> Part {
+        self.piece(buf, round * self.others() + from_root - 1)
     }
 
     /// A piece of the remainder.
     fn piece_left(&self, buf: Buf, number: u32) -> Part {
-        self.piece(buf, self.turns.each * self.others() + number)
+        self.piece(buf, self.pieces.each * self.others() + number)
     }
 
-    fn get_own(&self, turn: u32, acts: &mut Acts) {
-        if turn < self.turns.each {
-            let own = self.piece_of(Buf::Out, self.from_root, turn);
+    fn recv_own(&self, round: u32, acts: &mut Acts) {
+        if round < self.pieces.each {
+            let own = self.piece_of(Buf::Out, self.from_root, round);
             let nothing = (self.root, Part::EMPTY);
             self.short
                 .exchange(acts, FROM_ROOT, (self.root, own), nothing);
@@ -262,26 +266,26 @@ impl LinearLinear {
     /// Sends this rank's piece of one exchange, and posts the receive of a later one.
     fn exchange(&self, sent: Option<u32>, asked: u32, acts: &mut Acts) {
         let nothing = (self.root, Part::EMPTY);
-        let come = match asked < self.exchanges() {
+        let incoming = match asked < self.exchanges() {
             true => {
-                let (turn, distance) = (asked / self.peers(), 1 + asked % self.peers());
+                let (round, distance) = (asked / self.peers(), 1 + asked % self.peers());
                 let from = self.other(self.others() - distance);
-                (self.rank(from), self.piece_of(Buf::Out, from, turn))
+                (self.rank(from), self.piece_of(Buf::Out, from, round))
             }
             false => nothing,
         };
         let sent = sent.map_or(nothing, |sent| {
-            let (turn, distance) = (sent / self.peers(), 1 + sent % self.peers());
-            let own = self.piece_of(Buf::Out, self.from_root, turn);
+            let (round, distance) = (sent / self.peers(), 1 + sent % self.peers());
+            let own = self.piece_of(Buf::Out, self.from_root, round);
             (self.rank(self.other(distance)), own)
         });
-        self.short.exchange(acts, ONWARD, come, sent);
+        self.short.exchange(acts, ONWARD, incoming, sent);
     }
 
     fn step_of_root(&self, i: u32, acts: &mut Acts) {
-        let (turn, to) = (i / self.others(), 1 + i % self.others());
-        let piece = match turn.checked_sub(self.turns.each) {
-            None => self.piece_of(Buf::In, to, turn),
+        let (round, to) = (i / self.others(), 1 + i % self.others());
+        let piece = match round.checked_sub(self.pieces.each) {
+            None => self.piece_of(Buf::In, to, round),
             Some(left) => self.piece_left(Buf::In, left),
         };
         if !piece.is_empty() {
@@ -294,8 +298,8 @@ impl Plan for LinearLinear {
     fn steps(&self) -> u32 {
         match self.from_root {
             _ if self.size == 1 || self.cut.longest() == 0 => 0,
-            0 => (self.turns.each + self.turns.left) * self.others(),
-            _ => self.turn(self.turns.each) + self.turns.left,
+            0 => (self.pieces.each + self.pieces.left) * self.others(),
+            _ => self.first_step(self.pieces.each) + self.pieces.left,
         }
     }
 
@@ -304,27 +308,27 @@ impl Plan for LinearLinear {
             self.step_of_root(i, acts);
             return Some(0);
         }
-        if let Some(left) = i.checked_sub(self.turn(self.turns.each)) {
+        if let Some(left) = i.checked_sub(self.first_step(self.pieces.each)) {
             acts.recv(self.root, FROM_ROOT, self.piece_left(Buf::Out, left));
             return Some(0);
         }
-        let Some(after) = i.checked_sub(self.turn(0)) else {
+        let Some(after) = i.checked_sub(self.first_step(0)) else {
             match i.checked_sub(self.early()) {
-                None => self.get_own(i, acts),
+                None => self.recv_own(i, acts),
                 Some(asked) => self.exchange(None, asked, acts),
             }
             return Some(0);
         };
-        let (turn, number) = (after / (self.peers() + 1), after % (self.peers() + 1));
+        let (round, number) = (after / (self.peers() + 1), after % (self.peers() + 1));
         if number == 0 {
-            self.get_own(turn + self.early(), acts);
+            self.recv_own(round + self.early(), acts);
             return Some(0);
         }
-        let sent = turn * self.peers() + number - 1;
+        let sent = round * self.peers() + number - 1;
         self.exchange(Some(sent), sent + self.ahead(), acts);
         let before = sent
             .checked_sub(self.window())
             .map_or(0, |before| self.step_of_other(before));
-        Some(self.step_of_own(turn).max(before) + 1)
+        Some(self.step_of_own(round).max(before) + 1)
     }
 }

@@ -52,9 +52,9 @@ impl Ranks {
         });
         let mut pieces: Vec<_> = pieces.filter(|piece| !piece.is_empty()).collect();
         pieces.sort_unstable_by_key(|piece| piece.start);
-        let mut turned = Ranks::new();
-        pieces.into_iter().for_each(|piece| turned.append(piece));
-        turned
+        let mut rotated = Ranks::new();
+        pieces.into_iter().for_each(|piece| rotated.append(piece));
+        rotated
     }
 
     /// The ranks, in order.

@@ -84,7 +84,7 @@ impl Rotation {
         if !is_piece {
             return self.is_named_part(one, other, by, task);
         }
-        let Some(wrap) = self.turns(one.buf) else {
+        let Some(wrap) = self.rotates(one.buf) else {
             return one.first == other.first && one.wrap == other.wrap;
         };
         let moved = one.first + u64::from(by) * self.block;
@@ -117,7 +117,7 @@ impl Rotation {
         };
         let shape = |part: &Part| (part.buf, part.count, part.times);
         let strides = one.times == 1 || one.stride == other.stride;
-        let place = match self.turns(one.buf) {
+        let place = match self.rotates(one.buf) {
             Some(wrap) => {
                 let fits = |part: &Part| match part.plain() {
                     _ if part.wrap == wrap => true,
@@ -134,13 +134,13 @@ impl Rotation {
     }
 
     /// The number of elements that parts of the buffer wrap at, if rotation moves them.
-    fn turns(&self, buf: Buf) -> Option<u64> {
-        let turns = match buf {
+    fn rotates(&self, buf: Buf) -> Option<u64> {
+        let rotates = match buf {
             Buf::In => self.input,
             Buf::Out => self.output,
             _ => false,
         };
-        turns.then_some(self.wrap)
+        rotates.then_some(self.wrap)
     }
 
     /// Whether `other` is the rotation of `one`; the parts of `one` are [`whole`].
@@ -187,7 +187,8 @@ impl Rotation {
     /// matter.
     fn is_all(&self, one: [&Part; 2], other: [&Part; 2]) -> bool {
         let is_whole = |part: &&Part| {
-            self.turns(part.buf) == Some(part.count) && **part == Part::new(part.buf, 0, part.count)
+            self.rotates(part.buf) == Some(part.count)
+                && **part == Part::new(part.buf, 0, part.count)
         };
         one == other && one.iter().all(is_whole)
     }

@@ -114,46 +114,46 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
 /// two sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let dealt = bcast::PieceCounts::of(call, parameters);
-    let bcast::PieceCounts { each: turns, left } = dealt;
+    let bcast::PieceCounts { each, left } = dealt;
     let others = u64::from(call.size) - 1;
-    let piece = call.bytes().div_ceil(dealt.pieces(call.size).into());
+    let piece = call.bytes().div_ceil(dealt.total(call.size).into());
     let is_short = piece <= model.machine.eager;
     let peers = call.size.max(2) - 2;
     let on_one_node = model.place.nodes() == 1;
     let asking = bcast::ReceivesAhead {
         peers,
-        turns,
+        pieces: each,
         is_short,
         on_one_node,
     };
     let (ahead, early) = (asking.ahead().into(), asking.of_root().into());
     let alone = on_one_node && !model.serial_copies;
     let least = match alone && is_short && call.size > 2 {
-        true => in_pieces(model, piece, others, [turns, left], ahead),
+        true => in_pieces(model, piece, others, [each, left], ahead),
         false => 0,
     };
-    if least > 0 && (turns == 1 && left == 0 || others * u64::from(turns) <= SHORT_AT_A_TIME) {
+    if least > 0 && (each == 1 && left == 0 || others * u64::from(each) <= SHORT_AT_A_TIME) {
         return least;
     }
     if alone && !is_short && call.size > 2 {
-        return in_long_pieces(model, piece, others, turns.into(), [early, ahead]);
+        return in_long_pieces(model, piece, others, each.into(), [early, ahead]);
     }
     if on_one_node && model.serial_copies && !is_short && call.size > 2 {
-        return copied_in_turn(model, piece, others, turns.into());
+        return copied_one_by_one(model, piece, others, each.into());
     }
     let first = model.hop(model.reach(1), piece);
     // An eager message completes at once.
-    let turn = |reach| if is_short { 0 } else { model.hop(reach, piece) };
+    let wait = |reach| if is_short { 0 } else { model.hop(reach, piece) };
     let last = PeerCounts::of(model).last();
     let far = model.hop(last, piece);
     let by_root = |times: u32| {
         let root = PeerCounts::of(model).each(times);
-        let flight = root.flight(IN_FLIGHT as u32, turn(Reach::Node), turn(Reach::Network));
+        let flight = root.flight(IN_FLIGHT as u32, wait(Reach::Node), wait(Reach::Network));
         let load = model.load(piece).saturating_mul(root.far);
         let sent = root.processor(|reach| model.send(reach, piece));
         flight.max(load).max(sent.saturating_add(far))
     };
-    let given = by_root(turns);
+    let given = by_root(each);
     // Of two ranks the other one forwards nothing.
     let window = match call.size {
         2 => IN_FLIGHT as u32,
@@ -168,18 +168,18 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         .saturating_add(far);
     let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
-    let from_root = from_root.max(by_root(turns + left));
+    let from_root = from_root.max(by_root(each + left));
     // The root sends short pieces faster than they are forwarded: soon they arrive before their receives
     // and are copied once more.
     let before = match is_short && !model.serial_copies && call.size > 2 {
         true if !on_one_node => {
-            u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece))
+            u64::from(each.saturating_sub(window)).saturating_mul(model.copy(piece))
         }
         true => {
             let (send, receive) = (model.send(last, piece), model.receive(last, piece));
             let made_up = (others * receive).saturating_sub(send);
             let met = early * (others * send) / made_up.max(1);
-            let copied = (u64::from(turns) - early).saturating_sub(met) + u64::from(left);
+            let copied = (u64::from(each) - early).saturating_sub(met) + u64::from(left);
             copied.saturating_mul(model.copy(piece))
         }
         false => 0,
@@ -192,7 +192,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         _ => 0,
     };
     let onward = |ranks: u32| {
-        let peers = PeerCounts::on(model, ranks).each(turns);
+        let peers = PeerCounts::on(model, ranks).each(each);
         let arrival = peers.processor(|reach| model.receive(reach, piece));
         let gone = peers.processor(|reach| model.send(reach, piece));
         let gone = gone / others * (others - 1);
@@ -223,7 +223,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
 
 /// [`bcast_linear_linear`] with long pieces on a node with serial copies, where the root's pieces compete
 /// with the forwarded ones.
-fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
+fn copied_one_by_one(model: &Model, piece: u64, others: u64, rounds: u64) -> u64 {
     let (room, send) = (IN_FLIGHT as u64, model.send(Reach::Node, piece));
     let hop = model.hop(Reach::Node, piece);
     let given = match others > room {
@@ -232,8 +232,8 @@ fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
     };
     let arrival = model
         .receive(Reach::Node, piece)
-        .saturating_mul(turns * others - 1);
-    let gone = send.saturating_mul(turns * (others - 1));
+        .saturating_mul(rounds * others - 1);
+    let gone = send.saturating_mul(rounds * (others - 1));
     given.saturating_add(arrival).saturating_add(gone)
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             .saturating_add(joined);
     }
     // A long message is requested when its receiver has reduced the one before.
-    let turn = |reach| {
+    let busy_for = |reach| {
         let busy = model.both(reach, block).saturating_add(work);
         let half = model.hop(reach, block) / 2;
         busy.max(if is_long {
@@ -297,7 +297,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
         })
     };
     let last = PeerCounts::on(model, place.on_last_node());
-    let processor = peers.processor(turn).max(last.processor(turn));
+    let processor = peers.processor(busy_for).max(last.processor(busy_for));
     // On unequal nodes ranks fall out of step: per node a quarter of the shorter time is exposed, at most
     // three quarters (fitted to the simulation).
     let (more, less) = (load.max(processor), load.min(processor));

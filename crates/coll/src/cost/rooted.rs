@@ -59,9 +59,9 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     let beyond = others.saturating_sub(parameters.window.into());
     let ask = u64::from(asked && beyond > 0);
     // An eager message completes at once.
-    let held = asked || bytes > model.machine.eager;
-    let turn = |reach| {
-        if held {
+    let completes_late = asked || bytes > model.machine.eager;
+    let wait = |reach| {
+        if completes_late {
             model
                 .hop(reach, bytes)
                 .saturating_add(ask * model.hop(reach, 0))
@@ -76,8 +76,8 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     };
     let flight = match peers.far {
         // Messages that start at once end at once.
-        0 => turn(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
-        _ => peers.flight(parameters.window, turn(Reach::Node), turn(Reach::Network)),
+        0 => wait(Reach::Node).saturating_mul(peers.near.div_ceil(window.into())),
+        _ => peers.flight(parameters.window, wait(Reach::Node), wait(Reach::Network)),
     };
     let load = model.load(bytes).saturating_mul(peers.far);
     let signals = ask * beyond * model.path(peers.last()).send;
@@ -194,8 +194,8 @@ fn in_windows(
     model: &Model,
 ) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
-    let turn = model.hop(Reach::Node, bytes).saturating_add(between[0]);
-    let turns = |of: u64| turn.saturating_mul(of);
+    let one = model.hop(Reach::Node, bytes).saturating_add(between[0]);
+    let all = |messages: u64| one.saturating_mul(messages);
     let last = peers.near % room;
     let beside = match last {
         0 => 0,
@@ -210,11 +210,11 @@ fn in_windows(
         last
     };
     let others = at_once.saturating_sub(1) * model.send(Reach::Node, bytes);
-    let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
-    let begun = turns(peers.near / room);
+    let inside = all(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
+    let begun = all(peers.near / room);
     // The adapter carries the others after those.
     let carried = begun.saturating_add(model.load(bytes).saturating_mul(beside));
-    let ended = turns(peers.near.div_ceil(room)).max(carried);
+    let ended = all(peers.near.div_ceil(room)).max(carried);
     let across = |start, messages| across(start, messages, bytes, window, model);
     let with_last = across(begun, beside);
     let after = across(ended.saturating_add(between[1]), peers.far - beside);

@@ -43,11 +43,11 @@ impl Tree<'_> {
     fn level(&self, weight: u64, children: u64, last: u64, below: [u64; 2], hidden: u64) -> u64 {
         let [below, cut] = below;
         // The times until which processor and adapter are busy.
-        let (mut turn, mut adapter, mut time) = (0_u64, 0_u64, 0_u64);
-        for turned in 0..children {
+        let (mut processor, mut adapter, mut time) = (0_u64, 0_u64, 0_u64);
+        for nth in 0..children {
             let child = match self.nearest_first {
-                true => turned + 1,
-                false => children - turned,
+                true => nth + 1,
+                false => children - nth,
             };
             let (ranks, rest, less) = if child == children {
                 (last, cut, hidden)
@@ -56,19 +56,19 @@ impl Tree<'_> {
             };
             let reach = self.model.reach(child * weight);
             let start = match reach {
-                Reach::Node if !self.copies_in_turn(ranks) => turn,
-                _ => turn.max(adapter),
+                Reach::Node if !self.copies_one_by_one(ranks) => processor,
+                _ => processor.max(adapter),
             };
             adapter = start.saturating_add(self.load(reach, ranks));
             let done = start
                 .saturating_add(self.edge(reach, ranks))
                 .saturating_add(rest);
             time = time.max(done);
-            turn = turn.saturating_add(self.processor(reach, ranks) - less);
+            processor = processor.saturating_add(self.processor(reach, ranks) - less);
         }
         let free = match self.model.reach(weight - weight / u64::from(self.radix)) {
-            Reach::Network => turn.max(adapter),
-            Reach::Node => turn,
+            Reach::Network => processor.max(adapter),
+            Reach::Node => processor,
         };
         time.max(free.saturating_add(below))
     }
@@ -78,7 +78,7 @@ impl Tree<'_> {
     fn hidden(&self, level: u32, children: u64, last: u64, below: [u64; 2]) -> u64 {
         let [below, cut] = below;
         let (weight, bytes) = (u64::from(self.radix).pow(level), self.bytes(last));
-        let in_turn = match self.work {
+        let one_by_one = match self.work {
             0 => 0,
             work => work.saturating_add(self.model.copy(bytes)),
         };
@@ -107,7 +107,7 @@ impl Tree<'_> {
             .saturating_sub(gap);
         waiting[1]
             .saturating_sub(waiting[0].max(arrival))
-            .min(self.processor(reach, last).saturating_sub(in_turn))
+            .min(self.processor(reach, last).saturating_sub(one_by_one))
     }
 
     /// The time of the message to or from a child with `ranks` ranks.
@@ -123,7 +123,7 @@ impl Tree<'_> {
 
     /// Whether the root's processor copies a child's data of its own node before it requests long
     /// messages from elsewhere.
-    fn copies_in_turn(&self, ranks: u64) -> bool {
+    fn copies_one_by_one(&self, ranks: u64) -> bool {
         let is_long = self.bytes(ranks) > self.model.machine.eager;
         self.up && is_long && self.model.serial_copies
     }

@@ -52,48 +52,48 @@ fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64
     after(waves).max(after(waves.min(1)))
 }
 
-/// The time of a bcast in short pieces, dealt out in turns and forwarded by each rank, until the rank
-/// that gets the last piece of each turn has all of them.
+/// The time of a bcast in short pieces, dealt out in rounds and forwarded by each rank, until the rank
+/// that gets the last piece of each round has all of them.
 pub(super) fn in_pieces(
     model: &Model,
     bytes: u64,
     others: u64,
-    turns: [u32; 2],
+    rounds: [u32; 2],
     ahead: u64,
 ) -> u64 {
-    let [turns, left] = turns.map(u64::from);
+    let [rounds, left] = rounds.map(u64::from);
     let (send, receive) = (
         model.send(Reach::Node, bytes),
         model.receive(Reach::Node, bytes),
     );
     let hop = model.hop(Reach::Node, bytes);
     let given = |pieces: u64| ((pieces - 1) * send).saturating_add(hop);
-    if turns == 1 && left == 0 {
+    if rounds == 1 && left == 0 {
         return given(others).saturating_add(handed_on(model, bytes, others - 1, ahead));
     }
-    let (all, exchanges) = (turns * others + left, turns * (others - 1));
+    let (all, exchanges) = (rounds * others + left, rounds * (others - 1));
     let busy = given(others).saturating_add((all - 1) * receive + exchanges * send);
-    let last = given(turns * others).saturating_add(given(others - 1));
-    let last = last.max(given((turns + left) * others));
+    let last = given(rounds * others).saturating_add(given(others - 1));
+    let last = last.max(given((rounds + left) * others));
     if all <= SHORT_AT_A_TIME {
         // Other ranks' pieces that arrive before the root's last one delay it.
-        let spread = (turns - 1) * others * send;
+        let spread = (rounds - 1) * others * send;
         let others_came = match (spread + send).checked_sub(hop) {
             Some(after) => 1 + after / (others * send).max(1),
             None => 0,
         };
         let work =
-            (turns - 1) * (receive + (others - 1) * send) + others_came * (others - 1) * receive;
+            (rounds - 1) * (receive + (others - 1) * send) + others_came * (others - 1) * receive;
         return last.saturating_add(work.saturating_sub(spread)).max(busy);
     }
     // Until another rank's first piece arrives, the root's pieces free slots for further receives.
     let first = given(others).saturating_add(hop - receive);
-    let arrival = turns.min(1 + (hop - receive) / (others * send).max(1));
-    let sent = (SHORT_AT_A_TIME - ahead + arrival).saturating_sub(turns);
+    let arrival = rounds.min(1 + (hop - receive) / (others * send).max(1));
+    let sent = (SHORT_AT_A_TIME - ahead + arrival).saturating_sub(rounds);
     let more = (all - arrival) * receive + exchanges.saturating_sub(sent) * send;
     // Otherwise each exchange waits for the one whose slot it takes.
     let places = others * (SHORT_AT_A_TIME - ahead);
-    let in_waves = match all.checked_sub(SHORT_AT_A_TIME + turns + 1) {
+    let in_waves = match all.checked_sub(SHORT_AT_A_TIME + rounds + 1) {
         Some(waits) => given(others)
             .saturating_add(hop.saturating_mul(waits * (others - 1)) / places)
             .saturating_add(2 * hop + ahead * send),
@@ -120,11 +120,11 @@ fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
     let filled = hop + (others - 1) * receive + (others - sent) * send;
     // Messages follow one another, or each waits for the one whose slot it takes.
     let (waves, place) = ((waits - 1) / sent, (waits - 1) % sent);
-    let in_turn = hop + (waits - 1) * both;
+    let one_by_one = hop + (waits - 1) * both;
     let in_waves = hop.saturating_mul(waves + 1).saturating_add(place * both);
     let last = hop + ahead * send;
     busy.max(filled)
-        .max(in_turn.max(in_waves).saturating_add(last))
+        .max(one_by_one.max(in_waves).saturating_add(last))
 }
 
 /// [`in_pieces`] for long pieces, some of which the root sends early.
@@ -132,17 +132,17 @@ pub(super) fn in_long_pieces(
     model: &Model,
     bytes: u64,
     others: u64,
-    turns: u64,
+    rounds: u64,
     [early, ahead]: [u64; 2],
 ) -> u64 {
     let node = model.machine.node;
     let hop = model.hop(Reach::Node, bytes);
     let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
     let given = under_way.max((others * node.send).saturating_add(hop));
-    let (exchanges, room) = (turns * (others - 1), IN_FLIGHT as u64 - ahead);
-    // A piece of the root leaves no slot for an exchange if its turn takes all slots.
+    let (exchanges, room) = (rounds * (others - 1), IN_FLIGHT as u64 - ahead);
+    // A piece of the root leaves no slot for an exchange if its round takes all slots.
     let between = if 2 * (others - 1) < room { 1 } else { 2 };
-    let taken = 2 * exchanges + turns.saturating_sub(early) * between;
+    let taken = 2 * exchanges + rounds.saturating_sub(early) * between;
     let taken = taken.saturating_sub(ahead);
     // Ranks stay in step for about half as many waves as there are slots; each of these takes its whole
     // time.

@@ -55,18 +55,18 @@ impl GatherLinear {
     }
 
     /// Whether the rank `distance` above the root waits for a signal.
-    const fn waits(&self, distance: u32) -> bool {
+    const fn awaits_signal(&self, distance: u32) -> bool {
         distance > self.window.get()
     }
 
     /// Whether the rank `distance` above the root, with a block of `block` elements, signals its
     /// announcement.
-    const fn tells(&self, distance: u32, block: u64) -> bool {
+    const fn announces(&self, distance: u32, block: u64) -> bool {
         distance == 1 && block > self.short.elements()
     }
 
     /// Steps of the root before it receives blocks: the announcement signal, if any.
-    fn hears(&self) -> u32 {
+    fn announcements(&self) -> u32 {
         u32::from(self.place.size() > 1)
     }
 
@@ -85,8 +85,8 @@ impl GatherLinear {
         } else {
             beyond
         };
-        let hears = messages > 0 && GatherLinear::of(call, parameters).tells(1, call.count);
-        u64::from(messages) + u64::from(asks) + u64::from(hears)
+        let announces = messages > 0 && GatherLinear::of(call, parameters).announces(1, call.count);
+        u64::from(messages) + u64::from(asks) + u64::from(announces)
     }
 }
 
@@ -95,10 +95,10 @@ impl Plan for GatherLinear {
         match () {
             () if self.is_root() && self.blocks.are_empty() => 0,
             () if self.is_root() => {
-                self.place.size() - 1 + self.hears() + u32::from(!self.in_place)
+                self.place.size() - 1 + self.announcements() + u32::from(!self.in_place)
             }
             () if self.own == 0 => 0,
-            () => 1 + u32::from(self.waits(self.distance)),
+            () => 1 + u32::from(self.awaits_signal(self.distance)),
         }
     }
 
@@ -109,16 +109,16 @@ impl Plan for GatherLinear {
                 acts.recv(self.root, SIGNAL, Part::EMPTY);
             } else {
                 acts.send(self.root, DATA, input);
-                if self.tells(self.distance, self.own) {
+                if self.announces(self.distance, self.own) {
                     acts.send(self.root, SIGNAL, Part::EMPTY);
                 }
             }
             return Some(i);
         }
-        let hears = self.hears();
-        let Some(before) = i.checked_sub(hears) else {
+        let announcements = self.announcements();
+        let Some(before) = i.checked_sub(announcements) else {
             let next = self.place.above(1);
-            if self.tells(1, self.blocks.output(inputs, next).len()) {
+            if self.announces(1, self.blocks.output(inputs, next).len()) {
                 acts.recv(next, SIGNAL, Part::EMPTY);
             }
             return Some(0);
@@ -127,7 +127,7 @@ impl Plan for GatherLinear {
         let receives = match before.cmp(&first) {
             Ordering::Equal if !self.in_place => {
                 copy(acts, input, self.blocks.output(inputs, self.root));
-                return Some(hears);
+                return Some(announcements);
             }
             Ordering::Greater if !self.in_place => before - 1,
             _ => before,
@@ -137,14 +137,14 @@ impl Plan for GatherLinear {
         let block = self.blocks.output(inputs, peer);
         if !block.is_empty() {
             acts.recv(peer, DATA, block);
-            if self.waits(distance) {
+            if self.awaits_signal(distance) {
                 acts.send(peer, SIGNAL, Part::EMPTY);
             }
         }
         Some(match self.window.needs(receives) {
             0 => 0,
-            needs if needs > first && !self.in_place => hears + needs + 1,
-            needs => hears + needs,
+            needs if needs > first && !self.in_place => announcements + needs + 1,
+            needs => announcements + needs,
         })
     }
 }

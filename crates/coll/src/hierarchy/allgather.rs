@@ -102,11 +102,11 @@ impl<P: Plan> Plan for RailAllgather<P> {
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (local, ranks) = (self.place.local(self.rank), self.place.per_node());
         let own = self.rail(local);
-        let Some(turn) = i.checked_sub(self.plan.steps()) else {
+        let Some(nth) = i.checked_sub(self.plan.steps()) else {
             return own.step(&self.plan, i, inputs, acts);
         };
         let node = self.place.node(self.rank);
-        let distance = turn + 1;
+        let distance = nth + 1;
         let (below, above) = (
             (local + ranks - distance) % ranks,
             (local + distance) % ranks,

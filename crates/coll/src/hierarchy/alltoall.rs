@@ -110,13 +110,13 @@ impl NodeAwareAlltoall {
         }
     }
 
-    /// Sends to node number `turn` of this rank's share, and receives from the node as far below.
-    fn cross(&self, turn: u32, acts: &mut Acts) {
+    /// Sends to node number `nth` of this rank's share, and receives from the node as far below.
+    fn cross(&self, nth: u32, acts: &mut Acts) {
         let share = self.share(self.local);
-        let distance = self.local + turn * self.place.per_node();
+        let distance = self.local + nth * self.place.per_node();
         let from = Part::new(
             Buf::Scratch,
-            u64::from(turn) * self.for_node(),
+            u64::from(nth) * self.for_node(),
             self.for_node(),
         )
         .repeated(
@@ -124,7 +124,7 @@ impl NodeAwareAlltoall {
             (u64::from(share) * self.for_node()) as i64,
         );
         // The farthest node comes first, so that nodes are in rank order.
-        let slot = u64::from(share - 1 - turn) * from.len();
+        let slot = u64::from(share - 1 - nth) * from.len();
         let into = Part::new(Buf::Scratch, self.came() + slot, from.len());
         if distance == 0 {
             acts.copy(from, into);

@@ -61,7 +61,7 @@ impl NodeAwareBarrier {
     }
 
     /// Step `i` of these.
-    fn meet(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+    fn middle_step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if let Some(parent) = self.tree.parent().map(|local| self.nodes.neighbor(local)) {
             match i {
                 0 => acts.send(parent, ENTERED, Part::EMPTY),
@@ -88,7 +88,7 @@ impl Plan for NodeAwareBarrier {
             }
             Some(0)
         } else if i < children + middle {
-            Some(children + self.meet(i - children, inputs, acts)?)
+            Some(children + self.middle_step(i - children, inputs, acts)?)
         } else {
             // Release the child with the largest subtree first.
             if let Some(child) = self.child(2 * children + middle - 1 - i) {

@@ -87,7 +87,7 @@ impl NodeBruck {
 
     /// Exchange `i` inside the node, of blocks received in a phase or, before the first phase, of own blocks.
     /// It needs the exchanges of earlier phases of Bruck's algorithm.
-    fn tell(&self, held: HeldBlocks, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
+    fn share(&self, held: HeldBlocks, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> u32 {
         let ring = self.ports.ring();
         let BruckExchange {
             phase,
@@ -137,7 +137,7 @@ impl Plan for NodeBruck {
         let Some(after) = i.checked_sub(self.before()) else {
             let needs = match self.inside.exchanges() {
                 0 => 0,
-                _ => self.tell(HeldBlocks::Own, i, inputs, acts),
+                _ => self.share(HeldBlocks::Own, i, inputs, acts),
             };
             if i == 0 && !self.in_place {
                 let [belongs, own] = self.own(inputs);
@@ -145,13 +145,13 @@ impl Plan for NodeBruck {
             }
             return Some(needs);
         };
-        let (phase, turn) = (after / self.in_phase(), after % self.in_phase());
-        Some(match turn.checked_sub(self.ports.crossings_of_one()) {
+        let (phase, at) = (after / self.in_phase(), after % self.in_phase());
+        Some(match at.checked_sub(self.ports.crossings_of_one()) {
             None => {
-                self.cross(phase, turn, inputs, acts);
-                i - turn
+                self.cross(phase, at, inputs, acts);
+                i - at
             }
-            Some(turn) => i - turn + self.tell(HeldBlocks::Received { phase }, turn, inputs, acts),
+            Some(at) => i - at + self.share(HeldBlocks::Received { phase }, at, inputs, acts),
         })
     }
 }

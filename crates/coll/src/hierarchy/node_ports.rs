@@ -258,14 +258,14 @@ impl NodePorts {
     }
 
     /// The ports that this rank serves in a phase.
-    fn served(&self, phase: u32) -> Range<u32> {
+    fn ports_of_rank(&self, phase: u32) -> Range<u32> {
         let local = self.ring().rank();
         self.before(phase, local)..self.before(phase, local + 1)
     }
 
     /// The number of exchanges of this rank in a phase.
     pub(super) fn crossings(&self, phase: u32) -> u32 {
-        self.served(phase).len() as u32
+        self.ports_of_rank(phase).len() as u32
     }
 
     /// The rank that serves a port of a node.
@@ -287,7 +287,7 @@ impl NodePorts {
     /// ranks have one.
     pub(super) fn crossing(&self, phase: u32, i: u32) -> Option<NodeExchange> {
         let (digits, parts, node) = (self.digits(), self.parts(phase), self.node());
-        let port = self.served(phase).nth(i as usize)?;
+        let port = self.ports_of_rank(phase).nth(i as usize)?;
         let exchange = BruckExchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
         let of_port = |node| {
             let (first, part) = (self.place.rank(node, 0), port % parts);
@@ -309,10 +309,10 @@ impl NodePorts {
     /// In a reduce-scatter of one phase, the part of its node's blocks that this rank receives in its
     /// exchanges.
     pub(super) fn gathered(&self) -> [BlockRange; 2] {
-        let (had, parts, served) = (self.had(0), self.parts(0), self.served(0));
-        let ports = served.len() as u32;
+        let (had, parts, own) = (self.had(0), self.parts(0), self.ports_of_rank(0));
+        let ports = own.len() as u32;
         let (from, around) = match ports < parts {
-            true => (served.start % parts, served.start % parts + ports),
+            true => (own.start % parts, own.start % parts + ports),
             false => (0, parts),
         };
         [from..around.min(parts), 0..around.saturating_sub(parts)]

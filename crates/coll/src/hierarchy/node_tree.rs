@@ -110,22 +110,22 @@ mod tests {
                 let place = |rank| NodeTree::of(&call(rank), &parameters);
                 let (mut children, mut crossings) = (0, 0);
                 for rank in 0..size {
-                    let mut held = rank..rank + 1;
+                    let mut range = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).child_subtree(at);
+                        let below = place(rank).child_subtree(at);
                         let Some(TreeEdge { peer, tag }) = place(rank).down(at) else {
-                            assert!(brought.is_empty());
+                            assert!(below.is_empty());
                             continue;
                         };
                         assert_eq!(place(peer).up(), Some(TreeEdge { peer: rank, tag }));
-                        assert_eq!(place(peer).subtree(), brought);
-                        assert_eq!(brought.start, peer);
-                        assert!(brought.start == held.end || brought.end == held.start);
-                        held = held.start.min(brought.start)..held.end.max(brought.end);
+                        assert_eq!(place(peer).subtree(), below);
+                        assert_eq!(below.start, peer);
+                        assert!(below.start == range.end || below.end == range.start);
+                        range = range.start.min(below.start)..range.end.max(below.end);
                         children += 1;
                         crossings += u32::from(peer / per_node != rank / per_node);
                     }
-                    assert_eq!(held, place(rank).subtree());
+                    assert_eq!(range, place(rank).subtree());
                 }
                 assert_eq!(children, size - 1);
                 assert_eq!(crossings, size.div_ceil(per_node) - 1);

@@ -138,8 +138,8 @@ impl<B: Shorten> RailBcast<B> {
         acts: &mut Acts,
     ) -> Option<u32> {
         let rails = self.rails();
-        let turns = rails.len() as u32;
-        let (step, rail) = (i / turns, rails.start + i % turns);
+        let all = rails.len() as u32;
+        let (step, rail) = (i / all, rails.start + i % all);
         let plan = self.rail(rail);
         if step >= plan.steps() {
             return Some(0);
@@ -148,7 +148,7 @@ impl<B: Shorten> RailBcast<B> {
         // The root has its share from the start.
         Some(match needs {
             0 if self.share.is_at_root() => 0,
-            _ => before + needs * turns,
+            _ => before + needs * all,
         })
     }
 

@@ -14,7 +14,7 @@ pub enum Buf {
     Out,
     /// [`Plan::scratch`](super::Plan::scratch) elements of temporary memory, undefined at the start.
     Scratch,
-    /// `In` of a collective with one block per rank or neighbour, seen from the start of this block:
+    /// `In` of a collective with one block per rank or neighbour, found from the start of this block:
     /// elements count from there on through the blocks that follow, and from the last block into the first.
     /// The driver knows where each block lies. Where all blocks have the same length, `In` serves as well.
     InBlock(u32),
@@ -198,9 +198,9 @@ mod tests {
     fn pairs_are_cut_where_either_part_is() {
         let around = Part::new(Buf::Out, 8, 5).around(10);
         let strided = Part::new(Buf::In, 0, 1).repeated(5, 4);
-        let seen: heapless::Vec<_, 8> = pairs(around, strided).collect();
+        let found: heapless::Vec<_, 8> = pairs(around, strided).collect();
         let expected = [(8, 0), (9, 4), (0, 8), (1, 12), (2, 16)];
-        assert_eq!(seen, expected.map(|(a, b)| [a..a + 1, b..b + 1]));
+        assert_eq!(found, expected.map(|(a, b)| [a..a + 1, b..b + 1]));
         let plain: heapless::Vec<_, 8> = pairs(around, Part::new(Buf::In, 3, 5)).collect();
         assert_eq!(plain, [[8..10, 3..5], [0..3, 5..8]]);
     }

@@ -66,17 +66,17 @@ impl ReduceChain {
     }
 
     fn exchange(&self, block: u32, acts: &mut Acts) {
-        let come = match block < self.blocks {
+        let incoming = match block < self.blocks {
             true => self.room(block),
             false => Part::EMPTY,
         };
-        let done = block.checked_sub(1).filter(|_| !self.is_root());
-        let done = done.map_or(Part::EMPTY, |done| self.room(done));
+        let outgoing = block.checked_sub(1).filter(|_| !self.is_root());
+        let outgoing = outgoing.map_or(Part::EMPTY, |block| self.room(block));
         self.short.exchange(
             acts,
             0,
-            (self.ring.above(1), come),
-            (self.ring.below(1), done),
+            (self.ring.above(1), incoming),
+            (self.ring.below(1), outgoing),
         );
     }
 

@@ -94,8 +94,8 @@ impl Plan for ReduceRabenseifner {
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
         match i.checked_sub(folding) {
-            None => self.fold().take(i, &self.sum, acts),
-            Some(_) if !self.fold().leads() => self.fold().give(&self.sum, acts),
+            None => self.fold().gather_step(i, &self.sum, acts),
+            Some(_) if !self.fold().leads() => self.fold().send_contribution(&self.sum, acts),
             Some(i) if i < 2 * rounds => self.halving.step(i, acts),
             Some(i) if i < 3 * rounds => self.gather(3 * rounds - 1 - i, acts),
             Some(_) => self.sum.take_input(acts),

@@ -44,7 +44,7 @@ impl ScatterKnomial {
             acts.copy(self.subtree.own(Buf::In), self.output());
             return;
         }
-        let at = place.served(n);
+        let at = place.slot_of_send(n);
         if let Some(TreeEdge { peer, tag }) = place.down(at) {
             acts.send(
                 peer,

@@ -61,7 +61,7 @@ impl KnomialPlace {
 
     /// The slot of the child that a scatter sends to as its `n`-th: the highest level first, and within a level the
     /// last block, which may be partial, last.
-    pub(crate) const fn served(&self, n: u32) -> u32 {
+    pub(crate) const fn slot_of_send(&self, n: u32) -> u32 {
         let (levels, sibling) = (n / self.siblings(), n % self.siblings());
         (self.top - 1 - levels) * self.siblings() + sibling
     }
@@ -192,22 +192,22 @@ mod tests {
                 let place = |rank| KnomialPlace::new(rank, size, root, radix);
                 let mut children = 0;
                 for rank in 0..size {
-                    let mut held = rank..rank + 1;
+                    let mut range = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).child_subtree(at);
+                        let below = place(rank).child_subtree(at);
                         let Some(edge) = place(rank).down(at) else {
-                            assert!(brought.is_empty());
+                            assert!(below.is_empty());
                             continue;
                         };
                         let child = place(edge.peer);
                         let up = child.up().expect("a parent");
                         assert_eq!((up.peer, up.tag), (rank, edge.tag));
-                        assert_eq!(child.subtree(), brought);
-                        assert!(brought.start == held.end || brought.end == held.start);
-                        held = held.start.min(brought.start)..held.end.max(brought.end);
+                        assert_eq!(child.subtree(), below);
+                        assert!(below.start == range.end || below.end == range.start);
+                        range = range.start.min(below.start)..range.end.max(below.end);
                         children += 1;
                     }
-                    assert_eq!(held, place(rank).subtree());
+                    assert_eq!(range, place(rank).subtree());
                 }
                 assert_eq!(children, size - 1);
                 assert_eq!(place(root).parent(), None);

@@ -68,7 +68,7 @@ struct Exchange {
     source: u32,
     destination: u32,
     sent: [BlockRange; 2],
-    came: [BlockRange; 2],
+    received: [BlockRange; 2],
 }
 
 /// What a step does.
@@ -180,21 +180,21 @@ impl NodeReduceScatter {
         match group {
             Group::Among { held, digit } => {
                 let first = digit * (self.inside.radix() - 1);
-                let turned = allgather::BruckExchange::of(ring, self.inside, first + number);
+                let reversed = allgather::BruckExchange::of(ring, self.inside, first + number);
                 Some(Exchange {
-                    source: self.ports.neighbor(turned.destination),
-                    destination: self.ports.neighbor(turned.source),
-                    sent: self.ports.shares(held, turned.source, turned.blocks),
-                    came: self.ports.shares(held, ring.rank(), turned.blocks),
+                    source: self.ports.neighbor(reversed.destination),
+                    destination: self.ports.neighbor(reversed.source),
+                    sent: self.ports.shares(held, reversed.source, reversed.blocks),
+                    received: self.ports.shares(held, ring.rank(), reversed.blocks),
                 })
             }
             Group::Across { phase } => {
-                let turned = self.ports.crossing(phase, number)?;
+                let reversed = self.ports.crossing(phase, number)?;
                 Some(Exchange {
-                    source: turned.destination,
-                    destination: turned.source,
-                    sent: [turned.incoming, BlockRange::EMPTY],
-                    came: [turned.outgoing, BlockRange::EMPTY],
+                    source: reversed.destination,
+                    destination: reversed.source,
+                    sent: [reversed.incoming, BlockRange::EMPTY],
+                    received: [reversed.outgoing, BlockRange::EMPTY],
                 })
             }
         }
@@ -243,51 +243,51 @@ impl NodeReduceScatter {
         (self.view.natural(buf, 0, 0, inputs)).further(elements.start, count)
     }
 
-    fn exchange(&self, turn: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+    fn exchange(&self, index: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
         let mut merged = [0..0, 0..0];
-        if let Some(exchange) = self.exchanged(turn) {
-            merged = self.elements_of(exchange.came, inputs);
+        if let Some(exchange) = self.exchanged(index) {
+            merged = self.elements_of(exchange.received, inputs);
             let sent = self.elements_of(exchange.sent, inputs);
-            let sent = sent.map(|sent| match self.sends_input(turn.group, &sent, inputs) {
+            let sent = sent.map(|sent| match self.sends_input(index.group, &sent, inputs) {
                 true => self.input(&sent, inputs),
                 false => sums(&sent),
             });
-            let is_first = turn.number < self.first_ones(turn.group, inputs);
-            let came = self.landing(turn, is_first, &merged, inputs);
-            let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
+            let is_first = index.number < self.first_ones(index.group, inputs);
+            let received = self.landing(index, is_first, &merged, inputs);
+            let (recv, send) = ((exchange.source, received), (exchange.destination, sent));
             self.short.exchange_runs(acts, 0, recv, send);
         }
         // Of several phases between nodes only the first one keeps input.
-        let keeps_input = match turn.group {
+        let keeps_input = match index.group {
             Group::Across { phase } => phase > 0 && phase + 1 == self.ports.phases(),
             Group::Among { .. } => false,
         };
-        if turn.number == 0 && keeps_input {
-            for kept in self.kept(turn.group) {
+        if index.number == 0 && keeps_input {
+            for kept in self.kept(index.group) {
                 self.complete(&self.elements(kept, inputs), &merged, inputs, acts);
             }
         }
     }
 
-    fn merge(&self, turn: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
-        let next = match turn.number {
-            0 => self.next_to(turn.group, inputs),
+    fn merge(&self, index: GroupExchange, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        let next = match index.number {
+            0 => self.next_to(index.group, inputs),
             _ => None,
         };
         if let Some(next) = next {
             self.prepare(next, inputs, acts);
         }
-        let Some(Exchange { came, .. }) = self.exchanged(turn) else {
+        let Some(Exchange { received, .. }) = self.exchanged(index) else {
             return;
         };
-        let came = self.elements_of(came, inputs);
-        let from = match turn.number < self.first_ones(turn.group, inputs) {
-            true => [0, 1].map(|n| self.input(&came[n], inputs)),
-            false => self.landing(turn, false, &came, inputs),
+        let received = self.elements_of(received, inputs);
+        let from = match index.number < self.first_ones(index.group, inputs) {
+            true => [0, 1].map(|n| self.input(&received[n], inputs)),
+            false => self.landing(index, false, &received, inputs),
         };
-        for (from, came) in from.into_iter().zip(&came) {
+        for (from, received) in from.into_iter().zip(&received) {
             if !from.is_empty() {
-                acts.reduce(from, sums(came), Side::Right);
+                acts.reduce(from, sums(received), Side::Right);
             }
         }
     }
@@ -319,11 +319,11 @@ impl StepKind {
     fn of(group: Group, exchanges: u32, step: u32, i: u32) -> (Self, u32) {
         match step.checked_sub(exchanges) {
             None => {
-                let turn = GroupExchange {
+                let index = GroupExchange {
                     group,
                     number: step,
                 };
-                (StepKind::Exchange(turn), i - step)
+                (StepKind::Exchange(index), i - step)
             }
             Some(number) => (StepKind::Merge(GroupExchange { group, number }), i),
         }
@@ -362,8 +362,8 @@ impl Plan for NodeReduceScatter {
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (doing, needs) = self.doing(i);
         match doing {
-            StepKind::Exchange(turn) => self.exchange(turn, inputs, acts),
-            StepKind::Merge(turn) => self.merge(turn, inputs, acts),
+            StepKind::Exchange(index) => self.exchange(index, inputs, acts),
+            StepKind::Merge(index) => self.merge(index, inputs, acts),
             StepKind::Deliver => self.deliver(inputs, acts),
         }
         Some(needs)

@@ -65,7 +65,7 @@ impl NodeReduceScatter {
     /// What the first of these exchanges brings.
     fn first_that_came(&self, group: Group) -> [BlockRange; 2] {
         let first = self.exchanged(GroupExchange { group, number: 0 });
-        first.map_or([BlockRange::EMPTY; 2], |exchange| exchange.came)
+        first.map_or([BlockRange::EMPTY; 2], |exchange| exchange.received)
     }
 
     /// Whether elements are unreduced input before these exchanges.
@@ -100,20 +100,20 @@ impl NodeReduceScatter {
     /// behind them and behind the other messages of the phase.
     pub(super) fn landing(
         &self,
-        turn: GroupExchange,
+        index: GroupExchange,
         is_first: bool,
-        came: &[Range<u64>; 2],
+        received: &[Range<u64>; 2],
         inputs: &PlanInputs<'_>,
     ) -> [Part; 2] {
         if is_first {
-            return [sums(&came[0]), sums(&came[1])];
+            return [sums(&received[0]), sums(&received[1])];
         }
-        let before = match turn.number {
+        let before = match index.number {
             0 => 0,
-            number => u64::from(number) * self.room(turn.group, inputs),
+            number => u64::from(number) * self.room(index.group, inputs),
         };
         let first = self.view.total() + before;
-        let [one, other] = [0, 1].map(|n| came[n].end - came[n].start);
+        let [one, other] = [0, 1].map(|n| received[n].end - received[n].start);
         [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
     }
 
