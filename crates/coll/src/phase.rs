@@ -33,8 +33,8 @@ pub(crate) trait Phase: Plan {
 
 /// Implements [`Phase`] by the plan's own constructor.
 macro_rules! phase {
-    ($plan:ident) => {
-        impl $crate::phase::Phase for $plan {
+    ($plan:ident $(<$place:ident: $bound:ident>)?) => {
+        impl $(<$place: $bound>)? $crate::phase::Phase for $plan $(<$place>)? {
             fn of(call: &$crate::call::Call, parameters: &$crate::call::Parameters) -> Self {
                 $plan::of(call, parameters)
             }

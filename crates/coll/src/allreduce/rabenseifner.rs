@@ -38,43 +38,41 @@ impl AllreduceRabenseifner {
             sum: Accumulator::in_out(call.count, call.in_place),
         }
     }
-
-    fn fold(&self) -> &Fold {
-        &self.halving.fold
-    }
 }
 
 impl Plan for AllreduceRabenseifner {
     fn steps(&self) -> u32 {
         match () {
             () if self.halving.count == 0 => 0,
-            () if !self.fold().leads() => 2,
-            () => (3 * self.fold().followers() + 3 * self.halving.rounds).max(1),
+            () if !self.halving.fold.leads() => 2,
+            () => (3 * self.halving.fold.followers() + 3 * self.halving.rounds).max(1),
         }
     }
 
     fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
-        match self.fold().leads() {
+        match self.halving.fold.leads() {
             true => self
                 .halving
                 .room()
-                .max(self.sum.scratch(self.fold().followers())),
+                .max(self.sum.scratch(self.halving.fold.followers())),
             false => 0,
         }
     }
 
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
+        let (folding, rounds) = (2 * self.halving.fold.followers(), self.halving.rounds);
         let Some(after) = i.checked_sub(folding) else {
-            self.fold().gather_step(i, &self.sum, acts);
+            self.halving.fold.gather_step(i, &self.sum, acts);
             return Some(i);
         };
         match () {
-            () if !self.fold().leads() && i == 0 => self.fold().send_contribution(&self.sum, acts),
-            () if !self.fold().leads() => self.fold().recv_result(&self.sum, acts),
+            () if !self.halving.fold.leads() && i == 0 => {
+                self.halving.fold.send_contribution(&self.sum, acts)
+            }
+            () if !self.halving.fold.leads() => self.halving.fold.recv_result(&self.sum, acts),
             () if after < 2 * rounds => self.halving.step(after, acts),
             () if after < 3 * rounds => self.halving.regain(3 * rounds - 1 - after, acts),
-            () if folding > 0 => self.fold().send_result(0, &self.sum, acts),
+            () if folding > 0 => self.halving.fold.send_result(0, &self.sum, acts),
             () => self.sum.take_input(acts),
         }
         Some(i)

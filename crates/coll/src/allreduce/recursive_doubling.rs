@@ -42,13 +42,8 @@ enum Role {
 
 impl AllreduceDoubling {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        let &Call {
-            rank,
-            size,
-            count,
-            in_place,
-            ..
-        } = call;
+        let (rank, size) = (call.rank, call.size);
+        let (count, in_place) = (call.count, call.in_place);
         let rounds = size.ilog2();
         let sum = Accumulator::in_out(count, in_place);
         AllreduceDoubling {

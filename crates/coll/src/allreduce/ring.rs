@@ -44,12 +44,7 @@ pub(crate) struct ChunkRounds {
 impl AllreduceRing {
     /// Messages carry at most a segment, unless that would make more than 64 of one chunk.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let &Call {
-            size,
-            count,
-            in_place,
-            ..
-        } = call;
+        let (size, count, in_place) = (call.size, call.count, call.in_place);
         let ring = RankRing::of(call);
         let segment = parameters.segment / call.element_bytes.max(1);
         let segments = longest(count, size)

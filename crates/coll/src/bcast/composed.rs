@@ -61,9 +61,7 @@ pub(crate) type KnomialRing = Composed<scatter::ScatterKnomial, allgather::Allga
 
 impl<S: Phase, G: Phase> Composed<S, G> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let &Call {
-            rank, size, root, ..
-        } = call;
+        let (rank, size, root) = (call.rank, call.size, call.root);
         Composed {
             vector: ScatteredVector {
                 rank,

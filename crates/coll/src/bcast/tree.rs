@@ -5,8 +5,8 @@
 //! tree no rank waits for a level to end.
 
 use crate::call::{Call, Parameters};
-use crate::phase::Phase;
 use crate::phase::Shorten;
+use crate::phase::phase;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
@@ -62,8 +62,4 @@ impl<T: TreePlace> Plan for BcastTree<T> {
     }
 }
 
-impl<T: TreePlace> Phase for BcastTree<T> {
-    fn of(call: &Call, parameters: &Parameters) -> Self {
-        BcastTree::of(call, parameters)
-    }
-}
+phase!(BcastTree<T: TreePlace>);

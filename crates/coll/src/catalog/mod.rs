@@ -68,13 +68,8 @@ impl Algorithm {
     ///
     /// The requirement that the call does not meet.
     pub fn suits(self, call: &Call) -> Result<(), Unsuited> {
-        let &Call {
-            collective,
-            rank,
-            size,
-            root,
-            ..
-        } = call;
+        let (collective, rank) = (call.collective, call.rank);
+        let (size, root) = (call.size, call.root);
         let needs = &self.row().needs;
         let why = |need| Unsuited::Need {
             algorithm: self,

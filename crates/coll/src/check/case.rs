@@ -166,9 +166,7 @@ impl Case {
 
     /// One rank's call, given all ranks' arrays.
     pub fn call(&self, rank: u32, arrays: &[Arrays]) -> Call {
-        let &Case {
-            size, root, count, ..
-        } = self;
+        let (size, root, count) = (self.size, self.root, self.count);
         let (own, at_root) = (arrays.get(rank as usize), arrays.get(root as usize));
         let degree = |list: fn(&Arrays) -> &[u32]| own.map_or(0, |own| list(own).len() as u32);
         let block = |list: fn(&Arrays) -> &Lengths| {

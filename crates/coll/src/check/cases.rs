@@ -76,20 +76,15 @@ fn fits(algorithm: Algorithm, size: u32) -> bool {
 pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
     let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
     let takes = algorithm.row().parameters;
-    let Parameters {
-        segment,
-        cutoff,
-        per_node,
-        ..
-    } = case.parameters;
+    let given = case.parameters;
     let varies = case.collective.has_unequal_blocks() || case.collective.is_neighborhood();
     let on_any_nodes = matches!(
         algorithm,
         Algorithm::AlltoallLinear | Algorithm::AlltoallvLinear
     );
-    (per_node == 0 || on_any_nodes)
-        && free(takes.segment, segment)
-        && free(takes.cutoff, cutoff)
+    (given.per_node == 0 || on_any_nodes)
+        && free(takes.segment, given.segment)
+        && free(takes.cutoff, given.cutoff)
         && !(varies && case.seed > 0)
 }
 

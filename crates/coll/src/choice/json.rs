@@ -145,6 +145,7 @@ fn numbers(
     [radix, gather_radix, blocks, window]: [Option<u32>; 4],
 ) -> Result<Parameters, String> {
     let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
+    let radixes = (2, needs.max_radix);
     let number = |name: &str, json: Option<u32>, own: u32, range: (u32, u32)| {
         let Some(value) = json else { return Ok(0) };
         require_taken(algorithm, name, own > 0)?;
@@ -158,13 +159,8 @@ fn numbers(
         }
     };
     Ok(Parameters {
-        radix: number("radix", radix, own.radix, (2, needs.max_radix))?,
-        gather_radix: number(
-            "gather_radix",
-            gather_radix,
-            own.gather_radix,
-            (2, needs.max_radix),
-        )?,
+        radix: number("radix", radix, own.radix, radixes)?,
+        gather_radix: number("gather_radix", gather_radix, own.gather_radix, radixes)?,
         blocks: number("blocks", blocks, own.blocks, (1, 1 << 24))?,
         window: number("window", window, own.window, (1, 64))?,
         ..Parameters::NONE

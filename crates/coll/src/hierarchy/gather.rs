@@ -4,17 +4,16 @@
 //! nodes intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
 //! each rank counts as a node of its own.
 
-use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
+use super::{IntraNode, IntraNodePhase, NodeBlocks};
 use crate::call::{Call, Parameters};
 use crate::gather::GatherKnomial;
 use crate::plan::renamed;
-use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
+use crate::plan::{Acts, Buf, Plan, PlanInputs};
 
 /// One rank's plan for a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeAwareGather<I> {
-    nodes: NodeLeaders,
     blocks: NodeBlocks,
     inside: I,
     between: Option<GatherKnomial>,
@@ -36,21 +35,11 @@ impl<I: IntraNodePhase> NodeAwareGather<I> {
         let between = Call::gather(nodes.node(), nodes.count(), nodes.root(), blocks.longest())
             .with_in_place(call.rank == call.root);
         NodeAwareGather {
-            nodes,
             blocks,
             inside: I::of(&within, parameters),
             between: nodes
                 .leads()
                 .then(|| GatherKnomial::of(&between, parameters)),
-        }
-    }
-
-    /// An act inside the node: its leader gathers where its node's blocks are kept.
-    fn within(&self, act: Act) -> Act {
-        let act = self.nodes.inside(act);
-        match self.nodes.leads() {
-            true => act.with_parts(|part| self.blocks.own(part, Buf::Out)),
-            false => act,
         }
     }
 }
@@ -71,11 +60,13 @@ impl<I: IntraNodePhase> Plan for NodeAwareGather<I> {
             Some(plan) if i >= before => {
                 let across = |act| {
                     self.blocks
-                        .across(self.nodes.between(act), Buf::In, plan.first())
+                        .across(self.blocks.nodes().between(act), Buf::In, plan.first())
                 };
                 Some(before + renamed(&plan, i - before, inputs, acts, across)?)
             }
-            _ => renamed(&self.inside, i, inputs, acts, |act| self.within(act)),
+            _ => renamed(&self.inside, i, inputs, acts, |act| {
+                self.blocks.within(act, Buf::Out)
+            }),
         }
     }
 }

@@ -50,8 +50,17 @@ impl NodeBlocks {
         }
     }
 
+    /// An act inside the node, whose leader has the blocks of its node in the buffer `of_node`.
+    pub(super) fn within(&self, act: Act, of_node: Buf) -> Act {
+        let act = self.nodes.inside(act);
+        match self.nodes.leads() {
+            true => act.with_parts(|part| self.own(part, of_node)),
+            false => act,
+        }
+    }
+
     /// Where a leader has a part of the buffer `of_node`, which holds its node's block.
-    pub(super) fn own(&self, part: Part, of_node: Buf) -> Part {
+    fn own(&self, part: Part, of_node: Buf) -> Part {
         let before = u64::from(self.nodes.node()) * self.longest;
         match self.is_root {
             true => part.moved(of_node, of_node, before),

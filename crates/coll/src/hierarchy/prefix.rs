@@ -38,12 +38,7 @@ enum PrefixPhase {
 impl Prefix {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = one_after_another(call, parameters);
-        let &Call {
-            rank,
-            count,
-            in_place,
-            ..
-        } = call;
+        let (rank, count, in_place) = (call.rank, call.count, call.in_place);
         let (node, local) = (place.node(rank), place.local(rank));
         let (first, ranks) = (place.rank(node, 0), place.ranks_on(node));
         let within = Call {

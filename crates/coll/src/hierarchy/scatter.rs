@@ -4,17 +4,16 @@
 //! nodes intra-node operations. Nodes are filled in blocks, the last one perhaps in part; in cyclic placement
 //! each rank counts as a node of its own.
 
-use super::{IntraNode, IntraNodePhase, NodeBlocks, NodeLeaders};
+use super::{IntraNode, IntraNodePhase, NodeBlocks};
 use crate::call::{Call, Parameters};
 use crate::plan::renamed;
-use crate::plan::{Act, Acts, Buf, Plan, PlanInputs};
+use crate::plan::{Acts, Buf, Plan, PlanInputs};
 use crate::scatter::ScatterKnomial;
 
 /// One rank's plan for a node-aware scatter: at a leader the steps of the tree between the nodes, whose
 /// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeAwareScatter<I> {
-    nodes: NodeLeaders,
     blocks: NodeBlocks,
     between: Option<ScatterKnomial>,
     inside: I,
@@ -36,21 +35,11 @@ impl<I: IntraNodePhase> NodeAwareScatter<I> {
         let between = Call::scatter(nodes.node(), nodes.count(), nodes.root(), blocks.longest())
             .with_in_place(call.rank == call.root);
         NodeAwareScatter {
-            nodes,
             blocks,
             between: nodes
                 .leads()
                 .then(|| ScatterKnomial::of(&between, parameters)),
             inside: I::of(&within, parameters),
-        }
-    }
-
-    /// An act inside the node: its leader hands out what is kept of its node's blocks.
-    fn within(&self, act: Act) -> Act {
-        let act = self.nodes.inside(act);
-        match self.nodes.leads() {
-            true => act.with_parts(|part| self.blocks.own(part, Buf::In)),
-            false => act,
         }
     }
 }
@@ -71,13 +60,13 @@ impl<I: IntraNodePhase> Plan for NodeAwareScatter<I> {
             Some(plan) if i < before => {
                 let across = |act| {
                     self.blocks
-                        .across(self.nodes.between(act), Buf::Out, plan.first())
+                        .across(self.blocks.nodes().between(act), Buf::Out, plan.first())
                 };
                 renamed(&plan, i, inputs, acts, across)
             }
             _ => {
                 let needs = renamed(&self.inside, i - before, inputs, acts, |act| {
-                    self.within(act)
+                    self.blocks.within(act, Buf::In)
                 })?;
                 // The root has its node's blocks from the start.
                 Some(match needs {

@@ -44,19 +44,18 @@ impl ReduceRabenseifner {
         }
     }
 
-    fn fold(&self) -> &Fold {
-        &self.halving.fold
-    }
-
     /// A round of the gather: of two partners that have gathered so far, the one on the root's side
     /// gets what the other has.
     fn gather(&self, round: u32, acts: &mut Acts) {
-        let (place, root) = (self.fold().place(), self.fold().root_place());
+        let (place, root) = (self.halving.fold.place(), self.halving.fold.root_place());
         if (place ^ root) >> (round + 1) != 0 {
             return;
         }
         let partner = self.halving.partner(round);
-        let (leader, tag) = (self.fold().leader(partner), self.halving.rounds + round);
+        let (leader, tag) = (
+            self.halving.fold.leader(partner),
+            self.halving.rounds + round,
+        );
         let from = if place >> round & 1 == root >> round & 1 {
             partner
         } else {
@@ -75,8 +74,8 @@ impl Plan for ReduceRabenseifner {
     fn steps(&self) -> u32 {
         match () {
             () if self.halving.count == 0 => 0,
-            () if !self.fold().leads() => 1,
-            () => (2 * self.fold().followers() + 3 * self.halving.rounds).max(1),
+            () if !self.halving.fold.leads() => 1,
+            () => (2 * self.halving.fold.followers() + 3 * self.halving.rounds).max(1),
         }
     }
 
@@ -85,17 +84,21 @@ impl Plan for ReduceRabenseifner {
             Buf::Scratch => self.halving.count,
             _ => 0,
         };
-        match self.fold().leads() {
-            true => (sums + self.halving.room()).max(self.sum.scratch(self.fold().followers())),
+        match self.halving.fold.leads() {
+            true => {
+                (sums + self.halving.room()).max(self.sum.scratch(self.halving.fold.followers()))
+            }
             false => 0,
         }
     }
 
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let (folding, rounds) = (2 * self.fold().followers(), self.halving.rounds);
+        let (folding, rounds) = (2 * self.halving.fold.followers(), self.halving.rounds);
         match i.checked_sub(folding) {
-            None => self.fold().gather_step(i, &self.sum, acts),
-            Some(_) if !self.fold().leads() => self.fold().send_contribution(&self.sum, acts),
+            None => self.halving.fold.gather_step(i, &self.sum, acts),
+            Some(_) if !self.halving.fold.leads() => {
+                self.halving.fold.send_contribution(&self.sum, acts)
+            }
             Some(i) if i < 2 * rounds => self.halving.step(i, acts),
             Some(i) if i < 3 * rounds => self.gather(3 * rounds - 1 - i, acts),
             Some(_) => self.sum.take_input(acts),

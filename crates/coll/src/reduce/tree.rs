@@ -7,7 +7,7 @@
 
 use crate::accumulate::Accumulator;
 use crate::call::{Call, Parameters};
-use crate::phase::Phase;
+use crate::phase::phase;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
@@ -76,8 +76,4 @@ impl<T: TreePlace> Plan for ReduceTree<T> {
     }
 }
 
-impl<T: TreePlace> Phase for ReduceTree<T> {
-    fn of(call: &Call, parameters: &Parameters) -> Self {
-        ReduceTree::of(call, parameters)
-    }
-}
+phase!(ReduceTree<T: TreePlace>);

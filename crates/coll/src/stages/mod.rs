@@ -48,13 +48,8 @@ pub(crate) const fn tree(collective: Collective) -> Stage {
 
 /// The calls of the two stages.
 pub(crate) fn calls(call: &Call) -> [Call; 2] {
-    let &Call {
-        rank,
-        size,
-        count,
-        element_bytes,
-        ..
-    } = call;
+    let (rank, size) = (call.rank, call.size);
+    let (count, element_bytes) = (call.count, call.element_bytes);
     let in_place = call.in_place && rank == 0;
     let (vector, down) = match call.collective {
         Collective::ReduceScatterBlock => (

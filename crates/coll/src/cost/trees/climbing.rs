@@ -137,12 +137,7 @@ impl Tree<'_> {
 impl Parent {
     /// The time at which an arriving message has passed the adapter.
     fn carried(&mut self, model: &Model, message: ChildMessage) -> u64 {
-        let ChildMessage {
-            reach,
-            bytes,
-            arrival,
-            ..
-        } = message;
+        let (reach, bytes, arrival) = (message.reach, message.bytes, message.arrival);
         let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
         match reach {
@@ -158,12 +153,7 @@ impl Parent {
     }
 
     fn take(&mut self, model: &Model, message: ChildMessage) {
-        let ChildMessage {
-            reach,
-            bytes,
-            arrival,
-            ..
-        } = message;
+        let (reach, bytes, arrival) = (message.reach, message.bytes, message.arrival);
         let path = model.path(reach);
         let carried = bytes.saturating_mul(path.byte);
         let recv = model.ends(reach, bytes).recv;
