@@ -22,11 +22,14 @@ fn with_intra_node_phases() -> impl Iterator<Item = Algorithm> {
         .filter(|one| !one.is_by_messages())
 }
 
+/// An alteration of an intra-node phase.
+type Alter = fn(&mut IntraNodeOp);
+
 /// A plan whose intra-node phase is altered by `change`.
 #[derive(Clone)]
 struct Changed<P> {
     plan: P,
-    change: Option<fn(&mut IntraNodeOp)>,
+    change: Option<Alter>,
 }
 
 impl<P: Plan> Plan for Changed<P> {
@@ -74,7 +77,7 @@ fn every_collective_with_an_intra_node_phase_has_one_algorithm() {
 #[test]
 fn a_rank_with_another_phase_is_reported() {
     let case = Case::new(Collective::Allreduce, 4, 3);
-    let fault = |change: fn(&mut IntraNodeOp)| -> Fault {
+    let fault = |change: Alter| -> Fault {
         let (arrays, parameters) = (case.arrays(), Parameters::NONE.with_per_node(4));
         let plan = |rank| Changed {
             plan: (Algorithm::AllreduceIntraNode)
@@ -85,7 +88,7 @@ fn a_rank_with_another_phase_is_reported() {
         let plans: Vec<_> = (0..4).map(plan).collect();
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
-    let alters: [(fn(&mut IntraNodeOp), FaultKind); 9] = [
+    let alters: [(Alter, FaultKind); 9] = [
         (|act| act.root = 1, PhaseMismatch),
         (|act| act.root = 4, PhaseMismatch),
         (|act| act.collective = Collective::Scan, PhaseMismatch),

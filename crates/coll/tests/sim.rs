@@ -208,7 +208,9 @@ fn faults_of_plans_are_errors() {
         room: 2,
     };
     let deadlock = Error::Deadlock { rank: 0, others: 3 };
-    let cases: [(fn(u32) -> [u32; 3], Error); 4] = [
+    /// The rank that a rank's plan is made for, its peer, and the bytes.
+    type PairOf = fn(u32) -> [u32; 3];
+    let cases: [(PairOf, Error); 4] = [
         (|rank| [rank, 9, 1], Error::Peer { rank: 0, peer: 9 }),
         (|rank| [rank.max(2), 0, 1], Error::Peer { rank: 0, peer: 0 }),
         (|rank| [rank, (rank + 2) % 4, rank], length),

@@ -363,7 +363,7 @@ mod tests {
 "collective": "allreduce", "algorithm": "reduce-bcast", "bcast": {"algorithm": "chain", "radix": 4} => radix: bcast chain takes none; it takes blocks
 "collective": "gatherv", "algorithm": "knomial", "radix": 8 => radix: gatherv knomial takes 2 to 4, not 8
 "collective": "allreduce", "algorithm": "ring", "segment": "0" => segment: 0 bytes
-"collective": "allreduce", "algorithm": "ring", "bytes": "64X" => bytes: `64X
+"collective": "allreduce", "algorithm": "ring", "bytes": "64X" => bytes: expected a size
 "collective": "allreduce", "algorithm": "ring", "bytes": "2..1" => smaller end first
 "collective": "allreduce", "algorithm": "ring", "ranks": "0" => from 1 to 4294967295
 "collective": "allreduce", "algorithm": "ring", "rank": "1" => expected one of `collective`

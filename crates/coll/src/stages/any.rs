@@ -15,6 +15,7 @@ macro_rules! any {
     ($(#[$doc:meta])* $any:ident or $tree:ident: $($name:ident($plan:ty),)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names, reason = "each variant is named as its algorithm")]
         pub(crate) enum $any {
             $($name($plan),)*
         }
