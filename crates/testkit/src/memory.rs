@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use oxmpi_wire::{Bytes, Put, Take};
 
+use crate::conformance::TestMemory;
+
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffer(Rc<RefCell<Vec<u8>>>);
@@ -55,6 +57,22 @@ impl Bytes for Buffer {
 
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
         self.0.drain(at, len, to);
+    }
+}
+
+impl TestMemory for Buffer {
+    type Bytes = Self;
+
+    fn new(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+
+    fn bytes(&self) -> Self {
+        self.clone()
+    }
+
+    fn to_vec(&self) -> Vec<u8> {
+        self.to_vec()
     }
 }
 
