@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::epoll::Epoll;
 use oxmpi_os::host;
-use oxmpi_os::tcp::{Listener, Stream};
+use oxmpi_os::tcp::Stream;
 use oxmpi_wire::Bytes;
 
 use super::active_open::{ActiveOpen, ConnectParams, OpenStep};
 use super::handshake_io::{ConnectError, read, write};
-use super::options::TcpOptions;
+use super::passive_endpoint::PassiveEndpoint;
 use super::peer_cards::{PeerCards, host_of};
 use super::tx::TcpTx;
 use super::{EventSource, OPERATIONS};
-use crate::address::{BusinessCard, address_pairs};
+use crate::address::address_pairs;
 use crate::handshake::{
-    ConnectDecision, JobKey, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
+    ConnectDecision, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
 };
 use crate::log::warn;
 
@@ -32,11 +32,8 @@ const ACCEPT_PAUSE: u64 = 100;
 #[derive(Debug)]
 pub(super) struct ConnectionManager {
     me: u32,
-    key: JobKey,
-    listener: Listener,
-    own: BusinessCard,
+    endpoint: PassiveEndpoint,
     cards: PeerCards,
-    options: TcpOptions,
     pending: PendingQueue<PendingConnection>,
     /// The number of the last pending connection.
     last_number: u64,
@@ -59,23 +56,14 @@ struct PendingConnection {
 }
 
 impl ConnectionManager {
-    pub(super) fn new(
-        me: u32,
-        cards: PeerCards,
-        own: BusinessCard,
-        listener: Listener,
-        key: JobKey,
-        options: TcpOptions,
-    ) -> Self {
-        let timeout = options.handshake_timeout.as_millis() as u64;
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: PassiveEndpoint) -> Self {
+        let timeout = endpoint.options.handshake_timeout.as_millis() as u64;
+        let capacity = endpoint.options.pending_connections as usize;
         Self {
             me,
-            key,
-            listener,
-            own,
+            endpoint,
             cards,
-            pending: PendingQueue::new(options.pending_connections as usize, timeout),
-            options,
+            pending: PendingQueue::new(capacity, timeout),
             last_number: 0,
             opens: BTreeMap::new(),
             next_step: 0,
@@ -85,10 +73,6 @@ impl ConnectionManager {
         }
     }
 
-    pub(super) const fn listener(&self) -> &Listener {
-        &self.listener
-    }
-
     fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
     }
@@ -96,7 +80,7 @@ impl ConnectionManager {
     /// Accepts connections that wait at the listener.
     pub(super) fn accept(&mut self, epoll: &Epoll) {
         for _ in 0..MAX_ACCEPTS {
-            let (stream, from) = match self.listener.accept() {
+            let (stream, from) = match self.endpoint.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // Probably out of descriptors: the oldest pending connection makes room.
@@ -114,7 +98,7 @@ impl ConnectionManager {
             self.last_number += 1;
             let source = EventSource::Pending(self.last_number);
             let ranks = self.cards.len() as u32;
-            let handshake = ServerHandshake::new(self.key.clone(), self.me, ranks, nonce);
+            let handshake = ServerHandshake::new(self.endpoint.key.clone(), self.me, ranks, nonce);
             if epoll.watch(&stream, source.word()).is_err() {
                 continue;
             }
@@ -133,10 +117,10 @@ impl ConnectionManager {
     fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
         if self.paused_until.is_none() {
             let message = format_args!("connections cannot be accepted: {error}");
-            warn(self.me, self.options.log, message);
+            warn(self.me, self.endpoint.options.log, message);
         }
         // If this fails, the next event pauses again.
-        let _ = epoll.forget(&self.listener);
+        let _ = epoll.forget(&self.endpoint.listener);
         self.paused_until = Some(self.now() + ACCEPT_PAUSE);
     }
 
@@ -145,7 +129,9 @@ impl ConnectionManager {
         let now = self.now();
         if self.paused_until.is_some_and(|until| now >= until) {
             let source = EventSource::Listener.word();
-            let watched = epoll.watch_readable(&self.listener, source).is_ok();
+            let watched = epoll
+                .watch_readable(&self.endpoint.listener, source)
+                .is_ok();
             self.paused_until = Some(if watched {
                 u64::MAX
             } else {
@@ -156,7 +142,7 @@ impl ConnectionManager {
 
     /// Whether a connection came to an address on this rank's business card.
     fn is_allowed(&self, stream: &Stream) -> bool {
-        let addresses = &self.own.addresses;
+        let addresses = &self.endpoint.card.addresses;
         let has = |local: SocketAddr| addresses.iter().any(|own| own.address == local.ip());
         stream.local().is_ok_and(has)
     }
@@ -178,7 +164,7 @@ impl ConnectionManager {
                 "a connection from {from} is turned away ({} so far): {why}",
                 self.refused
             );
-            warn(self.me, self.options.log, message);
+            warn(self.me, self.endpoint.options.log, message);
         }
     }
 
@@ -229,8 +215,8 @@ impl ConnectionManager {
     fn open(&mut self, peer: u32) {
         let card = self.cards[peer as usize].get();
         let remote = card.map_or(&[][..], |card| &card.addresses);
-        let pairs = address_pairs(&self.own.addresses, remote);
-        let timeout = self.options.connect_timeout.as_millis() as u64;
+        let pairs = address_pairs(&self.endpoint.card.addresses, remote);
+        let timeout = self.endpoint.options.connect_timeout.as_millis() as u64;
         let open = ActiveOpen::new(pairs, self.now(), timeout);
         self.opens.insert(peer, open);
         self.next_step = 0;
@@ -239,7 +225,7 @@ impl ConnectionManager {
     /// A socket that connects to `peer` is ready. `Some`: it is the connection.
     pub(super) fn connecting_ready(&mut self, peer: u32) -> Option<Stream> {
         let now = self.now();
-        let params = connect_params(self.me, peer, &self.key, &self.cards, &self.options);
+        let params = connect_params(self.me, peer, &self.endpoint, &self.cards);
         let stream = self.opens.get_mut(&peer)?.ready(now, &params);
         if stream.is_some() {
             self.opens.remove(&peer);
@@ -275,7 +261,7 @@ impl ConnectionManager {
             return;
         }
         self.next_step = u64::MAX;
-        let (me, key, cards, options) = (self.me, &self.key, &self.cards, &self.options);
+        let (me, endpoint, cards) = (self.me, &self.endpoint, &self.cards);
         let next_step = &mut self.next_step;
         self.opens.retain(|&peer, open| {
             if tx.is_lost(peer) {
@@ -283,7 +269,7 @@ impl ConnectionManager {
             }
             let source = EventSource::Connecting(peer).word();
             let watch = |stream: &Stream| epoll.watch(stream, source);
-            match open.step(now, &connect_params(me, peer, key, cards, options), watch) {
+            match open.step(now, &connect_params(me, peer, endpoint, cards), watch) {
                 OpenStep::Wait(until) => *next_step = until.min(*next_step),
                 OpenStep::Failed(why) => tx.lose(peer, why),
             }
@@ -296,10 +282,10 @@ impl ConnectionManager {
 fn connect_params<'a>(
     me: u32,
     peer: u32,
-    key: &'a JobKey,
+    endpoint: &'a PassiveEndpoint,
     cards: &'a PeerCards,
-    options: &TcpOptions,
 ) -> ConnectParams<'a> {
+    let PassiveEndpoint { key, options, .. } = endpoint;
     let millis = |time: Duration| time.as_millis() as u64;
     ConnectParams {
         key,

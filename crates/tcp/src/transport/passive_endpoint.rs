@@ -18,10 +18,10 @@ use crate::handshake::JobKey;
 /// A rank that listens. [`PassiveEndpoint::card`] says where; [`PassiveEndpoint::join`] makes it a transport.
 #[derive(Debug)]
 pub struct PassiveEndpoint {
-    listener: Listener,
-    card: BusinessCard,
-    key: JobKey,
-    options: TcpOptions,
+    pub(super) listener: Listener,
+    pub(super) card: BusinessCard,
+    pub(super) key: JobKey,
+    pub(super) options: TcpOptions,
 }
 
 impl PassiveEndpoint {
@@ -98,7 +98,7 @@ impl PassiveEndpoint {
         assert!(me < ranks, "rank {me} of {ranks}");
         let cards: PeerCards = (0..ranks).map(|_| OnceLock::new()).collect();
         let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
-        let rx = TcpRx::new(me, cards, self.card, self.listener, self.key, self.options)?;
+        let rx = TcpRx::new(me, cards, self)?;
         Ok((tx, rx))
     }
 }

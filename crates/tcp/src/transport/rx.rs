@@ -9,18 +9,17 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
-use oxmpi_os::tcp::{Listener, Stream};
+use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
 
 use super::EventSource;
 use super::connection_manager::ConnectionManager;
 use super::options::TcpOptions;
+use super::passive_endpoint::PassiveEndpoint;
 use super::peer_cards::{PeerCards, index};
 use super::receive_half::ReceiveHalf;
 use super::tx::TcpTx;
-use crate::address::BusinessCard;
 use crate::frame::{Control, ReceiveBuffer};
-use crate::handshake::JobKey;
 use crate::liveness::{StallDetector, StallVerdict, is_unresponsive};
 
 /// Send buffer of a connection within the host; the kernel doubles it. It fits half of a second-level
@@ -68,22 +67,15 @@ impl<B: Bytes> AsFd for TcpRx<B> {
 }
 
 impl<B: Bytes> TcpRx<B> {
-    pub(super) fn new(
-        me: u32,
-        cards: PeerCards,
-        own: BusinessCard,
-        listener: Listener,
-        key: JobKey,
-        options: TcpOptions,
-    ) -> io::Result<Self> {
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: PassiveEndpoint) -> io::Result<Self> {
         let epoll = Epoll::new()?;
         let peers = cards.iter().map(|_| None).collect();
-        let manager = ConnectionManager::new(me, cards, own, listener, key, options);
-        epoll.watch_readable(manager.listener(), EventSource::Listener.word())?;
+        let options = endpoint.options;
+        epoll.watch_readable(&endpoint.listener, EventSource::Listener.word())?;
         Ok(Self {
             epoll,
             events: Events::default(),
-            manager,
+            manager: ConnectionManager::new(me, cards, endpoint),
             peers,
             listed: VecDeque::new(),
             options,

@@ -11,7 +11,7 @@
 use std::time::Instant;
 
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Remote, Token};
+use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
 
 use super::TcpTx;
 use super::operations::Operation;
@@ -51,49 +51,19 @@ type Rule = &'static str;
 /// Where the bulk goes that follows a frame; `None`: it is dropped.
 type Target = Result<Option<InboundBulk>, Rule>;
 
-impl<B: Bytes> TcpTx<B> {
-    /// Enters a get or a put; `None` when the table is full.
-    fn open_operation(
+impl<B: Bytes> Rma for TcpTx<B> {
+    fn get(
         &mut self,
-        get: bool,
-        local: &Local<'_, Region>,
-        peer: u32,
-        token: Token,
-    ) -> Option<OperationId> {
-        let id = self.operations.begin(Operation {
-            peer,
-            token,
-            region: local.region.id(),
-            at: local.at,
-            len: local.len,
-            left: local.len,
-            pushed: 0,
-            get,
-        })?;
-        self.regions.enter(local.region.id());
-        self.half(peer).gets += u32::from(get);
-        Some(id)
-    }
-
-    /// Asks `peer` for bytes; false: the caller is told later when to try again.
-    pub(super) fn begin_get(
-        &mut self,
-        peer: u32,
+        of: Peer,
         from: Remote<'_>,
-        to: &Local<'_, Region>,
+        to: Local<'_, Region>,
         token: Token,
-    ) -> bool {
-        if !self.can_begin(peer) {
-            return false;
-        }
-        if from.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
-            return true;
-        }
-        let Some(id) = self.open_operation(true, to, peer, token) else {
-            return false;
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, to.len, "both ranges have one length");
+        let Some(id) = self.begin_operation(true, of.0, &to, token)? else {
+            return Ok(());
         };
-        let pushed = self.await_push(peer, &from, id);
+        let pushed = self.await_push(of.0, &from, id);
         if pushed < from.len {
             let get = Control::Get {
                 id,
@@ -101,9 +71,66 @@ impl<B: Bytes> TcpTx<B> {
                 at: from.at + pushed,
                 len: from.len - pushed,
             };
-            self.send_control(peer, get);
+            self.send_control(of.0, get);
         }
-        true
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, Region>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, at.len, "both ranges have one length");
+        let Some(id) = self.begin_operation(false, to.0, &from, token)? else {
+            return Ok(());
+        };
+        let region = from.region.id();
+        self.half(to.0).push_sender.dropped(region);
+        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
+        self.send_bulk(to.0, id, region, from.at, from.len, put);
+        Ok(())
+    }
+}
+
+impl<B: Bytes> TcpTx<B> {
+    /// Enters a get or a put of the bytes of `local`. `None`: it has ended, since there are no bytes or the peer is
+    /// lost.
+    ///
+    /// # Errors
+    /// [`Busy`] when the table is full; the sink hears when there is room.
+    fn begin_operation(
+        &mut self,
+        get: bool,
+        peer: u32,
+        local: &Local<'_, Region>,
+        token: Token,
+    ) -> Result<Option<OperationId>, Busy> {
+        if self.operations.are_full() {
+            self.refuse(peer);
+            return Err(Busy);
+        }
+        if local.len == 0 || self.is_lost(peer) {
+            self.complete(token, Ok(()));
+            return Ok(None);
+        }
+        let region = local.region.id();
+        let id = self.operations.begin(Operation {
+            peer,
+            token,
+            region,
+            at: local.at,
+            len: local.len,
+            left: local.len,
+            pushed: 0,
+            get,
+        });
+        let id = id.ok_or(Busy)?;
+        self.regions.enter(region);
+        self.half(peer).gets += u32::from(get);
+        Ok(Some(id))
     }
 
     /// How many of the first bytes of `from` the peer pushes to the operation `id`.
@@ -119,38 +146,6 @@ impl<B: Bytes> TcpTx<B> {
             operation.pushed = push.len;
         }
         push.len
-    }
-
-    /// Puts bytes at `peer`; false: the caller is told later when to try again.
-    pub(super) fn begin_put(
-        &mut self,
-        peer: u32,
-        from: &Local<'_, Region>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> bool {
-        if !self.can_begin(peer) {
-            return false;
-        }
-        if from.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
-            return true;
-        }
-        let Some(id) = self.open_operation(false, from, peer, token) else {
-            return false;
-        };
-        let region = from.region.id();
-        self.half(peer).push_sender.dropped(region);
-        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
-        self.send_bulk(peer, id, region, from.at, from.len, put);
-        true
-    }
-
-    fn can_begin(&mut self, peer: u32) -> bool {
-        if self.operations.are_full() {
-            self.refuse(peer);
-        }
-        !self.operations.are_full()
     }
 
     /// Queues `left` bytes of `region` from `at` on. The region is in use until they have left.

@@ -11,8 +11,7 @@ use std::fmt;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{
-    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
-    Sink, Slot, Token, Tx,
+    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Memory, Peer, Put, Sink, Slot, Token, Tx,
 };
 
 use self::operations::Operations;
@@ -351,33 +350,5 @@ impl<B: Bytes> Memory for TcpTx<B> {
         if let Some(token) = self.regions.release(region, token) {
             self.complete(token, Ok(()));
         }
-    }
-}
-
-impl<B: Bytes> Rma for TcpTx<B> {
-    fn get(
-        &mut self,
-        of: Peer,
-        from: Remote<'_>,
-        to: Local<'_, Region>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        assert_eq!(from.len, to.len, "both ranges have one length");
-        self.begin_get(of.0, from, &to, token)
-            .then_some(())
-            .ok_or(Busy)
-    }
-
-    fn put(
-        &mut self,
-        to: Peer,
-        from: Local<'_, Region>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        assert_eq!(from.len, at.len, "both ranges have one length");
-        self.begin_put(to.0, &from, at, token)
-            .then_some(())
-            .ok_or(Busy)
     }
 }
