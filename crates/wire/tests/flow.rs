@@ -65,11 +65,11 @@ fn the_envelopes_of_a_long_flood_stay_with_their_sender() {
         for _ in 0..20 {
             job.settle();
         }
-        let came = job.ranks[0].engine.counters().unexpected;
+        let arrived = job.ranks[0].engine.counters().unexpected;
         let bound = u64::from(CONFIG.unexpected_messages) + UNDER_WAY;
         assert!(
-            came > u64::from(CONFIG.unexpected_messages) && came < bound,
-            "{came} came"
+            arrived > u64::from(CONFIG.unexpected_messages) && arrived < bound,
+            "{arrived} arrived"
         );
         for number in 0..10_000 {
             let room = Buffer::zeroed(len);
@@ -142,8 +142,8 @@ fn a_flood_of_63_senders_is_bounded() {
     // The eager limit is 512 B: the longest message that is kept has 300.
     let bound = CONFIG.unexpected_bytes_total + u64::from(SENDERS) * UNDER_WAY * 300;
     assert!(engine.unexpected_bytes() > 0 && engine.unexpected_bytes() < bound);
-    let came = engine.counters().unexpected;
-    assert!(came > u64::from(SENDERS) && came < u64::from(SENDERS) * MESSAGES as u64);
+    let arrived = engine.counters().unexpected;
+    assert!(arrived > u64::from(SENDERS) && arrived < u64::from(SENDERS) * MESSAGES as u64);
 
     // The last message of each sender, without any receive before.
     for from in 1..=SENDERS {

@@ -1,4 +1,4 @@
-//! [`ConnectionManager`]: makes connections, from pending ones that peers open and from this rank's own.
+//! [`ConnectionManager`]: accepts the connections of peers, and makes those that this rank opens.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,10 +25,10 @@ use crate::log::warn;
 /// Most connections that one poll accepts.
 const MAX_ACCEPTS: usize = OPERATIONS / 4;
 
-/// Milliseconds until the next try to accept, after the system refused one.
+/// Milliseconds until the next accept after the system has refused one.
 const ACCEPT_PAUSE: u64 = 100;
 
-/// The listening socket with its pending connections, and this rank's connects that are under way.
+/// The listening socket with its pending connections, and the connects of this rank under way.
 #[derive(Debug)]
 pub(super) struct ConnectionManager {
     me: u32,
@@ -38,12 +38,12 @@ pub(super) struct ConnectionManager {
     /// The number of the last pending connection.
     last_number: u64,
     opens: BTreeMap<u32, ActiveOpen>,
-    /// When an open is due, if nothing happens to it before.
+    /// When the next open has work to do, unless an event comes before.
     next_step: u64,
     began: Instant,
     /// Connections that were refused.
     refused: u64,
-    /// The system refused to accept: the listener is not watched until this time.
+    /// Set after the system has refused an accept: the listener is not watched until this time.
     paused_until: Option<u64>,
 }
 
@@ -83,13 +83,13 @@ impl ConnectionManager {
             let (stream, from) = match self.endpoint.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Probably out of descriptors: the oldest pending connection makes room.
+                // Probably no descriptor is free: the oldest pending connection makes room.
                 Err(_) if self.pending.remove_oldest().is_some() => continue,
                 Err(error) => return self.pause(&error, epoll),
             };
             self.paused_until = None;
             if !self.is_allowed(&stream) {
-                self.log_refused(&from, &"it came by an interface that is not to be used");
+                self.log_refused(&from, &"this rank does not advertise its local address");
                 continue;
             }
             let Ok(nonce) = host::random() else {
@@ -108,12 +108,12 @@ impl ConnectionManager {
                 handshake,
             };
             if let Some(oldest) = self.pending.insert(self.last_number, pending, self.now()) {
-                self.log_refused(&oldest.from, &"others came while it said nothing");
+                self.log_refused(&oldest.from, &"newer connections took its place");
             }
         }
     }
 
-    /// Stops watching the listener for a while: level-triggered, it would report without end.
+    /// Stops watching the listener for a while: it is level-triggered and would wake every wait.
     fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
         if self.paused_until.is_none() {
             let message = format_args!("connections cannot be accepted: {error}");
@@ -140,7 +140,7 @@ impl ConnectionManager {
         }
     }
 
-    /// Whether a connection came to an address on this rank's business card.
+    /// Whether the local address of a connection is on this rank's business card.
     fn is_allowed(&self, stream: &Stream) -> bool {
         let addresses = &self.endpoint.card.addresses;
         let has = |local: SocketAddr| addresses.iter().any(|own| own.address == local.ip());
@@ -161,14 +161,14 @@ impl ConnectionManager {
         self.refused += 1;
         if self.refused <= 16 || self.refused.is_power_of_two() {
             let message = format_args!(
-                "a connection from {from} is turned away ({} so far): {why}",
+                "refused a connection from {from} ({} so far): {why}",
                 self.refused
             );
             warn(self.me, self.endpoint.options.log, message);
         }
     }
 
-    /// Bytes arrived on pending connection `number`. `Some`: it becomes the connection with that rank.
+    /// Reads from pending connection `number`. `Some`: it becomes the connection with that rank.
     pub(super) fn pending_readable<B: Bytes>(
         &mut self,
         number: u64,
@@ -181,7 +181,7 @@ impl ConnectionManager {
             Err(why) => {
                 let pending = self.pending.remove(number)?;
                 if why.is_close() {
-                    // It violated nothing: perhaps a peer that leaves the job.
+                    // No violation: perhaps the peer leaves the job.
                     tracing::info!(from = %pending.from, %why, "a pending connection was closed");
                 } else {
                     self.log_refused(&pending.from, &why);
@@ -222,7 +222,7 @@ impl ConnectionManager {
         self.next_step = 0;
     }
 
-    /// A socket that connects to `peer` is ready. `Some`: it is the connection.
+    /// Handles an event of a socket that connects to `peer`. `Some`: it is the connection.
     pub(super) fn connecting_ready(&mut self, peer: u32) -> Option<Stream> {
         let now = self.now();
         let params = connect_params(self.me, peer, &self.endpoint, &self.cards);
@@ -234,18 +234,18 @@ impl ConnectionManager {
         stream
     }
 
-    /// Refuses pending connections whose time is over. Call it after their bytes have been read.
+    /// Refuses pending connections whose handshake took too long. Call it after their bytes have been read.
     pub(super) fn drop_overdue(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let now = self.now();
         while let Some(pending) = self.pending.overdue(now) {
-            self.log_refused(&pending.from, &"it took too long to prove who it is");
+            self.log_refused(&pending.from, &"its handshake took too long");
         }
     }
 
-    /// Does what is due: begins to connect, tries further addresses, gives up.
+    /// Begins to connect, tries further addresses and gives up, as the time demands.
     pub(super) fn tick<B: Bytes>(&mut self, epoll: &Epoll, tx: &mut TcpTx<B>) {
         while let Some(peer) = tx.next_to_connect() {
             self.open(peer);
@@ -278,7 +278,7 @@ impl ConnectionManager {
     }
 }
 
-/// How `me` connects to `peer`.
+/// The parameters of the connect of `me` to `peer`.
 fn connect_params<'a>(
     me: u32,
     peer: u32,
@@ -300,8 +300,8 @@ fn connect_params<'a>(
 }
 
 impl Drop for ConnectionManager {
-    /// Tells peers that may have accepted this rank that it leaves: a connection that merely ends is that
-    /// of a dead process.
+    /// Sends a leave to peers that may have accepted this rank: without it they would take the end of the
+    /// connection for the death of this process.
     fn drop(&mut self) {
         self.opens.values().for_each(ActiveOpen::leave);
     }
@@ -314,7 +314,7 @@ impl PendingConnection {
         Ok(())
     }
 
-    /// Reads and answers. `Some`: the peer has proved that it knows the key.
+    /// Reads and answers. `Some`: the peer has proved its knowledge of the key.
     fn read(&mut self) -> Result<Option<RankPair>, ConnectError> {
         while let Some(count) = read(&self.stream, self.handshake.input())? {
             let result = self.handshake.received(count);

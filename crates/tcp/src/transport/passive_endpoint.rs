@@ -1,4 +1,4 @@
-//! [`PassiveEndpoint`]: a rank that listens and has no address of a peer yet (libfabric's passive endpoint).
+//! [`PassiveEndpoint`]: a rank that listens and knows no address of a peer yet (libfabric's passive endpoint).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,7 +15,7 @@ use super::tx::TcpTx;
 use crate::address::{BusinessCard, InterfaceFilter, advertised};
 use crate::handshake::JobKey;
 
-/// A rank that listens. [`PassiveEndpoint::card`] says where; [`PassiveEndpoint::join`] makes it a transport.
+/// A rank that listens at the address on [`PassiveEndpoint::card`]; [`PassiveEndpoint::join`] makes it a transport.
 #[derive(Debug)]
 pub struct PassiveEndpoint {
     pub(super) listener: Listener,
@@ -56,7 +56,7 @@ impl PassiveEndpoint {
         })
     }
 
-    /// Where this rank can be reached: every peer needs it.
+    /// The addresses of this rank, which every peer needs.
     #[must_use]
     pub const fn card(&self) -> &BusinessCard {
         &self.card

@@ -11,7 +11,7 @@ use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
 
-/// A wait that takes longer hangs.
+/// A test hangs if a wait takes longer.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// The secret of the job.

@@ -1,4 +1,4 @@
-//! Random and recorded bytes, as a peer's frames and as handshakes.
+//! Tests with random and recorded bytes as a peer's frames and as handshakes.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ proptest! {
 
     /// A rank of the job that writes random bytes is lost at worst.
     #[test]
-    fn whatever_a_peer_writes_the_others_go_on(stream in nearly_frames()) {
+    fn the_others_go_on_whatever_a_peer_writes(stream in nearly_frames()) {
         let mut job = HostileJob::new(TcpOptions::default());
         let mut socket = job.join();
         job.write(&mut socket, &stream);

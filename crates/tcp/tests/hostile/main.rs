@@ -1,4 +1,4 @@
-//! Foreign programs that connect, and a peer that violates the protocol: the other ranks go on.
+//! Tests with foreign programs that connect and with a peer that violates the protocol: the other ranks go on.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -28,8 +28,8 @@ fn control(control: Control) -> Vec<u8> {
     [&control.header().bytes()[..], &control.bytes()].concat()
 }
 
-/// Thousands of foreign connections, silent or with random bytes: few are held at once, all are refused in
-/// the end, and a peer that connects then is accepted.
+/// Rank 0 refuses thousands of foreign connections, silent or with random bytes, and holds few at once. A peer
+/// that connects then is accepted.
 #[test]
 fn crowds_of_foreign_connections_keep_no_peer_out() {
     let mut job = HostileJob::new(TcpOptions {
@@ -113,7 +113,10 @@ fn a_wrong_key_is_refused() {
     while log.lost.is_empty() {
         job.poll_all();
         foreign.1.poll(&mut foreign.0, 64, &mut log);
-        assert!(start.elapsed() < WATCHDOG, "hangs: it gives up");
+        assert!(
+            start.elapsed() < WATCHDOG,
+            "hangs: the foreign rank loses rank 0"
+        );
     }
     job.goes_on();
     assert_eq!(loss(&job), None);
@@ -156,7 +159,7 @@ fn each_violated_rule_is_named() {
     }
 }
 
-/// Replies to operations that do not exist are dropped, as those that have ended early: the next frame arrives.
+/// Replies to operations that do not exist are dropped, and the next frame arrives.
 #[test]
 fn replies_to_no_operation_are_dropped() {
     let mut job = HostileJob::new(TcpOptions::default());
@@ -174,7 +177,7 @@ fn replies_to_no_operation_are_dropped() {
     job.goes_on();
 }
 
-/// Bytes of a get that arrive twice and then as a push, too, exceed the get.
+/// A peer that sends the bytes of a get twice, and then as a push, is lost.
 #[test]
 fn more_bytes_than_the_get_are_refused() {
     let mut job = HostileJob::new(TcpOptions::default());
@@ -192,7 +195,7 @@ fn more_bytes_than_the_get_are_refused() {
     victim.flush();
     socket.set_nonblocking(false).expect("a socket");
     let mut request = [0; Header::LEN + Control::LEN];
-    socket.read_exact(&mut request).expect("it gets");
+    socket.read_exact(&mut request).expect("a get of rank 0");
     let body = request.last_chunk().expect("a body");
     let Ok(Control::Get {
         id,
@@ -201,7 +204,7 @@ fn more_bytes_than_the_get_are_refused() {
         ..
     }) = Control::parse(body, Control::LEN as u32)
     else {
-        panic!("it gets what is not pushed");
+        panic!("rank 0 gets the bytes that are not pushed");
     };
     let data = [control(Control::Data { id, at: 0, len: 40 }), vec![1; 40]].concat();
     let push = Control::Push {
@@ -216,7 +219,7 @@ fn more_bytes_than_the_get_are_refused() {
     job.loses_hostile_for("bytes that were not announced", |job| job.poll_all());
 }
 
-/// Pads count against the budget of a poll: a peer that sends them without end does not hold it up.
+/// Pads count against the budget of a poll, so that an endless series of them does not block it.
 #[test]
 fn pads_are_counted() {
     let mut job = HostileJob::new(TcpOptions::default());
@@ -232,7 +235,7 @@ fn pads_are_counted() {
     job.goes_on();
 }
 
-/// A peer that requests without end and reads no reply is lost before the replies fill the memory.
+/// A peer that sends requests and reads no reply is lost before the replies fill the memory.
 #[test]
 fn unread_replies_are_bounded() {
     let mut job = HostileJob::new(TcpOptions::default());
@@ -244,7 +247,7 @@ fn unread_replies_are_bounded() {
         len: 8,
     };
     let gets = control(get).repeat(1000);
-    let rule = "more requests at once than there can be";
+    let rule = "more requests at once than a rank may have";
     job.loses_hostile_for(rule, |job| job.write(&mut socket, &gets));
 }
 
@@ -283,12 +286,12 @@ fn a_peer_given_up_in_a_put_releases_the_region() {
     }
     assert_eq!(loss(&job), Some(Fault::Silent));
     job.goes_on();
-    // Its connection is closed.
+    // The connection of the hostile rank is closed.
     socket.set_nonblocking(false).expect("a socket");
     assert!(!matches!(socket.read(&mut [0]), Ok(1..)));
 }
 
-/// What waits for a peer that does not read is bounded.
+/// The bytes that wait for a peer that does not read are bounded.
 #[test]
 fn a_peer_that_stops_reading_harms_no_other() {
     let mut job = HostileJob::new(TcpOptions::default());
