@@ -1,11 +1,9 @@
-//! User buffers for tests ([`Buffer`]), which the test can read while an engine or a transport uses them.
+//! User memory of tests ([`TestMemory`]), and buffers ([`Buffer`]) which the test can read while an engine or a transport uses them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use oxmpi_wire::{Bytes, Put, Take};
-
-use crate::conformance::TestMemory;
 
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +56,21 @@ impl Bytes for Buffer {
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
         self.0.drain(at, len, to);
     }
+}
+
+/// User memory of a test, by its owner.
+pub trait TestMemory {
+    /// How a transport names the memory.
+    type Bytes: Bytes;
+
+    /// Memory with these bytes.
+    fn new(bytes: Vec<u8>) -> Self;
+
+    /// All of the memory. The suite keeps the owner until the transport has released the bytes.
+    fn bytes(&self) -> Self::Bytes;
+
+    /// The content of the memory.
+    fn to_vec(&self) -> Vec<u8>;
 }
 
 impl TestMemory for Buffer {

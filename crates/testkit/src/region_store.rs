@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use oxmpi_wire::{Bytes, Fault, Key};
 
-use crate::in_process::Move;
 use crate::memory::Buffer;
 
 /// The key of the region `number`.
@@ -52,11 +51,10 @@ impl RegionStore {
             .ok_or(Fault::Protocol("a range outside of its region"))
     }
 
-    /// Copies the bytes of a get or a put.
-    pub(crate) fn copy(&self, bulk: &Move) -> Result<(), Fault> {
-        let source = self.range(bulk.from, bulk.len)?;
-        let target = self.range(bulk.to, bulk.len)?;
-        target.copy_from(bulk.to.2, source, bulk.from.2, bulk.len);
+    /// Copies `len` bytes of one region to another.
+    pub(crate) fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
+        let source = self.range(from, len)?;
+        self.range(to, len)?.copy_from(to.2, source, from.2, len);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use oxmpi_wire::Bytes;
 
 use super::active_open::{ActiveOpen, ConnectParams, OpenStep};
 use super::handshake_io::{ConnectError, read, write};
-use super::passive_endpoint::PassiveEndpoint;
+use super::listening_endpoint::ListeningEndpoint;
 use super::peer_cards::{PeerCards, host_of};
 use super::tx::TcpTx;
 use super::{EventSource, OPERATIONS};
@@ -32,7 +32,7 @@ const ACCEPT_PAUSE: u64 = 100;
 #[derive(Debug)]
 pub(super) struct ConnectionManager {
     me: u32,
-    endpoint: PassiveEndpoint,
+    endpoint: ListeningEndpoint,
     cards: PeerCards,
     pending: PendingQueue<PendingConnection>,
     /// The number of the last pending connection.
@@ -56,7 +56,7 @@ struct PendingConnection {
 }
 
 impl ConnectionManager {
-    pub(super) fn new(me: u32, cards: PeerCards, endpoint: PassiveEndpoint) -> Self {
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: ListeningEndpoint) -> Self {
         let timeout = endpoint.options.handshake_timeout.as_millis() as u64;
         let capacity = endpoint.options.pending_connections as usize;
         Self {
@@ -282,10 +282,10 @@ impl ConnectionManager {
 fn connect_params<'a>(
     me: u32,
     peer: u32,
-    endpoint: &'a PassiveEndpoint,
+    endpoint: &'a ListeningEndpoint,
     cards: &'a PeerCards,
 ) -> ConnectParams<'a> {
-    let PassiveEndpoint { key, options, .. } = endpoint;
+    let ListeningEndpoint { key, options, .. } = endpoint;
     let millis = |time: Duration| time.as_millis() as u64;
     ConnectParams {
         key,

@@ -12,6 +12,7 @@ mod active_open;
 mod bulk_trials;
 mod connection_manager;
 mod handshake_io;
+mod listening_endpoint;
 mod options;
 mod passive_endpoint;
 mod peer_cards;

@@ -8,6 +8,7 @@ use oxmpi_os::tcp::Listener;
 use oxmpi_os::{host, interface};
 use oxmpi_wire::{Bytes, Peer};
 
+use super::listening_endpoint::ListeningEndpoint;
 use super::options::TcpOptions;
 use super::peer_cards::PeerCards;
 use super::rx::TcpRx;
@@ -17,12 +18,7 @@ use crate::handshake::JobKey;
 
 /// A rank that listens at the address on [`PassiveEndpoint::card`]; [`PassiveEndpoint::join`] makes it a transport.
 #[derive(Debug)]
-pub struct PassiveEndpoint {
-    pub(super) listener: Listener,
-    pub(super) card: BusinessCard,
-    pub(super) key: JobKey,
-    pub(super) options: TcpOptions,
-}
+pub struct PassiveEndpoint(ListeningEndpoint);
 
 impl PassiveEndpoint {
     /// Listens at a port that the kernel picks, on the addresses of this host that `filter` allows.
@@ -48,18 +44,18 @@ impl PassiveEndpoint {
             port: local.port(),
             addresses,
         };
-        Ok(Self {
+        Ok(Self(ListeningEndpoint {
             listener,
             card,
             key,
             options,
-        })
+        }))
     }
 
     /// The addresses of this rank, which every peer needs.
     #[must_use]
     pub const fn card(&self) -> &BusinessCard {
-        &self.card
+        &self.0.card
     }
 
     /// The transport of rank `me`; `cards` are those of all ranks, by rank. Its own is not used: a rank
@@ -97,8 +93,8 @@ impl PassiveEndpoint {
     ) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
         assert!(me < ranks, "rank {me} of {ranks}");
         let cards: PeerCards = (0..ranks).map(|_| OnceLock::new()).collect();
-        let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
-        let rx = TcpRx::new(me, cards, self)?;
+        let tx = TcpTx::new(me, Arc::clone(&cards), self.0.options);
+        let rx = TcpRx::new(me, cards, self.0)?;
         Ok((tx, rx))
     }
 }

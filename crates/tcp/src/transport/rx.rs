@@ -14,8 +14,8 @@ use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
 
 use super::EventSource;
 use super::connection_manager::ConnectionManager;
+use super::listening_endpoint::ListeningEndpoint;
 use super::options::TcpOptions;
-use super::passive_endpoint::PassiveEndpoint;
 use super::peer_cards::{PeerCards, index};
 use super::receive_half::ReceiveHalf;
 use super::tx::TcpTx;
@@ -67,7 +67,7 @@ impl<B: Bytes> AsFd for TcpRx<B> {
 }
 
 impl<B: Bytes> TcpRx<B> {
-    pub(super) fn new(me: u32, cards: PeerCards, endpoint: PassiveEndpoint) -> io::Result<Self> {
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: ListeningEndpoint) -> io::Result<Self> {
         let epoll = Epoll::new()?;
         let peers = cards.iter().map(|_| None).collect();
         let options = endpoint.options;

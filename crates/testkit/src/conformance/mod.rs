@@ -36,6 +36,8 @@ use oxmpi_wire::{
     Token, Tx,
 };
 
+pub use crate::memory::TestMemory;
+
 /// Time after which a waiting test counts as hanging.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
@@ -50,21 +52,6 @@ pub trait TestedTransport: Sized {
 
     /// Makes two connected ends, both for the calling thread.
     fn join() -> [TransportEnd<Self>; 2];
-}
-
-/// User memory of a test, by its owner.
-pub trait TestMemory {
-    /// How a transport names the memory.
-    type Bytes: Bytes;
-
-    /// Memory with these bytes.
-    fn new(bytes: Vec<u8>) -> Self;
-
-    /// All of the memory. The suite keeps the owner until the transport has released the bytes.
-    fn bytes(&self) -> Self::Bytes;
-
-    /// The content of the memory.
-    fn to_vec(&self) -> Vec<u8>;
 }
 
 /// A transport whose ends can be killed in a test.

@@ -174,6 +174,6 @@ impl InProcessNet for FabricNet {
     }
 
     fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
-        (!self.dead[bulk.peer as usize]).then(|| self.regions.copy(bulk))
+        (!self.dead[bulk.peer as usize]).then(|| self.regions.copy(bulk.from, bulk.to, bulk.len))
     }
 }

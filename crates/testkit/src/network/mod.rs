@@ -157,7 +157,7 @@ impl InProcessNet for MailboxNet {
         let end = &mut self.ends[me as usize];
         end.count(bulk.len, self.plan.by_engine(bulk.len));
         Some(if self.plan.settings.zero_copy {
-            self.regions.copy(bulk)
+            self.regions.copy(bulk.from, bulk.to, bulk.len)
         } else {
             self.copy_by_buffers(me, bulk)
         })
