@@ -7,7 +7,7 @@ use std::thread;
 use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
-use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
+use oxmpi_testkit::conformance::{TestMemory, TestedTransport, TransportEnd};
 use oxmpi_wire::Peer;
 
 /// The sizes of a node of two ranks.
@@ -33,12 +33,33 @@ impl Sizes for Tight {
     };
 }
 
+/// Memory of the process, by its owner.
+struct HeapMemory(Box<[u8]>);
+
+impl TestMemory for HeapMemory {
+    type Bytes = RawBytes;
+
+    fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes.into())
+    }
+
+    fn bytes(&self) -> RawBytes {
+        // SAFETY: the suite keeps the memory until the transport has given it back, and reads it
+        // only then. The box owns it alone.
+        unsafe { RawBytes::new(self.0.as_ptr().cast_mut(), self.0.len()) }
+    }
+
+    fn to_vec(&self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+}
+
 struct OnNode<S>(S);
 
 impl<S: Sizes> TestedTransport for OnNode<S> {
     type Tx = ShmTx;
     type Rx = ShmRx;
-    type Memory = Box<[u8]>;
+    type Memory = HeapMemory;
 
     fn join() -> [TransportEnd<Self>; 2] {
         let host = NodeLeader::bind().unwrap();
@@ -59,20 +80,6 @@ impl<S: Sizes> TestedTransport for OnNode<S> {
             }
         })
     }
-
-    fn memory(bytes: Vec<u8>) -> Box<[u8]> {
-        bytes.into()
-    }
-
-    fn bytes(memory: &Box<[u8]>) -> RawBytes {
-        // SAFETY: the suite keeps the memory until the transport has given it back, and reads it
-        // only then. The box owns it alone.
-        unsafe { RawBytes::new(memory.as_ptr().cast_mut(), memory.len()) }
-    }
-
-    fn read(memory: &Box<[u8]>) -> Vec<u8> {
-        memory.to_vec()
-    }
 }
 
 /// Two ranks of a node whose gets use one protocol, where it is available: number `PROTOCOL` of `buffers` and the
@@ -82,7 +89,7 @@ struct ByProtocol<const PROTOCOL: usize>;
 impl<const PROTOCOL: usize> TestedTransport for ByProtocol<PROTOCOL> {
     type Tx = ShmTx;
     type Rx = ShmRx;
-    type Memory = Box<[u8]>;
+    type Memory = HeapMemory;
 
     fn join() -> [TransportEnd<Self>; 2] {
         let protocols = [BulkProtocol::Buffers]
@@ -97,18 +104,6 @@ impl<const PROTOCOL: usize> TestedTransport for ByProtocol<PROTOCOL> {
             tx.set_bulk_preference(preference);
             TransportEnd { tx, rx, peer }
         })
-    }
-
-    fn memory(bytes: Vec<u8>) -> Box<[u8]> {
-        OnNode::<Usual>::memory(bytes)
-    }
-
-    fn bytes(memory: &Box<[u8]>) -> RawBytes {
-        OnNode::<Usual>::bytes(memory)
-    }
-
-    fn read(memory: &Box<[u8]>) -> Vec<u8> {
-        OnNode::<Usual>::read(memory)
     }
 }
 

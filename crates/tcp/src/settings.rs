@@ -206,13 +206,8 @@ const TIMES: std::ops::RangeInclusive<u64> = 1_000_000_000..=3_600_000_000_000;
 /// # Errors
 /// If the text is no time, or out of bounds.
 pub fn timeout(text: &str) -> Result<Duration, Error> {
-    between(
-        text,
-        duration(text)?,
-        TIMES,
-        "a time from 1s to 1h, such as 20s or 5min",
-    )
-    .map(Duration::from_nanos)
+    let expected = "a time from 1s to 1h, such as 20s or 5min";
+    between(text, duration(text)?, TIMES, expected).map(Duration::from_nanos)
 }
 
 fn between(
@@ -224,11 +219,7 @@ fn between(
     if bounds.contains(&value) {
         return Ok(value);
     }
-    Err(Error {
-        span: Span::whole(text),
-        expected: Expected::Text(expected),
-        suggestion: None,
-    })
+    Err(Error::new(Span::whole(text), expected))
 }
 
 #[cfg(test)]

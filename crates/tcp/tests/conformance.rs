@@ -2,66 +2,53 @@
 
 mod common;
 
-use common::pair;
+use common::Job;
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
-use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
+use oxmpi_testkit::conformance::{KillableTransport, TestMemory, TestedTransport, TransportEnd};
 use oxmpi_testkit::memory::Buffer;
 
-/// The settings of a pair.
-trait Sizes {
-    fn options() -> TcpOptions;
-}
+/// Memory of the process, by its owner.
+struct HeapMemory(Box<[u8]>);
 
-struct Usual;
+impl TestMemory for HeapMemory {
+    type Bytes = RawBytes;
 
-impl Sizes for Usual {
-    fn options() -> TcpOptions {
-        TcpOptions::default()
-    }
-}
-
-/// Least sizes, so that everything runs out of room often.
-struct Tight;
-
-impl Sizes for Tight {
-    fn options() -> TcpOptions {
-        TcpOptions {
-            frame: 128,
-            chunk: 100,
-            ..TcpOptions::default()
-        }
-    }
-}
-
-/// Two ranks on the loopback device.
-struct Loopback<S>(S);
-
-impl<S: Sizes> TestedTransport for Loopback<S> {
-    type Tx = TcpTx;
-    type Rx = TcpRx;
-    type Memory = Box<[u8]>;
-
-    fn join() -> [TransportEnd<Self>; 2] {
-        TransportEnd::two(pair(S::options()))
+    fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes.into())
     }
 
-    fn memory(bytes: Vec<u8>) -> Box<[u8]> {
-        bytes.into()
-    }
-
-    fn bytes(memory: &Box<[u8]>) -> RawBytes {
+    fn bytes(&self) -> RawBytes {
         // SAFETY: the suite keeps the memory until the transport has given it back, and reads it
         // only then. The box owns it alone.
-        unsafe { RawBytes::new(memory.as_ptr().cast_mut(), memory.len()) }
+        unsafe { RawBytes::new(self.0.as_ptr().cast_mut(), self.0.len()) }
     }
 
-    fn read(memory: &Box<[u8]>) -> Vec<u8> {
-        memory.to_vec()
+    fn to_vec(&self) -> Vec<u8> {
+        self.0.to_vec()
     }
 }
 
-impl<S: Sizes> KillableTransport for Loopback<S> {
+/// Two ranks on the loopback device; if `TIGHT`, with the least sizes, so that everything runs out of room often.
+struct Loopback<const TIGHT: bool>;
+
+impl<const TIGHT: bool> TestedTransport for Loopback<TIGHT> {
+    type Tx = TcpTx;
+    type Rx = TcpRx;
+    type Memory = HeapMemory;
+
+    fn join() -> [TransportEnd<Self>; 2] {
+        let usual = TcpOptions::default();
+        let tight = TcpOptions {
+            frame: 128,
+            chunk: 100,
+            ..usual
+        };
+        TransportEnd::two(Job::pair(if TIGHT { tight } else { usual }).ranks)
+    }
+}
+
+impl<const TIGHT: bool> KillableTransport for Loopback<TIGHT> {
     /// Closes the connection as the kernel does for a killed process.
     fn kill(end: TransportEnd<Self>) {
         end.tx.abort();
@@ -77,22 +64,10 @@ impl TestedTransport for Copied {
     type Memory = Buffer;
 
     fn join() -> [TransportEnd<Self>; 2] {
-        TransportEnd::two(pair(TcpOptions::default()))
-    }
-
-    fn memory(bytes: Vec<u8>) -> Buffer {
-        Buffer::new(bytes)
-    }
-
-    fn bytes(memory: &Buffer) -> Buffer {
-        memory.clone()
-    }
-
-    fn read(memory: &Buffer) -> Vec<u8> {
-        memory.to_vec()
+        TransportEnd::two(Job::pair(TcpOptions::default()).ranks)
     }
 }
 
-oxmpi_testkit::conformance!(usual, Loopback<Usual>, killable);
-oxmpi_testkit::conformance!(tight, Loopback<Tight>, killable);
+oxmpi_testkit::conformance!(usual, Loopback<false>, killable);
+oxmpi_testkit::conformance!(tight, Loopback<true>, killable);
 oxmpi_testkit::conformance!(copied, Copied);

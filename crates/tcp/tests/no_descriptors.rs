@@ -6,11 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use common::{Rank, WATCHDOG, logs, ranks, until};
-use oxmpi_os::RawBytes;
+use common::{Job, WATCHDOG};
 use oxmpi_tcp::TcpOptions;
-use oxmpi_testkit::conformance::EventLog;
-use oxmpi_wire::{Peer, Rx, Sleeper};
+use oxmpi_wire::{Peer, Sleeper};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -40,35 +38,30 @@ impl Subscriber for Warnings {
 fn a_rank_without_descriptors_waits_for_one() {
     let warnings = Warnings::default();
     let _counted = tracing::subscriber::set_default(warnings.clone());
-    let mut ranks = ranks::<RawBytes>(2, TcpOptions::default());
-    let mut all = logs(2);
+    let mut job: Job = Job::new(2, TcpOptions::default());
     // The connection waits in the kernel: rank 1 has not polled yet.
-    ranks[0].0.connect(Peer(1));
-    until(
-        &mut ranks[..1],
-        "it connects",
-        |ranks, _| !ranks[0].0.has_local_work(),
-        &mut all[..1],
-    );
+    job.ranks[0].0.connect(Peer(1));
+    job.until_alone(0, "rank 0 connects", |job| !job.ranks[0].0.has_local_work());
     let limit = getrlimit(Resource::Nofile);
     let none = Rlimit {
         current: Some(3),
         ..limit
     };
-    setrlimit(Resource::Nofile, none).expect("it may be lowered");
+    setrlimit(Resource::Nofile, none).expect("a limit may be lowered");
     let start = Instant::now();
     let mut sleeps = 0;
     while sleeps < 3 {
-        let (tx, rx) = &mut ranks[1];
-        rx.poll(tx, 64, &mut all[1]);
+        job.poll(1);
+        let rx = &mut job.ranks[1].1;
         if warnings.0.load(Ordering::Relaxed) > 0 && rx.arm() {
             rx.nap(WATCHDOG);
             sleeps += 1;
         }
-        assert!(start.elapsed() < WATCHDOG, "hangs: it sleeps");
+        assert!(start.elapsed() < WATCHDOG, "hangs: rank 1 sleeps");
     }
-    setrlimit(Resource::Nofile, limit).expect("it may be raised as far as before");
-    let connected = |ranks: &mut [Rank<RawBytes>], _: &[EventLog]| ranks[1].0.is_connected(Peer(0));
-    until(&mut ranks, "they connect", connected, &mut all);
+    setrlimit(Resource::Nofile, limit).expect("a limit may be raised to its old value");
+    job.until("the ranks connect", |job| {
+        job.ranks[1].0.is_connected(Peer(0))
+    });
     assert_eq!(warnings.0.load(Ordering::Relaxed), 1);
 }

@@ -4,19 +4,19 @@ mod common;
 
 use std::time::Instant;
 
-use common::{Rank, WATCHDOG, get, logs, offer, pair, ranks, until};
+use common::{Job, Rank, WATCHDOG, get, offer};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Peer, Rx, Tx};
 
-/// Polls `rank` alone until a peer has got something from it and all of that is with the kernel.
+/// Polls `rank` alone until a peer has got something from it and the kernel has all of that.
 fn serve(rank: &mut Rank<RawBytes>) {
     let start = Instant::now();
-    let (mut asked, mut log) = (false, EventLog::default());
-    while !asked || rank.0.has_unsent() {
-        asked |= rank.1.poll(&mut rank.0, 64, &mut log) > 0;
+    let (mut has_request, mut log) = (false, EventLog::default());
+    while !has_request || rank.0.has_unsent() {
+        has_request |= rank.1.poll(&mut rank.0, 64, &mut log) > 0;
         rank.0.flush();
         assert!(start.elapsed() < WATCHDOG, "hangs: an answer leaves");
     }
@@ -30,14 +30,13 @@ fn received_value(zero_copy: u64) -> u8 {
         ..TcpOptions::default()
     };
     let (mut source, mut target) = (vec![1; 100_000], vec![0; 100_000]);
-    let mut ranks = pair::<RawBytes>(options);
-    let (_region, key) = offer(&mut ranks[0], 1, &mut source);
-    get(&mut ranks[1], 0, &key, &mut target, 5);
-    serve(&mut ranks[0]);
+    let mut job = Job::pair(options);
+    let (_region, key) = offer(&mut job.ranks[0], 1, &mut source);
+    get(&mut job.ranks[1], 0, &key, &mut target, 5);
+    serve(&mut job.ranks[0]);
     source.fill(2);
-    let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| !logs[1].done.is_empty();
-    until(&mut ranks, "the bytes arrive", done, &mut logs(2));
-    drop(ranks);
+    job.until("the bytes arrive", |job| !job.logs[1].done.is_empty());
+    drop(job);
     assert_eq!(target[0], target[99_999]);
     target[0]
 }
@@ -55,70 +54,45 @@ fn a_peer_that_does_not_read_holds_up_no_other() {
     const LEN: usize = 1_000_003;
     const SPAN: usize = 256 << 10;
     let mut source = pattern(LEN + 1, 3);
-    let mut targets: [Vec<u8>; 2] = [vec![0; LEN], vec![0; LEN]];
-    let [first, second] = &mut targets;
+    let [mut first, mut second] = [vec![0; SPAN], vec![0; LEN]];
     let options = TcpOptions {
         speculative_push: 0,
         ..TcpOptions::default()
     };
-    let mut ranks = ranks::<RawBytes>(3, options);
-    let mut all = logs(3);
-    (1..3).for_each(|peer| ranks[0].0.connect(Peer(peer)));
-    let met = |ranks: &mut [Rank<RawBytes>], _: &[EventLog]| {
-        (1..3).all(|peer| ranks[peer].0.is_connected(Peer(0)))
-    };
-    until(&mut ranks, "all connect", met, &mut all);
+    let mut job = Job::new(3, options);
+    (1..3).for_each(|peer| job.ranks[0].0.connect(Peer(peer)));
+    job.until("all connect", |job| {
+        (1..3).all(|peer| job.ranks[peer].0.is_connected(Peer(0)))
+    });
     // Memory that does not begin with a page.
-    let (_region, key) = offer(&mut ranks[0], 1, &mut source[1..]);
+    let (_region, key) = offer(&mut job.ranks[0], 1, &mut source[1..]);
 
-    let silent = ranks.remove(1);
-    let mut silent = Some(silent);
-    let [server, reader] = &mut ranks[..] else {
-        unreachable!("two of three are left")
-    };
-    let mut all = logs(2);
+    let mut silent = Some(job.remove(1));
     for token in 0..8 {
         // One after the other, so that they go by page, until the kernel takes no more.
-        get(
-            silent.as_mut().expect("there"),
-            0,
-            &key,
-            &mut first[..SPAN],
-            token,
-        );
-        for _ in 0..100 {
-            server.1.poll(&mut server.0, 64, &mut all[0]);
-        }
+        let silent = silent.as_mut().expect("it lives");
+        get(silent, 0, &key, &mut first, token);
+        (0..100).for_each(|_| job.poll(0));
     }
-    assert!(server.0.has_unsent());
+    assert!(job.ranks[0].0.has_unsent());
     for round in 0..2 {
-        get(reader, 0, &key, second, round);
-        let start = Instant::now();
-        while all[1].done.len() as u64 == round {
-            for ((tx, rx), log) in [&mut *server, &mut *reader].into_iter().zip(&mut all) {
-                tx.flush();
-                rx.poll(tx, 64, log);
-            }
-            assert!(start.elapsed() < WATCHDOG, "hangs: get {round}");
-        }
+        get(&mut job.ranks[1], 0, &key, &mut second, round);
+        job.until("the bytes arrive", |job| {
+            job.logs[1].done.len() as u64 > round
+        });
         assert!(second[..] == source[1..], "get {round}");
         second.fill(0);
         if let Some((tx, _)) = silent.take() {
             tx.abort();
-            while all[0].lost.is_empty() {
-                server.0.flush();
-                server.1.poll(&mut server.0, 64, &mut all[0]);
-                assert!(start.elapsed() < WATCHDOG, "hangs: a loss is told");
-            }
+            job.until_lost(0);
         }
     }
-    assert_eq!(all[0].lost.len(), 1);
+    assert_eq!(job.logs[0].lost.len(), 1);
 
-    // Others go by page again.
-    get(reader, 0, &key, &mut second[..100_000], 2);
-    serve(server);
+    // Transfers to the other peer go by page again.
+    get(&mut job.ranks[1], 0, &key, &mut second[..100_000], 2);
+    serve(&mut job.ranks[0]);
     source.fill(7);
-    let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| logs[1].done.len() == 3;
-    until(&mut ranks, "the bytes arrive", done, &mut all);
+    job.until("the bytes arrive", |job| job.logs[1].done.len() == 3);
     assert_eq!(second[99_999], 7);
 }

@@ -1,6 +1,10 @@
-//! Engines over a fabric: a whole job in one thread ([`Job`]).
+//! Engines over an in-process transport: a whole job in one thread ([`Job`]).
 
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Outcome, Peer, Request, Rx, Source, Tag};
+use std::fmt::Debug;
+
+use oxmpi_wire::{
+    Engine, EngineConfig, Envelope, Memory, Mode, Outcome, Peer, Request, Rma, Rx, Source, Tag, Tx,
+};
 
 use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
 use crate::memory::Buffer;
@@ -8,47 +12,64 @@ use crate::memory::Buffer;
 /// Steps after which a job counts as hanging.
 const MAX_STEPS: u32 = 100_000;
 
-/// One rank's engine and its end of the fabric.
+/// One rank's engine and its end of the transport.
 #[derive(Debug)]
-pub struct Rank {
+pub struct Rank<T: Memory<Bytes = Buffer, Region = u64> = FabricTx, R = FabricRx> {
     /// The sending half.
-    pub tx: FabricTx,
+    pub tx: T,
     /// The receiving half.
-    pub rx: FabricRx,
+    pub rx: R,
     /// The engine.
-    pub engine: Engine<FabricTx>,
+    pub engine: Engine<T>,
 }
 
-impl Rank {
-    /// Polls once and resumes what waits for room.
-    pub fn step(&mut self) {
-        self.rx.poll(&mut self.tx, 8, &mut self.engine);
+impl<T: Tx + Rma<Bytes = Buffer, Region = u64>, R: Rx<T>> Rank<T, R> {
+    /// The ranks with these ends of one transport.
+    pub fn all(ends: impl IntoIterator<Item = (T, R)>, config: EngineConfig) -> Vec<Self> {
+        let ends: Vec<_> = ends.into_iter().collect();
+        let peers = ends.len() as u32;
+        let rank = |(mut tx, rx): (T, R)| Self {
+            engine: Engine::new(&mut tx, peers, config),
+            tx,
+            rx,
+        };
+        ends.into_iter().map(rank).collect()
+    }
+
+    /// Polls once for at most `budget` arrivals, and resumes what waits for room.
+    pub fn step(&mut self, budget: u32) {
+        self.rx.poll(&mut self.tx, budget, &mut self.engine);
         self.engine.resume(&mut self.tx);
     }
 }
 
 /// All ranks of a job. Every rank is peer number `rank` of every rank, itself included.
 #[derive(Debug)]
-pub struct Job {
-    /// The fabric, to kill ranks.
-    pub fabric: Fabric,
+pub struct Job<H = Fabric, T: Memory<Bytes = Buffer, Region = u64> = FabricTx, R = FabricRx> {
+    /// The handle of the transport, to kill ranks or read counters.
+    pub fabric: H,
     /// The ranks.
-    pub ranks: Vec<Rank>,
+    pub ranks: Vec<Rank<T, R>>,
 }
 
 impl Job {
-    /// A job of `ranks` ranks.
+    /// A job of `ranks` ranks over a fabric.
     #[must_use]
     pub fn new(ranks: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
-        let (fabric, ends) = fabric(ranks, fabric_config);
-        let ranks = ends
-            .into_iter()
-            .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, ranks, config),
-                tx,
-                rx,
-            })
-            .collect();
+        Self::over(fabric(ranks, fabric_config), config)
+    }
+}
+
+impl<H, T, R> Job<H, T, R>
+where
+    T: Tx + Rma<Bytes = Buffer, Region = u64>,
+    R: Rx<T>,
+    Self: Debug,
+{
+    /// A job over the transport with this handle and these ends.
+    #[must_use]
+    pub fn over((fabric, ends): (H, Vec<(T, R)>), config: EngineConfig) -> Self {
+        let ranks = Rank::all(ends, config);
         Self { fabric, ranks }
     }
 
@@ -87,7 +108,7 @@ impl Job {
     /// Steps every rank once.
     pub fn step(&mut self) {
         for rank in &mut self.ranks {
-            rank.step();
+            rank.step(8);
         }
     }
 

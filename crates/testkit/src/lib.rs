@@ -24,12 +24,13 @@
 pub mod conformance;
 pub mod fabric;
 pub mod folder;
-pub mod frame_builder;
 pub mod fuzz;
+mod in_process;
 pub mod job;
 pub mod memory;
 pub mod network;
 pub mod oracle;
+mod region_store;
 pub mod rng;
 pub mod scenario;
 pub mod spy;

@@ -1,4 +1,4 @@
-//! User buffers for tests ([`Buffer`]), which the test can read while an engine or a transport uses them.
+//! User memory of tests ([`TestMemory`]), and buffers ([`Buffer`]) which the test can read while an engine or a transport uses them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -55,6 +55,37 @@ impl Bytes for Buffer {
 
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
         self.0.drain(at, len, to);
+    }
+}
+
+/// User memory of a test, by its owner.
+pub trait TestMemory {
+    /// How a transport names the memory.
+    type Bytes: Bytes;
+
+    /// Memory with these bytes.
+    fn new(bytes: Vec<u8>) -> Self;
+
+    /// All of the memory. The suite keeps the owner until the transport has released the bytes.
+    fn bytes(&self) -> Self::Bytes;
+
+    /// The content of the memory.
+    fn to_vec(&self) -> Vec<u8>;
+}
+
+impl TestMemory for Buffer {
+    type Bytes = Self;
+
+    fn new(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+
+    fn bytes(&self) -> Self {
+        self.clone()
+    }
+
+    fn to_vec(&self) -> Vec<u8> {
+        self.to_vec()
     }
 }
 

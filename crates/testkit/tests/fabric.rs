@@ -2,6 +2,7 @@
 
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 use oxmpi_testkit::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use oxmpi_testkit::memory::Buffer;
 
 fn join<S>(config: FabricConfig) -> [TransportEnd<S>; 2]
 where
@@ -18,7 +19,7 @@ macro_rules! subject {
         impl TestedTransport for $name {
             type Tx = FabricTx;
             type Rx = FabricRx;
-            oxmpi_testkit::shared_memory!();
+            type Memory = Buffer;
 
             fn join() -> [TransportEnd<Self>; 2] {
                 join($config)

@@ -1,10 +1,11 @@
 //! Conformance tests of the network, and tests that its memory and traffic are those of its plan.
 
 use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
+use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::Buffer;
 use oxmpi_testkit::network::{EndCounters, Network, NetworkRx, NetworkTx, network};
 use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing, NetworkPlan, NetworkSettings};
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, Request, Source, Tag};
 
 fn join<S>(wanted: NetworkSettings) -> [TransportEnd<S>; 2]
 where
@@ -21,7 +22,7 @@ macro_rules! subject {
         impl TestedTransport for $name {
             type Tx = NetworkTx;
             type Rx = NetworkRx;
-            oxmpi_testkit::shared_memory!();
+            type Memory = Buffer;
 
             fn join() -> [TransportEnd<Self>; 2] {
                 join($wanted)
@@ -54,55 +55,31 @@ oxmpi_testkit::conformance!(usual, Usual);
 oxmpi_testkit::conformance!(shared_pool, SharedPool);
 oxmpi_testkit::conformance!(copying, Copying);
 
-/// Ranks over a network.
-struct Job {
-    network: Network,
-    ranks: Vec<(NetworkTx, NetworkRx, Engine<NetworkTx>)>,
+type NetworkJob = Job<Network, NetworkTx, NetworkRx>;
+
+fn job(ranks: u64, wanted: NetworkSettings) -> NetworkJob {
+    let plan = NetworkPlan::new(ranks, wanted);
+    Job::over(network(plan), EngineConfig::default())
 }
 
-impl Job {
-    fn new(ranks: u64, wanted: NetworkSettings) -> Self {
-        let (network, ends) = network(NetworkPlan::new(ranks, wanted));
-        let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
-            let engine = Engine::new(&mut tx, ranks as u32, EngineConfig::default());
-            (tx, rx, engine)
-        };
-        Self {
-            network,
-            ranks: ends.into_iter().map(rank).collect(),
-        }
-    }
+fn send(job: &mut NetworkJob, from: usize, to: u32, len: usize) -> Request {
+    let envelope = Envelope { context: 0, tag: 0 };
+    job.send(from, to, envelope, Mode::Standard, Buffer::zeroed(len))
+}
 
-    fn send(&mut self, from: usize, to: u32, len: usize) -> Request {
-        let (tx, _, engine) = &mut self.ranks[from];
-        let envelope = Envelope { context: 0, tag: 0 };
-        engine.send(tx, Peer(to), envelope, Mode::Standard, Buffer::zeroed(len))
-    }
+fn recv(job: &mut NetworkJob, at: usize, len: usize) -> Request {
+    job.recv(at, Source::Any, 0, Tag::Any, &Buffer::zeroed(len))
+}
 
-    fn recv(&mut self, at: usize, len: usize) -> Request {
-        let (tx, _, engine) = &mut self.ranks[at];
-        engine.recv(tx, Source::Any, 0, Tag::Any, Buffer::zeroed(len))
-    }
-
-    fn step(&mut self) {
-        for (tx, rx, engine) in &mut self.ranks {
-            rx.poll(tx, 64, engine);
-            engine.resume(tx);
-        }
-    }
-
-    /// Sends one message from rank 0 to rank 1, and returns the counters of both.
-    fn one(wanted: NetworkSettings, len: usize) -> [EndCounters; 2] {
-        let mut job = Self::new(2, wanted);
-        let sent = job.send(0, 1, len);
-        let got = job.recv(1, len);
-        for _ in 0..1000 {
-            job.step();
-        }
-        assert!(job.ranks[0].2.is_done(sent) && job.ranks[1].2.is_done(got));
-        assert_eq!(job.network.regions(), 0);
-        [0, 1].map(|rank| job.network.counters(rank))
-    }
+/// Sends one message from rank 0 to rank 1, and returns the counters of both.
+fn one_message(wanted: NetworkSettings, len: usize) -> [EndCounters; 2] {
+    let mut job = job(2, wanted);
+    let sent = send(&mut job, 0, 1, len);
+    let got = recv(&mut job, 1, len);
+    job.settle();
+    assert!(job.ranks[0].engine.is_done(sent) && job.ranks[1].engine.is_done(got));
+    assert_eq!(job.fabric.regions(), 0);
+    [0, 1].map(|rank| job.fabric.counters(rank))
 }
 
 #[test]
@@ -116,11 +93,11 @@ fn memory_is_as_planned() {
                     block,
                     ..NetworkSettings::default()
                 };
-                let mut job = Job::new(64, wanted);
+                let mut job = job(64, wanted);
                 let plan = NetworkPlan::new(64, wanted);
                 for senders in 1..64 {
-                    job.send(senders, 0, 8);
-                    let figures = job.network.counters(0);
+                    send(&mut job, senders, 0, 8);
+                    let figures = job.fabric.counters(0);
                     let memory = plan.memory(senders as u64);
                     assert_eq!(figures.mailboxes, memory.mailboxes, "{wanted:?} {senders}");
                     assert_eq!(figures.buffers, memory.buffers);
@@ -139,7 +116,7 @@ fn the_processor_moves_what_is_below_the_threshold() {
         ..NetworkSettings::default()
     };
     for (len, mover) in [(100, 0), (2047, 0), (2048, 0), (9000, 1)] {
-        let figures = Job::one(wanted, len)[mover];
+        let figures = one_message(wanted, len)[mover];
         let by_engine = if len < 2048 { 0 } else { len as u64 };
         assert_eq!(figures.by_engine, by_engine, "{len} B");
     }
@@ -148,7 +125,7 @@ fn the_processor_moves_what_is_below_the_threshold() {
         engine_from: 0,
         ..NetworkSettings::default()
     };
-    assert_eq!(Job::one(long, 8152)[0].by_engine, 0);
+    assert_eq!(one_message(long, 8152)[0].by_engine, 0);
 }
 
 #[test]
@@ -159,7 +136,7 @@ fn long_messages_go_through_buffers_where_zero_copy_is_off() {
             ..NetworkSettings::default()
         };
         assert_eq!(
-            Job::one(wanted, 5_000_000)[1].copied,
+            one_message(wanted, 5_000_000)[1].copied,
             if zero_copy { 0 } else { copied }
         );
     }
@@ -173,10 +150,10 @@ fn buffers_bound_the_messages_under_way() {
             short: Some(100),
             ..NetworkSettings::default()
         };
-        let mut job = Job::new(2, wanted);
-        let sent: Vec<_> = (0..16).map(|_| job.send(0, 1, 4000)).collect();
-        let done = |job: &Job| {
-            let engine = &job.ranks[0].2;
+        let mut job = job(2, wanted);
+        let sent: Vec<_> = (0..16).map(|_| send(&mut job, 0, 1, 4000)).collect();
+        let done = |job: &NetworkJob| {
+            let engine = &job.ranks[0].engine;
             sent.iter().filter(|sent| engine.is_done(**sent)).count()
         };
         let at_once = done(&job);
@@ -198,19 +175,17 @@ fn many_peers_wait_for_a_shared_pool_but_not_for_own_mailboxes() {
             sharing,
             ..NetworkSettings::default()
         };
-        let mut job = Job::new(64, wanted);
+        let mut job = job(64, wanted);
         for from in 1..64 {
             for _ in 0..8 {
-                job.send(from, 0, 8);
+                send(&mut job, from, 0, 8);
             }
         }
-        let got: Vec<_> = (0..63 * 8).map(|_| job.recv(0, 8)).collect();
-        for _ in 0..1000 {
-            job.step();
-        }
-        assert!(got.iter().all(|got| job.ranks[0].2.is_done(*got)));
+        let got: Vec<_> = (0..63 * 8).map(|_| recv(&mut job, 0, 8)).collect();
+        job.settle();
+        assert!(got.iter().all(|got| job.ranks[0].engine.is_done(*got)));
         (1..64)
-            .map(|rank| job.network.counters(rank).refused)
+            .map(|rank| job.fabric.counters(rank).refused)
             .sum::<u64>()
     };
     assert_eq!(refused(MailboxSharing::Peer), 0);

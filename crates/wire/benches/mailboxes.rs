@@ -7,10 +7,11 @@
 
 use std::time::{Duration, Instant};
 
+use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::Buffer;
 use oxmpi_testkit::network::{Network, NetworkRx, NetworkTx, network};
 use oxmpi_wire::paths::network::{MailboxSharing, NetworkPlan, NetworkSettings};
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Rx, Source, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, Source, Tag};
 
 /// Messages from each rank to each other rank.
 const MESSAGES: u32 = 8;
@@ -18,66 +19,50 @@ const MESSAGES: u32 = 8;
 const ROUNDS: u32 = 5;
 const ENVELOPE: Envelope = Envelope { context: 0, tag: 0 };
 
-struct Job {
-    network: Network,
-    ranks: Vec<(Engine<NetworkTx>, NetworkTx, NetworkRx)>,
-}
-
 /// Passes of one round.
 struct Passes {
     sent: u32,
     received: u32,
 }
 
-impl Job {
-    fn new(ranks: u32, sharing: MailboxSharing) -> Self {
-        let wanted = NetworkSettings {
-            sharing,
-            ..NetworkSettings::default()
-        };
-        let (network, ends) = network(NetworkPlan::new(ranks.into(), wanted));
-        let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
-            (Engine::new(&mut tx, ranks, EngineConfig::default()), tx, rx)
-        };
-        Self {
-            network,
-            ranks: ends.into_iter().map(rank).collect(),
-        }
-    }
+type NetworkJob = Job<Network, NetworkTx, NetworkRx>;
 
-    fn round(&mut self) -> Passes {
-        let ranks = self.ranks.len() as u32;
-        let mut open = Vec::new();
-        for (me, (engine, tx, _)) in self.ranks.iter_mut().enumerate() {
-            for _ in 0..MESSAGES * (ranks - 1) {
-                let room = Buffer::zeroed(8);
-                open.push((me, engine.recv(tx, Source::Any, 0, Tag::Any, room)));
-            }
+fn job(ranks: u32, sharing: MailboxSharing) -> NetworkJob {
+    let wanted = NetworkSettings {
+        sharing,
+        ..NetworkSettings::default()
+    };
+    let plan = NetworkPlan::new(ranks.into(), wanted);
+    Job::over(network(plan), EngineConfig::default())
+}
+
+/// Sends [`MESSAGES`] messages from every rank to every other, and receives them.
+fn round(job: &mut NetworkJob) -> Passes {
+    let ranks = job.ranks.len() as u32;
+    let mut open = Vec::new();
+    for me in 0..ranks as usize {
+        for _ in 0..MESSAGES * (ranks - 1) {
+            let room = Buffer::zeroed(8);
+            open.push((me, job.recv(me, Source::Any, 0, Tag::Any, &room)));
         }
-        for (me, (engine, tx, _)) in self.ranks.iter_mut().enumerate() {
-            for to in (1..ranks).map(|step| Peer((me as u32 + step) % ranks)) {
-                for _ in 0..MESSAGES {
-                    let body = Buffer::zeroed(8);
-                    let request = engine.send(tx, to, ENVELOPE, Mode::Standard, body);
-                    engine.detach(request);
-                }
-            }
-        }
-        let mut passes = Passes {
-            sent: 0,
-            received: 0,
-        };
-        while !open.is_empty() {
-            passes.received += 1;
-            passes.sent += u32::from(self.ranks.iter().any(|(engine, ..)| engine.has_waiting()));
-            for (engine, tx, rx) in &mut self.ranks {
-                rx.poll(tx, 64, engine);
-                engine.resume(tx);
-            }
-            open.retain(|(me, request)| self.ranks[*me].0.test(*request).is_none());
-        }
-        passes
     }
+    for me in 0..ranks {
+        for to in (1..ranks).map(|step| (me + step) % ranks) {
+            for _ in 0..MESSAGES {
+                let body = Buffer::zeroed(8);
+                let request = job.send(me as usize, to, ENVELOPE, Mode::Standard, body);
+                job.ranks[me as usize].engine.detach(request);
+            }
+        }
+    }
+    let (mut sent, mut received) = (0, 0);
+    while !open.is_empty() {
+        received += 1;
+        sent += u32::from(job.ranks.iter().any(|rank| rank.engine.has_waiting()));
+        job.ranks.iter_mut().for_each(|rank| rank.step(64));
+        open.retain(|(me, request)| job.ranks[*me].engine.test(*request).is_none());
+    }
+    Passes { sent, received }
 }
 
 fn main() {
@@ -89,8 +74,8 @@ fn main() {
             ("peer", MailboxSharing::Peer),
             ("shared", MailboxSharing::Shared),
         ] {
-            let mut job = Job::new(ranks, sharing);
-            job.round();
+            let mut job = job(ranks, sharing);
+            round(&mut job);
             let mut times: Vec<Duration> = Vec::new();
             let mut last = Passes {
                 sent: 0,
@@ -98,13 +83,13 @@ fn main() {
             };
             for _ in 0..ROUNDS {
                 let start = Instant::now();
-                last = job.round();
+                last = round(&mut job);
                 times.push(start.elapsed());
             }
             times.sort_unstable();
             let messages = f64::from(MESSAGES * ranks * (ranks - 1));
             let ns = times[times.len() / 2].as_nanos() as f64 / messages;
-            let figures: Vec<_> = (0..ranks).map(|rank| job.network.counters(rank)).collect();
+            let figures: Vec<_> = (0..ranks).map(|rank| job.fabric.counters(rank)).collect();
             let kib = (figures[0].mailboxes + figures[0].buffers) >> 10;
             let refused: u64 = figures.iter().map(|figures| figures.refused).sum();
             let refused = refused / u64::from(ROUNDS + 1);

@@ -29,15 +29,8 @@ impl Rank {
     }
 
     fn arrive(&mut self, tag: u32) {
-        let head = Header {
-            kind: Kind::Eager,
-            flags: Flags::empty(),
-            len: 8,
-            envelope: Envelope {
-                context: CONTEXT,
-                tag,
-            },
-        };
+        let (kind, flags, context) = (Kind::Eager, Flags::empty(), CONTEXT);
+        let head = Header::new(kind, flags, 8, Envelope { context, tag });
         let mut body: &[u8] = &[7; 8];
         self.engine.frame(&mut self.tx, Peer(0), &head, &mut body);
     }

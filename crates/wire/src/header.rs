@@ -157,6 +157,18 @@ impl Header {
     /// Size in bytes.
     pub const LEN: usize = size_of::<Raw>();
 
+    /// The header of a frame with `len` body bytes.
+    #[inline]
+    #[must_use]
+    pub const fn new(kind: Kind, flags: Flags, len: u32, envelope: Envelope) -> Self {
+        Self {
+            kind,
+            flags,
+            len,
+            envelope,
+        }
+    }
+
     /// Parses a header from the start of `bytes`, which may be untrusted.
     ///
     /// # Errors

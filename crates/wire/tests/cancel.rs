@@ -1,7 +1,7 @@
 //! Tests of cancelled and detached operations and of matched probes.
 
 use oxmpi_testkit::fabric::FabricConfig;
-use oxmpi_testkit::job::Job;
+use oxmpi_testkit::job::{Job, Rank};
 use oxmpi_testkit::memory::{Buffer, pattern};
 use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{EngineConfig, Envelope, Failure, Mode, PathOverrides, Peer, Source, Tag};
@@ -113,16 +113,11 @@ fn only_its_handle_receives_a_claimed_message() {
         assert_eq!(second.to_vec(), pattern(len, 2));
 
         let room = Buffer::zeroed(len);
-        let rank = &mut job.ranks[1];
-        let got = rank
-            .engine
-            .matched_recv(&mut rank.tx, message, room.clone())
-            .unwrap();
-        let again = rank
-            .engine
-            .matched_recv(&mut rank.tx, message, room.clone());
+        let Rank { tx, engine, .. } = &mut job.ranks[1];
+        let got = engine.matched_recv(tx, message, room.clone());
+        let again = engine.matched_recv(tx, message, room.clone());
         assert_eq!(again, Err(Failure::Stale));
-        job.wait(1, got).unwrap();
+        job.wait(1, got.unwrap()).unwrap();
         assert!(!job.wait(0, first).unwrap().cancelled, "a claim is a match");
         assert_eq!(room.to_vec(), pattern(len, 1));
     }

@@ -16,16 +16,11 @@ const ENVELOPE: Envelope = Envelope { context: 0, tag: 0 };
 
 /// Sends one frame from rank 1 to rank 0 without the engine of rank 1.
 fn attack(job: &mut Job, kind: Kind, flags: Flags, body: &[u8]) {
-    let head = Header {
-        kind,
-        flags,
-        len: body.len() as u32,
-        envelope: ENVELOPE,
-    };
+    let head = Header::new(kind, flags, body.len() as u32, ENVELOPE);
     let mut slot = job.ranks[1].tx.frame(Peer(0), &head, body.len()).unwrap();
     slot.put(body);
     slot.send();
-    job.ranks[0].step();
+    job.ranks[0].step(8);
 }
 
 fn fault(job: &Job) -> Option<Fault> {
@@ -62,13 +57,8 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
     ];
     for (kind, flags, body) in cases {
         let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
-        let pending = job.recv(
-            0,
-            Source::Peer(Peer(1)),
-            0,
-            Tag::Exact(7),
-            &Buffer::zeroed(8),
-        );
+        let (source, room) = (Source::Peer(Peer(1)), Buffer::zeroed(8));
+        let pending = job.recv(0, source, 0, Tag::Exact(7), &room);
         attack(&mut job, kind, flags, body);
         let found = fault(&job);
         assert!(

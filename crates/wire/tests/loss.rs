@@ -1,7 +1,7 @@
 //! Tests of lost peers: which operations fail, which continue, and which messages can still be received.
 
 use oxmpi_testkit::fabric::FabricConfig;
-use oxmpi_testkit::job::Job;
+use oxmpi_testkit::job::{Job, Rank};
 use oxmpi_testkit::memory::{Buffer, pattern};
 use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
@@ -59,17 +59,13 @@ fn later_operations_with_the_dead_peer_fail_at_once() {
         recv(&mut job, Source::Any, &room),
         job.send(0, 1, ENVELOPE, Mode::Standard, room.clone()),
     ];
-    let rank = &mut job.ranks[0];
+    let Rank { tx, engine, .. } = &mut job.ranks[0];
     for request in requests {
-        assert_eq!(rank.engine.test(request), Some(ENDED));
+        assert_eq!(engine.test(request), Some(ENDED));
     }
-    assert!(
-        rank.engine
-            .try_short(&mut rank.tx, DEAD, ENVELOPE, &room)
-            .is_err()
-    );
-    assert!(!rank.engine.is_fast_path_open(Source::Peer(DEAD)));
-    assert_eq!(rank.engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
+    assert!(engine.try_short(tx, DEAD, ENVELOPE, &room).is_err());
+    assert!(!engine.is_fast_path_open(Source::Peer(DEAD)));
+    assert_eq!(engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
 }
 
 /// A peer that has left does not affect receives from any source.
@@ -92,35 +88,23 @@ fn a_peer_that_left_ends_only_receives_from_itself() {
     }
 }
 
-#[test]
-fn whole_messages_can_still_be_received() {
-    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
-    job.send(1, 0, ENVELOPE, Mode::Standard, Buffer::pattern(8, 1));
-    job.send(1, 0, ENVELOPE, Mode::Standard, Buffer::pattern(50_000, 2));
-    job.settle();
-    job.fabric.kill(DEAD);
-    job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
-    let room = Buffer::zeroed(8);
-    let whole = recv(&mut job, Source::Peer(DEAD), &room);
-    assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
-    assert_eq!(room.to_vec(), pattern(8, 1));
-    let offered = recv(&mut job, Source::Peer(DEAD), &room);
-    assert_eq!(job.wait(0, offered), ENDED);
-}
-
 /// No answer to the dead peer waits for room.
 #[test]
-fn a_synchronous_message_of_the_dead_is_received_without_an_answer() {
-    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
-    job.send(1, 0, ENVELOPE, Mode::Synchronous, Buffer::pattern(8, 1));
-    job.settle();
-    job.fabric.kill(DEAD);
-    job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
-    let room = Buffer::zeroed(8);
-    let whole = recv(&mut job, Source::Peer(DEAD), &room);
-    assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
-    assert_eq!(room.to_vec(), pattern(8, 1));
-    assert!(!job.ranks[0].engine.has_waiting());
+fn whole_messages_can_still_be_received() {
+    for mode in [Mode::Standard, Mode::Synchronous] {
+        let mut job = job_with_a_death(|job| {
+            job.send(1, 0, ENVELOPE, mode, Buffer::pattern(8, 1));
+            job.send(1, 0, ENVELOPE, mode, Buffer::pattern(50_000, 2));
+            job.settle();
+        });
+        let room = Buffer::zeroed(8);
+        let whole = recv(&mut job, Source::Peer(DEAD), &room);
+        assert_eq!(job.wait(0, whole).unwrap().source, DEAD, "{mode:?}");
+        assert_eq!(room.to_vec(), pattern(8, 1));
+        let offered = recv(&mut job, Source::Peer(DEAD), &room);
+        assert_eq!(job.wait(0, offered), ENDED);
+        assert!(!job.ranks[0].engine.has_waiting(), "{mode:?}");
+    }
 }
 
 #[test]
@@ -148,13 +132,9 @@ fn a_claimed_offer_of_the_dead_ends_in_its_fault() {
         });
     });
     let (message, _) = claimed.unwrap().unwrap();
-    let rank = &mut job.ranks[0];
-    let room = Buffer::zeroed(50_000);
-    let got = rank
-        .engine
-        .matched_recv(&mut rank.tx, message, room)
-        .unwrap();
-    assert_eq!(job.wait(0, got), ENDED);
+    let Rank { tx, engine, .. } = &mut job.ranks[0];
+    let got = engine.matched_recv(tx, message, Buffer::zeroed(50_000));
+    assert_eq!(job.wait(0, got.unwrap()), ENDED);
 }
 
 /// A death at any step of a rendezvous: the other end fails, and keeps no region.

@@ -3,6 +3,7 @@
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{
     Cost, Path, PathCosts, PathEnd, PathOverrides, PathRow, PathTable, RendezvousScheme, SETTINGS,
+    settings,
 };
 use proptest::prelude::*;
 
@@ -63,64 +64,59 @@ fn costs_decide_without_overrides() {
 
 #[test]
 fn every_setting_moves_its_switch_point() {
-    let set = |switches| rows(&LIMITS, switches);
-    let short = PathOverrides {
-        short: Some(8),
-        ..PathOverrides::NONE
+    const NONE: PathOverrides = PathOverrides::NONE;
+    let short = |bytes| PathOverrides {
+        short: Some(bytes),
+        ..NONE
     };
-    assert_eq!(set(short)[0], row(Path::E0, 0, 8, PathEnd::Setting));
-    let far = PathOverrides {
-        short: Some(1 << 20),
-        ..PathOverrides::NONE
-    };
-    assert_eq!(set(far)[0], row(Path::E0, 0, 48, PathEnd::Reach));
-    assert_eq!(
-        set(PathOverrides::eager(3000))[1],
-        row(Path::E1, 41, 3000, PathEnd::Setting)
-    );
-    assert_eq!(
-        set(PathOverrides::eager(16))[..2],
-        [
-            row(Path::E0, 0, 16, PathEnd::Setting),
-            row(Path::R0, 17, 200_000, PathEnd::Cost)
-        ]
-    );
+    let forced = |rendezvous| PathOverrides { rendezvous, ..NONE };
     let get = PathOverrides {
         get: Some(5000),
-        ..PathOverrides::NONE
+        ..NONE
     };
-    assert_eq!(
-        set(get)[2..],
-        [
-            row(Path::R0, 2001, 5000, PathEnd::Setting),
-            endless(Path::R1, 5001)
-        ]
-    );
-    let forced = |rendezvous| PathOverrides {
-        rendezvous,
-        ..PathOverrides::NONE
-    };
-    assert_eq!(
-        set(forced(RendezvousScheme::Get))[2..],
-        [endless(Path::R0, 2001)]
-    );
-    let put = set(forced(RendezvousScheme::Put));
-    assert_eq!(
-        put[1..],
-        [
-            row(Path::E1, 41, 4096, PathEnd::Reach),
-            endless(Path::R1, 4097)
-        ]
-    );
-    let chunk = PathOverrides {
-        chunk: Some(4096),
-        ..PathOverrides::NONE
-    };
-    assert_eq!(PathTable::new(&LIMITS, &chunk).points().chunk, 4096);
-    assert_eq!(
-        PathTable::new(&LIMITS, &PathOverrides::NONE).points().chunk,
-        Limits::CHUNK
-    );
+    let only_get = forced(RendezvousScheme::Get);
+    for (overrides, first_row, expected) in [
+        (short(8), 0, &[row(Path::E0, 0, 8, PathEnd::Setting)][..]),
+        (short(1 << 20), 0, &[row(Path::E0, 0, 48, PathEnd::Reach)]),
+        (
+            PathOverrides::eager(3000),
+            1,
+            &[row(Path::E1, 41, 3000, PathEnd::Setting)],
+        ),
+        (
+            PathOverrides::eager(16),
+            0,
+            &[
+                row(Path::E0, 0, 16, PathEnd::Setting),
+                row(Path::R0, 17, 200_000, PathEnd::Cost),
+            ],
+        ),
+        (
+            get,
+            2,
+            &[
+                row(Path::R0, 2001, 5000, PathEnd::Setting),
+                endless(Path::R1, 5001),
+            ],
+        ),
+        (only_get, 2, &[endless(Path::R0, 2001)]),
+        (
+            forced(RendezvousScheme::Put),
+            1,
+            &[
+                row(Path::E1, 41, 4096, PathEnd::Reach),
+                endless(Path::R1, 4097),
+            ],
+        ),
+    ] {
+        let found = rows(&LIMITS, overrides);
+        let found = &found[first_row..][..expected.len()];
+        assert_eq!(found, expected, "{overrides:?}");
+    }
+    for chunk in [Some(4096), None] {
+        let table = PathTable::new(&LIMITS, &PathOverrides { chunk, ..NONE });
+        assert_eq!(table.points().chunk, chunk.unwrap_or(Limits::CHUNK));
+    }
 }
 
 #[test]
@@ -130,16 +126,10 @@ fn values_are_checked() {
         assert!((row.check)("much").is_err(), "{}", row.name);
     }
     for bad in ["4096M", "-1", ""] {
-        assert!(
-            oxmpi_wire::paths::settings::eager_limit(bad).is_err(),
-            "{bad:?}"
-        );
+        assert!(settings::eager_limit(bad).is_err(), "{bad:?}");
     }
     for bad in ["4095", "2G"] {
-        assert!(
-            oxmpi_wire::paths::settings::put_chunk(bad).is_err(),
-            "{bad:?}"
-        );
+        assert!(settings::put_chunk(bad).is_err(), "{bad:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oxmpi_os::interface::Interface;
-use oxmpi_text::{Error, Expected, Span};
+use oxmpi_text::{Error, Span};
 
 use super::Subnet;
 
@@ -94,11 +94,7 @@ fn entries(text: &str) -> Result<Vec<FilterEntry>, Error> {
     }
     for part in text.split(',') {
         let end = at + part.len();
-        let wrong = |expected| Error {
-            span: Span { start: at, end },
-            expected: Expected::Text(expected),
-            suggestion: None,
-        };
+        let wrong = |expected| Error::new(Span { start: at, end }, expected);
         let word = part.trim();
         let entry = if word.contains(['/', ':']) || word.parse::<std::net::IpAddr>().is_ok() {
             let range = word.parse();

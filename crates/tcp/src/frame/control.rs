@@ -126,12 +126,8 @@ impl Control {
     #[must_use]
     pub const fn header(&self) -> Header {
         debug_assert!(self.bulk() <= u32::MAX - Self::LEN as u32);
-        Header {
-            kind: Kind::Transport,
-            flags: Flags::empty(),
-            len: Self::LEN as u32 + self.bulk(),
-            envelope: Envelope { context: 0, tag: 0 },
-        }
+        let (len, none) = (Self::LEN as u32 + self.bulk(), Flags::empty());
+        Header::new(Kind::Transport, none, len, Envelope { context: 0, tag: 0 })
     }
 
     /// The first [`Control::LEN`] bytes of the body.

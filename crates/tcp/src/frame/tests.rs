@@ -1,4 +1,5 @@
-use oxmpi_wire::{Envelope, Flags, Header, HeaderError, Kind, Put, Slot};
+use oxmpi_testkit::conformance::eager;
+use oxmpi_wire::{Flags, Header, HeaderError, Kind, Put, Slot};
 use proptest::prelude::*;
 
 use super::*;
@@ -6,15 +7,6 @@ use super::*;
 const MAX: u32 = 300;
 const MAX_BULK: u32 = 900;
 const ROOM: usize = 2 * frame_len(MAX as usize);
-
-fn eager(tag: u32, len: u32) -> Header {
-    Header {
-        kind: Kind::Eager,
-        flags: Flags::empty(),
-        len,
-        envelope: Envelope { context: 3, tag },
-    }
-}
 
 /// What one side sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +34,7 @@ fn bytes(item: usize, len: u32) -> Vec<u8> {
 fn put(buffer: &mut SendBuffer, number: usize, item: StreamItem) -> bool {
     match item {
         StreamItem::Frame(len) => {
-            let (head, body) = (eager(number as u32, len), bytes(number, len));
+            let (head, body) = (eager(number as u32, len as usize), bytes(number, len));
             if buffer.is_empty() && number.is_multiple_of(2) {
                 // As if nothing of it had been written.
                 buffer.keep([&head.bytes(), &body]);
@@ -256,27 +248,18 @@ fn parsed(head: Header, then: &[u8]) -> Result<(), ProtocolViolation> {
 /// The length is checked when the header has arrived: the receiver waits for no body that cannot come.
 #[test]
 fn an_invalid_header_is_an_error_at_once() {
-    let violation = parsed(eager(1, MAX + 1), &[]).unwrap_err();
-    assert_eq!(
-        violation,
-        ProtocolViolation::Length {
-            len: MAX + 1,
-            max: MAX
-        }
-    );
-    assert_eq!(
-        violation.to_string(),
-        "a frame with a body of 301 B; the longest has 300 B"
-    );
+    let violation = parsed(eager(1, MAX as usize + 1), &[]).unwrap_err();
+    let (len, max) = (MAX + 1, MAX);
+    assert_eq!(violation, ProtocolViolation::Length { len, max });
+    let text = "a frame with a body of 301 B; the longest has 300 B";
+    assert_eq!(violation.to_string(), text);
 
     let own = Header {
         kind: Kind::Transport,
-        ..eager(0, Control::LEN as u32 + MAX_BULK + 1)
+        ..eager(0, Control::LEN + MAX_BULK as usize + 1)
     };
-    assert!(matches!(
-        parsed(own, &[]),
-        Err(ProtocolViolation::Length { .. })
-    ));
+    let read = parsed(own, &[]);
+    assert!(matches!(read, Err(ProtocolViolation::Length { .. })));
     let own = Header {
         kind: Kind::Transport,
         ..eager(0, 3)
@@ -286,19 +269,15 @@ fn an_invalid_header_is_an_error_at_once() {
         flags: Flags::SYNC,
         ..Control::Leave.header()
     };
-    assert_eq!(
-        parsed(marked, &Control::Leave.bytes()),
-        Err(ProtocolViolation::Control("flags in its header"))
-    );
+    let flagged = ProtocolViolation::Control("flags in its header");
+    assert_eq!(parsed(marked, &Control::Leave.bytes()), Err(flagged));
 
     let mut buffer = ReceiveBuffer::new(MAX, MAX_BULK);
     buffer.space()[..16].copy_from_slice(&[9; 16]);
     buffer.received(0, 16);
     let violation = buffer.next().unwrap_err();
-    assert_eq!(
-        violation,
-        ProtocolViolation::Header(HeaderError::Version(9))
-    );
+    let version = HeaderError::Version(9);
+    assert_eq!(violation, ProtocolViolation::Header(version));
     assert_eq!(violation.rule(), "a frame of another version");
 }
 
@@ -311,7 +290,7 @@ fn a_send_buffer_is_bounded() {
         frames += 1;
     }
     assert_eq!(frames, ROOM / 100);
-    assert!(!buffer.has_room(84) && buffer.begin(&eager(0, MAX)).is_none());
+    assert!(!buffer.has_room(84) && buffer.begin(&eager(0, MAX as usize)).is_none());
     buffer.sent(ROOM as u64 / 2);
     assert!(buffer.has_room(84), "what waits moves to the front");
     buffer.clear();
@@ -336,15 +315,10 @@ fn one_chunk_of_bulk_at_a_time() {
     );
     assert!(put(&mut buffer, 1, StreamItem::Frame(5)));
     let head = frame_len(Control::LEN);
-    assert_eq!(
-        (buffer.head().len(), buffer.bulk(), buffer.tail().len()),
-        (head, 10, frame_len(5))
-    );
+    let lens = |buffer: &SendBuffer| (buffer.head().len(), buffer.bulk(), buffer.tail().len());
+    assert_eq!(lens(&buffer), (head, 10, frame_len(5)));
     assert_eq!(buffer.sent(head as u64 + 4), 4);
-    assert_eq!(
-        (buffer.head().len(), buffer.bulk(), buffer.tail().len()),
-        (0, 6, frame_len(5))
-    );
+    assert_eq!(lens(&buffer), (0, 6, frame_len(5)));
     assert_eq!(buffer.sent(6 + frame_len(5) as u64), 6);
     assert!(buffer.is_empty() && put(&mut buffer, 2, StreamItem::Bulk(10)));
 }

@@ -23,15 +23,15 @@ pub struct RankPair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The versions differ; the message has the server's.
-    Version,
+    Version = 1,
     /// The server is another rank.
-    WrongRank,
+    WrongRank = 2,
     /// The two ranks have a connection already, or the server's own connect wins.
-    Duplicate,
+    Duplicate = 3,
     /// The client does not know the key.
-    Key,
+    Key = 4,
     /// The server has lost the client before.
-    GivenUp,
+    GivenUp = 5,
 }
 
 impl Refusal {
@@ -44,13 +44,7 @@ impl Refusal {
     ];
 
     const fn code(self) -> u32 {
-        match self {
-            Self::Version => 1,
-            Self::WrongRank => 2,
-            Self::Duplicate => 3,
-            Self::Key => 4,
-            Self::GivenUp => 5,
-        }
+        self as u32
     }
 
     fn from_code(code: u32) -> Option<Self> {

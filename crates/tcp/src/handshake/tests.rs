@@ -130,7 +130,7 @@ fn a_proof_cannot_be_reflected() {
     assert_eq!(
         server.output(),
         Verdict::bytes(Some(Refusal::Key)),
-        "it is told why"
+        "the client gets the reason"
     );
 }
 
@@ -206,9 +206,9 @@ fn old_versions_get_an_answer_and_scanners_do_not() {
     assert_eq!(
         server.received(4),
         Err(HandshakeError::BadMagic),
-        "known by its first bytes"
+        "refused after its first bytes"
     );
-    assert!(server.output().is_empty(), "and not answered");
+    assert!(server.output().is_empty(), "refused without an answer");
 }
 
 proptest! {

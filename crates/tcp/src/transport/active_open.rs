@@ -1,4 +1,4 @@
-//! [`ActiveOpen`]: connects to one peer, by several pairs of addresses; the first that is answered wins.
+//! [`ActiveOpen`]: connects to one peer by several pairs of addresses, and keeps the first that the peer answers.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,15 +22,15 @@ pub(super) struct ActiveOpen {
     pairs: Vec<AddressPair>,
     schedule: ConnectSchedule,
     /// By pair. A connected attempt stays while other pairs are tried: a rank that computes answers late,
-    /// a foreign program never.
+    /// another program never.
     attempts: Vec<Option<ConnectAttempt>>,
-    /// The pair that is waited for before another one is tried.
+    /// The pair whose attempt must end or time out before the next one begins.
     current: Option<usize>,
-    /// Attempts in a row that got ECONNREFUSED.
+    /// Consecutive attempts that got ECONNREFUSED.
     refusals: usize,
     /// The peer answered that it has lost this rank.
     is_given_up: bool,
-    /// Since when some connection has not been answered.
+    /// Start of the time in which the peer has not answered a connection.
     unanswered: Option<u64>,
 }
 
@@ -55,14 +55,14 @@ pub(super) struct ConnectParams<'a> {
 /// What [`ActiveOpen::step`] did.
 #[derive(Debug)]
 pub(super) enum OpenStep {
-    /// It goes on, and is to be called again at this time.
+    /// It goes on: call it again at this time.
     Wait(u64),
     /// The peer cannot be reached.
     Failed(Fault),
 }
 
 impl ActiveOpen {
-    /// Rounds over all pairs that get ECONNREFUSED before that is believed.
+    /// Rounds of ECONNREFUSED from all pairs after which the peer's process counts as gone.
     const REFUSED_ROUNDS: usize = 3;
 
     pub(super) fn new(pairs: Vec<AddressPair>, now: u64, timeout: u64) -> Self {
@@ -83,7 +83,7 @@ impl ActiveOpen {
         attempts.any(|attempt| attempt.handshake.is_authenticated())
     }
 
-    /// Begins and gives up attempts that are due at `now`. `watch` gets the sockets of new ones.
+    /// Begins and gives up attempts as the time `now` demands. `watch` gets the sockets of new ones.
     pub(super) fn step(
         &mut self,
         now: u64,
@@ -130,22 +130,22 @@ impl ActiveOpen {
         }
     }
 
-    /// A socket of an attempt is ready. `Some`: it is the connection, and this open has ended.
+    /// Handles an event of an attempt's socket. `Some`: it is the connection, and this open has ended.
     pub(super) fn ready(&mut self, now: u64, params: &ConnectParams<'_>) -> Option<Stream> {
         for pair in 0..self.attempts.len() {
             let Some(attempt) = &mut self.attempts[pair] else {
                 continue;
             };
-            let was = (attempt.connected, attempt.handshake.is_authenticated());
+            let before = (attempt.connected, attempt.handshake.is_authenticated());
             match attempt.proceed() {
                 Ok(true) => return self.attempts[pair].take().map(|done| done.stream),
                 Ok(false) => {
-                    let is = (attempt.connected, attempt.handshake.is_authenticated());
-                    if !was.0 && is.0 {
+                    let after = (attempt.connected, attempt.handshake.is_authenticated());
+                    if !before.0 && after.0 {
                         self.schedule.connected(now, params.handshake_timeout);
                         self.unanswered.get_or_insert(now);
                     }
-                    if !was.1 && is.1 {
+                    if !before.1 && after.1 {
                         self.keep_only(pair, now);
                     }
                 }
@@ -159,7 +159,7 @@ impl ActiveOpen {
         None
     }
 
-    /// The peer has answered on this pair: the other attempts are dropped.
+    /// Drops all attempts but that of this pair, which the peer has answered.
     fn keep_only(&mut self, pair: usize, now: u64) {
         let kept = self.attempts[pair].take();
         self.attempts.fill_with(|| None);
@@ -208,12 +208,12 @@ impl ActiveOpen {
         }
     }
 
-    /// Tells a peer that may have accepted this rank that it leaves.
+    /// Sends a leave to a peer that may have accepted this rank.
     pub(super) fn leave(&self) {
         let attempts = self.attempts.iter().flatten();
         for attempt in attempts.filter(|attempt| attempt.handshake.is_authenticated()) {
             let (head, body) = (Control::Leave.header().bytes(), Control::Leave.bytes());
-            // A peer that refused this rank has closed: the error does not matter.
+            // An error does not matter: a peer that refused this rank has closed.
             let _ = attempt.stream.write([&head, &body, &[]]);
         }
     }
@@ -223,18 +223,18 @@ impl ActiveOpen {
         self.attempts.iter().all(Option::is_none)
     }
 
-    /// Goes on although the time is over: something has taken the connection, which may be the peer.
+    /// Continues after the time limit: a process has accepted the connection, perhaps the peer.
     fn persist(&mut self, now: u64, params: &ConnectParams<'_>) {
         let (peer, host) = (params.ranks.to, params.host);
         tracing::info!(
             peer,
             host,
-            "connected, but not answered yet: the rank makes no call, or another program listens there"
+            "the connection is made but not answered yet: the rank makes no call, or another program listens at its address"
         );
         self.schedule.renew(now, params.connect_timeout);
     }
 
-    /// When a peer that does not answer is lost, if there is a stall timeout.
+    /// When a peer that does not answer counts as lost, if there is a stall timeout.
     fn stalled_at(&self, params: &ConnectParams<'_>) -> u64 {
         let end = self.unanswered.zip(params.stall_timeout);
         end.map_or(u64::MAX, |(since, limit)| since.saturating_add(limit))
@@ -251,15 +251,15 @@ impl ActiveOpen {
         }
     }
 
-    /// Whether the peer's port refuses connections. The peer listened before it gave out its card, so its
+    /// Whether the peer's port refuses connections. The peer listened before it published its card, so its
     /// process is gone.
     fn is_deserted(&self) -> bool {
         let enough = Self::REFUSED_ROUNDS * self.pairs.len();
         !self.pairs.is_empty() && self.refusals >= enough && self.has_no_attempt()
     }
 
-    /// Whether no further attempt can succeed: the peer says so, or its port on this very host refuses.
-    /// For another host a firewall may refuse, behind which the peer can still connect to this rank.
+    /// Whether no further attempt can succeed: the peer counts this rank as lost, or its port on this host refuses.
+    /// A firewall may refuse for another host, from which the peer can still connect to this rank.
     fn is_hopeless(&self) -> bool {
         let is_here = |pair: &AddressPair| pair.reachability == Reachability::SameAddress;
         self.is_given_up || (self.is_deserted() && self.pairs.iter().all(is_here))
@@ -291,7 +291,7 @@ impl ConnectAttempt {
         })
     }
 
-    /// Reads and writes what the handshake needs. True: the peer has accepted.
+    /// Reads and writes the next messages of the handshake. True: the peer has accepted.
     fn proceed(&mut self) -> Result<bool, ConnectError> {
         if !self.connected {
             self.stream.outcome()?;

@@ -1,4 +1,4 @@
-//! How the bytes of a long transfer enter the kernel, by copy or by page: chosen by the time that transfers take.
+//! [`BulkTrials`]: selects by measured times how the bytes of a long transfer enter the kernel, by copy or by page.
 //!
 //! A copied byte passes through both ends' processors, at once where these are two cores. Pages save the sender's copy,
 //! but the receiver then copies alone, from memory that may not be in its caches. Which is faster depends on the machine:
@@ -12,7 +12,7 @@ use oxmpi_wire::trials::{Estimate, Policy, Schedule, per_byte};
 /// How bytes enter the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BulkProtocol {
-    /// By page and by copy in turn: the sender copies while the receiver reads the pages before.
+    /// By page and by copy alternately: the sender copies while the receiver reads the pages before.
     Alternate,
     /// By copy.
     Copy,
@@ -21,17 +21,17 @@ pub(super) enum BulkProtocol {
 }
 
 impl BulkProtocol {
-    /// All, in the order in which they are tried.
+    /// All, in the order of first trials.
     const ALL: [Self; 3] = [Self::Alternate, Self::Copy, Self::Pages];
 }
 
-/// First transfers of each protocol, of which the least time counts.
+/// First transfers of each protocol, the least time of which counts.
 const FIRST: u32 = 4;
 
-/// Afterwards one transfer of so many tries another protocol.
+/// One of this many later transfers tries another protocol.
 const TRIAL_INTERVAL: u64 = 32;
 
-/// How a transfer counts. It counts at most twice the estimate: its receive may have come late.
+/// The weight of a time. It counts at most twice the estimate, since the receive may have been late.
 const POLICY: Policy = Policy::Average {
     first: FIRST,
     weight: 4,
@@ -44,7 +44,7 @@ const CLASSES: usize = 5;
 /// Longest length of the first class.
 const FIRST_CLASS: u64 = 128 << 10;
 
-/// Transfers that are chosen for together: those of about one length, alone or not.
+/// Transfers that share their estimates: those of about one length, alone or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TransferClass {
     length: usize,
@@ -52,7 +52,7 @@ pub(super) struct TransferClass {
 }
 
 impl TransferClass {
-    /// The class of a transfer of `len` bytes, which is `alone` if its peer waits for no other one.
+    /// The class of a transfer of `len` bytes; `alone`: its peer waits for no other transfer.
     pub(super) fn new(len: u64, alone: bool) -> Self {
         let doublings = (len.max(1) - 1) / FIRST_CLASS;
         let length = doublings.checked_ilog2().map_or(0, |log| log as usize + 1);
@@ -88,7 +88,7 @@ impl BulkTrials {
         order[trial.map_or(0, |number| 1 + number as usize % 2)]
     }
 
-    /// Records that a transfer of `len` bytes took so long.
+    /// Records the time of a transfer of `len` bytes.
     pub(super) fn learn(
         &mut self,
         class: TransferClass,
@@ -113,34 +113,34 @@ mod tests {
         alone: true,
     };
 
-    /// How often each protocol was chosen where a transfer of 1 MiB takes so many microseconds.
-    fn taken(trials: &mut BulkTrials, transfers: u32, times: [u64; 3]) -> [u32; 3] {
-        let mut taken = [0; 3];
+    /// How often each protocol is chosen if a transfer of 1 MiB takes these times, in microseconds.
+    fn chosen(trials: &mut BulkTrials, transfers: u32, times: [u64; 3]) -> [u32; 3] {
+        let mut chosen = [0; 3];
         for _ in 0..transfers {
             let protocol = trials.choose(CLASS);
-            taken[protocol as usize] += 1;
+            chosen[protocol as usize] += 1;
             let time = Duration::from_micros(times[protocol as usize]);
             trials.learn(CLASS, protocol, 1 << 20, time);
         }
-        taken
+        chosen
     }
 
     #[test]
     fn the_fastest_protocol_is_used_and_changes() {
         let mut trials = BulkTrials::default();
         assert_eq!(trials.choose(CLASS), BulkProtocol::Alternate);
-        taken(&mut trials, 3 * FIRST, [114, 101, 130]);
-        assert!(taken(&mut trials, 320, [114, 101, 130])[BulkProtocol::Copy as usize] >= 300);
-        taken(&mut trials, 16 * TRIAL_INTERVAL as u32, [187, 215, 200]);
-        assert!(taken(&mut trials, 320, [187, 215, 200])[BulkProtocol::Alternate as usize] >= 300);
+        chosen(&mut trials, 3 * FIRST, [114, 101, 130]);
+        assert!(chosen(&mut trials, 320, [114, 101, 130])[BulkProtocol::Copy as usize] >= 300);
+        chosen(&mut trials, 16 * TRIAL_INTERVAL as u32, [187, 215, 200]);
+        assert!(chosen(&mut trials, 320, [187, 215, 200])[BulkProtocol::Alternate as usize] >= 300);
     }
 
     #[test]
     fn a_delayed_transfer_changes_little() {
         let mut trials = BulkTrials::default();
-        taken(&mut trials, 100, [114, 80, 130]);
+        chosen(&mut trials, 100, [114, 80, 130]);
         trials.learn(CLASS, BulkProtocol::Copy, 1 << 20, Duration::from_secs(1));
-        assert!(taken(&mut trials, 32, [114, 80, 130])[BulkProtocol::Copy as usize] >= 30);
+        assert!(chosen(&mut trials, 32, [114, 80, 130])[BulkProtocol::Copy as usize] >= 30);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! [`ConnectionManager`]: makes connections, from pending ones that peers open and from this rank's own.
+//! [`ConnectionManager`]: accepts the connections of peers, and makes those that this rank opens.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,46 +7,43 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::epoll::Epoll;
 use oxmpi_os::host;
-use oxmpi_os::tcp::{Listener, Stream};
+use oxmpi_os::tcp::Stream;
 use oxmpi_wire::Bytes;
 
 use super::active_open::{ActiveOpen, ConnectParams, OpenStep};
 use super::handshake_io::{ConnectError, read, write};
-use super::options::TcpOptions;
+use super::listening_endpoint::ListeningEndpoint;
 use super::peer_cards::{PeerCards, host_of};
 use super::tx::TcpTx;
 use super::{EventSource, OPERATIONS};
-use crate::address::{BusinessCard, address_pairs};
+use crate::address::address_pairs;
 use crate::handshake::{
-    ConnectDecision, JobKey, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
+    ConnectDecision, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
 };
 use crate::log::warn;
 
 /// Most connections that one poll accepts.
 const MAX_ACCEPTS: usize = OPERATIONS / 4;
 
-/// Milliseconds until the next try to accept, after the system refused one.
+/// Milliseconds until the next accept after the system has refused one.
 const ACCEPT_PAUSE: u64 = 100;
 
-/// The listening socket with its pending connections, and this rank's connects that are under way.
+/// The listening socket with its pending connections, and the connects of this rank under way.
 #[derive(Debug)]
 pub(super) struct ConnectionManager {
     me: u32,
-    key: JobKey,
-    listener: Listener,
-    own: BusinessCard,
+    endpoint: ListeningEndpoint,
     cards: PeerCards,
-    options: TcpOptions,
     pending: PendingQueue<PendingConnection>,
     /// The number of the last pending connection.
     last_number: u64,
     opens: BTreeMap<u32, ActiveOpen>,
-    /// When an open is due, if nothing happens to it before.
+    /// When the next open has work to do, unless an event comes before.
     next_step: u64,
     began: Instant,
     /// Connections that were refused.
     refused: u64,
-    /// The system refused to accept: the listener is not watched until this time.
+    /// Set after the system has refused an accept: the listener is not watched until this time.
     paused_until: Option<u64>,
 }
 
@@ -59,23 +56,14 @@ struct PendingConnection {
 }
 
 impl ConnectionManager {
-    pub(super) fn new(
-        me: u32,
-        cards: PeerCards,
-        own: BusinessCard,
-        listener: Listener,
-        key: JobKey,
-        options: TcpOptions,
-    ) -> Self {
-        let timeout = options.handshake_timeout.as_millis() as u64;
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: ListeningEndpoint) -> Self {
+        let timeout = endpoint.options.handshake_timeout.as_millis() as u64;
+        let capacity = endpoint.options.pending_connections as usize;
         Self {
             me,
-            key,
-            listener,
-            own,
+            endpoint,
             cards,
-            pending: PendingQueue::new(options.pending_connections as usize, timeout),
-            options,
+            pending: PendingQueue::new(capacity, timeout),
             last_number: 0,
             opens: BTreeMap::new(),
             next_step: 0,
@@ -85,10 +73,6 @@ impl ConnectionManager {
         }
     }
 
-    pub(super) const fn listener(&self) -> &Listener {
-        &self.listener
-    }
-
     fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
     }
@@ -96,16 +80,16 @@ impl ConnectionManager {
     /// Accepts connections that wait at the listener.
     pub(super) fn accept(&mut self, epoll: &Epoll) {
         for _ in 0..MAX_ACCEPTS {
-            let (stream, from) = match self.listener.accept() {
+            let (stream, from) = match self.endpoint.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Probably out of descriptors: the oldest pending connection makes room.
+                // Probably no descriptor is free: the oldest pending connection makes room.
                 Err(_) if self.pending.remove_oldest().is_some() => continue,
                 Err(error) => return self.pause(&error, epoll),
             };
             self.paused_until = None;
             if !self.is_allowed(&stream) {
-                self.log_refused(&from, &"it came by an interface that is not to be used");
+                self.log_refused(&from, &"this rank does not advertise its local address");
                 continue;
             }
             let Ok(nonce) = host::random() else {
@@ -114,7 +98,7 @@ impl ConnectionManager {
             self.last_number += 1;
             let source = EventSource::Pending(self.last_number);
             let ranks = self.cards.len() as u32;
-            let handshake = ServerHandshake::new(self.key.clone(), self.me, ranks, nonce);
+            let handshake = ServerHandshake::new(self.endpoint.key.clone(), self.me, ranks, nonce);
             if epoll.watch(&stream, source.word()).is_err() {
                 continue;
             }
@@ -124,19 +108,19 @@ impl ConnectionManager {
                 handshake,
             };
             if let Some(oldest) = self.pending.insert(self.last_number, pending, self.now()) {
-                self.log_refused(&oldest.from, &"others came while it said nothing");
+                self.log_refused(&oldest.from, &"newer connections took its place");
             }
         }
     }
 
-    /// Stops watching the listener for a while: level-triggered, it would report without end.
+    /// Stops watching the listener for a while: it is level-triggered and would wake every wait.
     fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
         if self.paused_until.is_none() {
             let message = format_args!("connections cannot be accepted: {error}");
-            warn(self.me, self.options.log, message);
+            warn(self.me, self.endpoint.options.log, message);
         }
         // If this fails, the next event pauses again.
-        let _ = epoll.forget(&self.listener);
+        let _ = epoll.forget(&self.endpoint.listener);
         self.paused_until = Some(self.now() + ACCEPT_PAUSE);
     }
 
@@ -145,7 +129,9 @@ impl ConnectionManager {
         let now = self.now();
         if self.paused_until.is_some_and(|until| now >= until) {
             let source = EventSource::Listener.word();
-            let watched = epoll.watch_readable(&self.listener, source).is_ok();
+            let watched = epoll
+                .watch_readable(&self.endpoint.listener, source)
+                .is_ok();
             self.paused_until = Some(if watched {
                 u64::MAX
             } else {
@@ -154,9 +140,9 @@ impl ConnectionManager {
         }
     }
 
-    /// Whether a connection came to an address on this rank's business card.
+    /// Whether the local address of a connection is on this rank's business card.
     fn is_allowed(&self, stream: &Stream) -> bool {
-        let addresses = &self.own.addresses;
+        let addresses = &self.endpoint.card.addresses;
         let has = |local: SocketAddr| addresses.iter().any(|own| own.address == local.ip());
         stream.local().is_ok_and(has)
     }
@@ -175,14 +161,14 @@ impl ConnectionManager {
         self.refused += 1;
         if self.refused <= 16 || self.refused.is_power_of_two() {
             let message = format_args!(
-                "a connection from {from} is turned away ({} so far): {why}",
+                "refused a connection from {from} ({} so far): {why}",
                 self.refused
             );
-            warn(self.me, self.options.log, message);
+            warn(self.me, self.endpoint.options.log, message);
         }
     }
 
-    /// Bytes arrived on pending connection `number`. `Some`: it becomes the connection with that rank.
+    /// Reads from pending connection `number`. `Some`: it becomes the connection with that rank.
     pub(super) fn pending_readable<B: Bytes>(
         &mut self,
         number: u64,
@@ -195,7 +181,7 @@ impl ConnectionManager {
             Err(why) => {
                 let pending = self.pending.remove(number)?;
                 if why.is_close() {
-                    // It violated nothing: perhaps a peer that leaves the job.
+                    // No violation: perhaps the peer leaves the job.
                     tracing::info!(from = %pending.from, %why, "a pending connection was closed");
                 } else {
                     self.log_refused(&pending.from, &why);
@@ -229,17 +215,17 @@ impl ConnectionManager {
     fn open(&mut self, peer: u32) {
         let card = self.cards[peer as usize].get();
         let remote = card.map_or(&[][..], |card| &card.addresses);
-        let pairs = address_pairs(&self.own.addresses, remote);
-        let timeout = self.options.connect_timeout.as_millis() as u64;
+        let pairs = address_pairs(&self.endpoint.card.addresses, remote);
+        let timeout = self.endpoint.options.connect_timeout.as_millis() as u64;
         let open = ActiveOpen::new(pairs, self.now(), timeout);
         self.opens.insert(peer, open);
         self.next_step = 0;
     }
 
-    /// A socket that connects to `peer` is ready. `Some`: it is the connection.
+    /// Handles an event of a socket that connects to `peer`. `Some`: it is the connection.
     pub(super) fn connecting_ready(&mut self, peer: u32) -> Option<Stream> {
         let now = self.now();
-        let params = connect_params(self.me, peer, &self.key, &self.cards, &self.options);
+        let params = connect_params(self.me, peer, &self.endpoint, &self.cards);
         let stream = self.opens.get_mut(&peer)?.ready(now, &params);
         if stream.is_some() {
             self.opens.remove(&peer);
@@ -248,18 +234,18 @@ impl ConnectionManager {
         stream
     }
 
-    /// Refuses pending connections whose time is over. Call it after their bytes have been read.
+    /// Refuses pending connections whose handshake took too long. Call it after their bytes have been read.
     pub(super) fn drop_overdue(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let now = self.now();
         while let Some(pending) = self.pending.overdue(now) {
-            self.log_refused(&pending.from, &"it took too long to prove who it is");
+            self.log_refused(&pending.from, &"its handshake took too long");
         }
     }
 
-    /// Does what is due: begins to connect, tries further addresses, gives up.
+    /// Begins to connect, tries further addresses and gives up, as the time demands.
     pub(super) fn tick<B: Bytes>(&mut self, epoll: &Epoll, tx: &mut TcpTx<B>) {
         while let Some(peer) = tx.next_to_connect() {
             self.open(peer);
@@ -275,7 +261,7 @@ impl ConnectionManager {
             return;
         }
         self.next_step = u64::MAX;
-        let (me, key, cards, options) = (self.me, &self.key, &self.cards, &self.options);
+        let (me, endpoint, cards) = (self.me, &self.endpoint, &self.cards);
         let next_step = &mut self.next_step;
         self.opens.retain(|&peer, open| {
             if tx.is_lost(peer) {
@@ -283,7 +269,7 @@ impl ConnectionManager {
             }
             let source = EventSource::Connecting(peer).word();
             let watch = |stream: &Stream| epoll.watch(stream, source);
-            match open.step(now, &connect_params(me, peer, key, cards, options), watch) {
+            match open.step(now, &connect_params(me, peer, endpoint, cards), watch) {
                 OpenStep::Wait(until) => *next_step = until.min(*next_step),
                 OpenStep::Failed(why) => tx.lose(peer, why),
             }
@@ -292,14 +278,14 @@ impl ConnectionManager {
     }
 }
 
-/// How `me` connects to `peer`.
+/// The parameters of the connect of `me` to `peer`.
 fn connect_params<'a>(
     me: u32,
     peer: u32,
-    key: &'a JobKey,
+    endpoint: &'a ListeningEndpoint,
     cards: &'a PeerCards,
-    options: &TcpOptions,
 ) -> ConnectParams<'a> {
+    let ListeningEndpoint { key, options, .. } = endpoint;
     let millis = |time: Duration| time.as_millis() as u64;
     ConnectParams {
         key,
@@ -314,8 +300,8 @@ fn connect_params<'a>(
 }
 
 impl Drop for ConnectionManager {
-    /// Tells peers that may have accepted this rank that it leaves: a connection that merely ends is that
-    /// of a dead process.
+    /// Sends a leave to peers that may have accepted this rank: without it they would take the end of the
+    /// connection for the death of this process.
     fn drop(&mut self) {
         self.opens.values().for_each(ActiveOpen::leave);
     }
@@ -328,7 +314,7 @@ impl PendingConnection {
         Ok(())
     }
 
-    /// Reads and answers. `Some`: the peer has proved that it knows the key.
+    /// Reads and answers. `Some`: the peer has proved its knowledge of the key.
     fn read(&mut self) -> Result<Option<RankPair>, ConnectError> {
         while let Some(count) = read(&self.stream, self.handshake.input())? {
             let result = self.handshake.received(count);

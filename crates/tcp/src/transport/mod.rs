@@ -12,6 +12,7 @@ mod active_open;
 mod bulk_trials;
 mod connection_manager;
 mod handshake_io;
+mod listening_endpoint;
 mod options;
 mod passive_endpoint;
 mod peer_cards;
@@ -31,12 +32,12 @@ pub use tx::TcpTx;
 /// Gets and puts that one rank may have under way.
 const OPERATIONS: usize = 256;
 
-/// What a descriptor in the epoll set belongs to; a word of 64 bits in the kernel.
+/// What a descriptor in the epoll set belongs to. The kernel keeps it as a word of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventSource {
     /// The listening socket.
     Listener,
-    /// A descriptor of [`TcpRx::watch`], which only ends a sleep.
+    /// A descriptor of [`TcpRx::watch`], which only ends sleeps.
     Wakeup,
     /// A pending connection, by its number.
     Pending(u64),

@@ -1,4 +1,4 @@
-//! [`TcpOptions`]: what can be set of the transport.
+//! [`TcpOptions`]: the options of the transport.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use oxmpi_wire::paths::{Cost, PathCosts};
 
 use crate::frame::frame_len;
 
-/// What can be set of the transport. The defaults are those of the [settings](crate::settings).
+/// The options of the transport. The defaults are those of the [settings](crate::settings).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpOptions {
     /// Longest body of a frame, in bytes; at least 128. Longer messages go by get and put.
     pub frame: u32,
-    /// Bytes of a get or put that go in one piece; between two pieces other frames pass.
+    /// Bytes of a get or put that are written in one piece; other frames pass between two pieces.
     pub chunk: u32,
     /// Most bytes that a speculative push sends before the peer asks for them; 0: none.
     pub speculative_push: u64,
@@ -28,8 +28,8 @@ pub struct TcpOptions {
     pub connect_timeout: Duration,
     /// How long a peer's kernel may acknowledge nothing before the peer counts as lost.
     pub host_timeout: Duration,
-    /// How long a connection may bring nothing, pings included, before the peer counts as lost; `None`:
-    /// peers are not pinged.
+    /// How long a connection may bring nothing, not even an answer to a ping, before the peer counts as lost;
+    /// `None`: this rank pings no peer.
     pub stall_timeout: Option<Duration>,
     /// Whether refused connections and protocol violations leave a line on stderr in a program without a
     /// `tracing` subscriber.
@@ -54,12 +54,12 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
-    /// Costs over the loopback device (Zen 4, medians of `examples/pingpong.rs`, 8 B to 1 MiB). Switch
+    /// Costs over the loopback device (Zen 4, medians of `examples/tcp_pingpong.rs`, 8 B to 1 MiB). Switch
     /// points depend on their ratio, which a slower network changes little.
     const COSTS: PathCosts = PathCosts {
         short: Cost::line(8_000, 850),
         frame: Cost::line(8_000, 850),
-        // One more message each way; then only the kernel copies the bytes.
+        // One more message in each direction; then only the kernel copies the bytes.
         get: Cost::line(33_000, 500),
         put: Cost::line(34_000, 500),
     };
@@ -73,7 +73,7 @@ impl TcpOptions {
         }
     }
 
-    /// [`TcpOptions::zero_copy`], 0 where a stall timeout forbids it.
+    /// [`TcpOptions::zero_copy`]; 0 if there is a stall timeout.
     pub(super) const fn max_zero_copy(&self) -> u64 {
         if self.stall_timeout.is_some() {
             0
@@ -82,7 +82,7 @@ impl TcpOptions {
         }
     }
 
-    /// Bytes of a peer's send buffer: two of the longest frames, one that fills and one that leaves.
+    /// Bytes of a peer's send buffer: the longest frame twice, one being filled and one being written.
     pub(super) const fn send_buffer_len(&self) -> usize {
         2 * frame_len(self.frame as usize)
     }

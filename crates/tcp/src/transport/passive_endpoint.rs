@@ -1,4 +1,4 @@
-//! [`PassiveEndpoint`]: a rank that listens and has no address of a peer yet (libfabric's passive endpoint).
+//! [`PassiveEndpoint`]: a rank that listens and knows no address of a peer yet (libfabric's passive endpoint).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,6 +8,7 @@ use oxmpi_os::tcp::Listener;
 use oxmpi_os::{host, interface};
 use oxmpi_wire::{Bytes, Peer};
 
+use super::listening_endpoint::ListeningEndpoint;
 use super::options::TcpOptions;
 use super::peer_cards::PeerCards;
 use super::rx::TcpRx;
@@ -15,14 +16,9 @@ use super::tx::TcpTx;
 use crate::address::{BusinessCard, InterfaceFilter, advertised};
 use crate::handshake::JobKey;
 
-/// A rank that listens. [`PassiveEndpoint::card`] says where; [`PassiveEndpoint::join`] makes it a transport.
+/// A rank that listens at the address on [`PassiveEndpoint::card`]; [`PassiveEndpoint::join`] makes it a transport.
 #[derive(Debug)]
-pub struct PassiveEndpoint {
-    listener: Listener,
-    card: BusinessCard,
-    key: JobKey,
-    options: TcpOptions,
-}
+pub struct PassiveEndpoint(ListeningEndpoint);
 
 impl PassiveEndpoint {
     /// Listens at a port that the kernel picks, on the addresses of this host that `filter` allows.
@@ -48,18 +44,18 @@ impl PassiveEndpoint {
             port: local.port(),
             addresses,
         };
-        Ok(Self {
+        Ok(Self(ListeningEndpoint {
             listener,
             card,
             key,
             options,
-        })
+        }))
     }
 
-    /// Where this rank can be reached: every peer needs it.
+    /// The addresses of this rank, which every peer needs.
     #[must_use]
     pub const fn card(&self) -> &BusinessCard {
-        &self.card
+        &self.0.card
     }
 
     /// The transport of rank `me`; `cards` are those of all ranks, by rank. Its own is not used: a rank
@@ -97,8 +93,8 @@ impl PassiveEndpoint {
     ) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
         assert!(me < ranks, "rank {me} of {ranks}");
         let cards: PeerCards = (0..ranks).map(|_| OnceLock::new()).collect();
-        let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
-        let rx = TcpRx::new(me, cards, self.card, self.listener, self.key, self.options)?;
+        let tx = TcpTx::new(me, Arc::clone(&cards), self.0.options);
+        let rx = TcpRx::new(me, cards, self.0)?;
         Ok((tx, rx))
     }
 }

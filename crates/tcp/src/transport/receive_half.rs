@@ -11,26 +11,26 @@ use crate::frame::{Control, Inbound, ReceiveBuffer};
 use crate::liveness::StallDetector;
 
 /// Bytes that a read takes besides bulk: a request and the frame that announces its bytes. More would be
-/// bulk that the buffer copies once more.
+/// bulk that passes through the buffer, with one more copy.
 const BESIDE_BULK: usize = 128;
 
-/// What one peer sends.
+/// The receiving half of the connection with one peer.
 #[derive(Debug)]
 pub(super) struct ReceiveHalf {
     pub(super) stream: Arc<Stream>,
     buffer: ReceiveBuffer,
     /// A read would not block, as far as is known.
     pub(super) readable: bool,
-    /// The peer has closed and no further event says so: reads go on to the end of the stream.
+    /// The peer has closed, which no later event reports: reads go on to the end of the stream.
     pub(super) ended: bool,
-    /// It is in the list of connections to read.
+    /// The peer is in the list of peers to poll.
     pub(super) listed: bool,
     pub(super) stall: StallDetector,
-    /// Where the bulk goes that is arriving.
+    /// The target of the bulk that is arriving.
     bulk: Option<InboundBulk>,
-    /// The last frame had bulk or announced some: the next one probably has bulk, too.
+    /// The last frame had or announced bulk: the next one probably has bulk, too.
     expects_bulk: bool,
-    /// The last call of [`ReceiveHalf::receive`] stopped before everything was read.
+    /// The last call of [`ReceiveHalf::receive`] stopped before the end of the bytes.
     pub(super) stopped_early: bool,
 }
 
@@ -49,8 +49,8 @@ impl ReceiveHalf {
         }
     }
 
-    /// Hands at most `budget` frames and pieces of bulk from `peer` to `sink`, and reads while there is
-    /// something to read. Returns how many. Stops after a request to send, so that the caller can post its
+    /// Hands at most `budget` frames and pieces of bulk from `peer` to `sink`, and reads while bytes
+    /// arrive. Returns how many. Stops after a request to send, so that the caller can post its
     /// receive before the pushed bytes behind the request are dropped.
     pub(super) fn receive<B: Bytes, T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
@@ -107,7 +107,7 @@ impl ReceiveHalf {
         moved
     }
 
-    /// Reports that all bulk of a frame is here, if it is.
+    /// Reports the end of a frame's bulk once all of it has arrived.
     fn end_bulk<B: Bytes>(&mut self, peer: u32, tx: &mut TcpTx<B>) {
         if self.buffer.bulk() == 0
             && let Some(bulk) = self.bulk.take()
@@ -116,12 +116,12 @@ impl ReceiveHalf {
         }
     }
 
-    /// Reads once. False: nothing was read.
+    /// Reads once; false if no bytes were read.
     fn read<B: Bytes>(&mut self, peer: u32, tx: &mut TcpTx<B>) -> bool {
         if !self.readable {
             return false;
         }
-        let (asked, result) = self.read_once(peer, tx);
+        let (requested, result) = self.read_once(peer, tx);
         match result {
             Ok(0) => {
                 tx.lose(peer, Fault::PeerDead);
@@ -129,7 +129,7 @@ impl ReceiveHalf {
             }
             Ok(count) => {
                 self.stall.received();
-                self.readable = count == asked || self.ended;
+                self.readable = count == requested || self.ended;
                 true
             }
             Err(error) => {
@@ -142,7 +142,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Reads bulk to its memory and the rest to the buffer. Returns the bytes asked for, and the result.
+    /// Reads bulk to its memory and the rest to the buffer. Returns the bytes requested, and the result.
     fn read_once<B: Bytes>(&mut self, peer: u32, tx: &TcpTx<B>) -> (usize, io::Result<usize>) {
         let left = usize::try_from(self.buffer.bulk()).unwrap_or(usize::MAX);
         let target = self.bulk.as_ref().and_then(|bulk| tx.target(bulk));
@@ -157,7 +157,7 @@ impl ReceiveHalf {
             };
             bytes.fill(at, &mut source);
             if let Some(BulkRead {
-                asked,
+                requested,
                 direct,
                 result,
             }) = source.read
@@ -168,22 +168,22 @@ impl ReceiveHalf {
                 if let Some(bulk) = &mut self.bulk {
                     bulk.advance(direct as u64);
                 }
-                return (asked, result);
+                return (requested, result);
             }
         }
         let mut space = self.buffer.space();
         if self.expects_bulk || tx.awaits_bulk(peer) {
-            // Bulk that no operation waits for is dropped, so it need not be read alone.
+            // Bulk without an operation is dropped, so it need not be read alone.
             let len = space.len().min(left.saturating_add(BESIDE_BULK));
             space = &mut space[..len];
         }
-        let asked = space.len();
+        let requested = space.len();
         let result = self.stream.read(space, &mut []);
         self.buffer.received(0, *result.as_ref().unwrap_or(&0));
-        (asked, result)
+        (requested, result)
     }
 
-    /// The connection has ended: bulk that was arriving is given up.
+    /// Ends the connection, and gives up bulk that was arriving.
     pub(super) fn end<B: Bytes>(self, tx: &mut TcpTx<B>) {
         if let Some(bulk) = self.bulk {
             tx.abandon(bulk);
@@ -193,14 +193,14 @@ impl ReceiveHalf {
 
 /// A read into the user's memory.
 struct BulkRead {
-    /// Bytes that it asked for.
-    asked: usize,
+    /// Bytes that it requested.
+    requested: usize,
     /// Bytes of them for the user's memory; the others are for the buffer.
     direct: usize,
     result: io::Result<usize>,
 }
 
-/// A socket as the source of the user's bytes: one read fills the first run of bytes that is asked for,
+/// A socket as the source of the user's bytes: one read fills the first contiguous bytes of the user's memory,
 /// and then `space`.
 struct SocketSource<'a> {
     stream: &'a Stream,
@@ -219,7 +219,7 @@ impl Take for SocketSource<'_> {
             return; // behind a gap: the next read fills it
         }
         self.read = Some(BulkRead {
-            asked: to.len() + self.space.len(),
+            requested: to.len() + self.space.len(),
             direct: to.len(),
             result: self.stream.read(to, self.space),
         });

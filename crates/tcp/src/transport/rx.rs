@@ -9,34 +9,33 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
-use oxmpi_os::tcp::{Listener, Stream};
+use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
 
 use super::EventSource;
 use super::connection_manager::ConnectionManager;
+use super::listening_endpoint::ListeningEndpoint;
 use super::options::TcpOptions;
 use super::peer_cards::{PeerCards, index};
 use super::receive_half::ReceiveHalf;
 use super::tx::TcpTx;
-use crate::address::BusinessCard;
 use crate::frame::{Control, ReceiveBuffer};
-use crate::handshake::JobKey;
 use crate::liveness::{StallDetector, StallVerdict, is_unresponsive};
 
 /// Send buffer of a connection within the host; the kernel doubles it. It fits half of a second-level
 /// cache: more makes messages of 1 MiB and longer 5 to 10 % slower (Cascade Lake).
 const LOCAL_SEND_BUFFER: usize = 256 << 10;
 
-/// Polls between two looks at the clock, unless a sleep comes between. A power of two.
+/// Polls between two reads of the clock, unless the rank sleeps between. A power of two.
 const POLLS_PER_CHECK: u32 = 1024;
 
-/// Longest sleep: connection attempts and hosts are checked that often.
+/// Longest sleep: the interval in which connection attempts and hosts are checked.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// The receiving half of a rank's connections.
 ///
-/// It is a descriptor, too: once [`Sleeper::arm`] has said true, readable means that a poll may bring
-/// something.
+/// It is also a descriptor: after [`Sleeper::arm`] has returned true, it becomes readable when a poll may
+/// find something.
 pub struct TcpRx<B: Bytes = RawBytes> {
     epoll: Epoll,
     /// Events of the last wait that no poll has handled yet.
@@ -44,13 +43,13 @@ pub struct TcpRx<B: Bytes = RawBytes> {
     manager: ConnectionManager,
     /// By peer.
     peers: Vec<Option<Box<ReceiveHalf>>>,
-    /// Peers from which something may have arrived, in turn.
+    /// Peers that may have sent something, in the order of polls.
     listed: VecDeque<u32>,
     options: TcpOptions,
     polls: u32,
     hosts_checked: Instant,
     streams_checked: Instant,
-    /// The last poll left nothing to do.
+    /// The last poll found nothing and left nothing to do.
     quiet: bool,
     bytes: std::marker::PhantomData<fn(B)>,
 }
@@ -68,22 +67,15 @@ impl<B: Bytes> AsFd for TcpRx<B> {
 }
 
 impl<B: Bytes> TcpRx<B> {
-    pub(super) fn new(
-        me: u32,
-        cards: PeerCards,
-        own: BusinessCard,
-        listener: Listener,
-        key: JobKey,
-        options: TcpOptions,
-    ) -> io::Result<Self> {
+    pub(super) fn new(me: u32, cards: PeerCards, endpoint: ListeningEndpoint) -> io::Result<Self> {
         let epoll = Epoll::new()?;
         let peers = cards.iter().map(|_| None).collect();
-        let manager = ConnectionManager::new(me, cards, own, listener, key, options);
-        epoll.watch_readable(manager.listener(), EventSource::Listener.word())?;
+        let options = endpoint.options;
+        epoll.watch_readable(&endpoint.listener, EventSource::Listener.word())?;
         Ok(Self {
             epoll,
             events: Events::default(),
-            manager,
+            manager: ConnectionManager::new(me, cards, endpoint),
             peers,
             listed: VecDeque::new(),
             options,
@@ -95,7 +87,7 @@ impl<B: Bytes> TcpRx<B> {
         })
     }
 
-    /// Sleeps until something arrives, at most `limit` and 100 ms. Call it once [`Sleeper::arm`] has said
+    /// Sleeps until something arrives, at most `limit` and 100 ms. Call it after [`Sleeper::arm`] has returned
     /// true, and poll afterwards.
     pub fn nap(&mut self, limit: Duration) {
         // However the wait ends, the caller polls again.
@@ -103,7 +95,7 @@ impl<B: Bytes> TcpRx<B> {
         self.polls = 0;
     }
 
-    /// Lets `wakeup` end sleeps, too: while it is readable, [`Sleeper::arm`] says false.
+    /// Lets `wakeup` end sleeps, too: while it is readable, [`Sleeper::arm`] returns false.
     ///
     /// # Errors
     /// The error of epoll_ctl(2).
@@ -112,8 +104,8 @@ impl<B: Bytes> TcpRx<B> {
             .watch_readable(wakeup, EventSource::Wakeup.word())
     }
 
-    /// Polls until the kernel has all that was sent, at most for `limit`, and connects where that is
-    /// needed. Call it before a rank leaves. False: something still waits.
+    /// Polls until the kernel has all sent bytes, at most for `limit`, and connects where that is
+    /// needed. Call it before a rank leaves. False: some bytes still wait.
     pub fn drain<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         tx: &mut T,
@@ -136,7 +128,7 @@ impl<B: Bytes> TcpRx<B> {
         }
     }
 
-    /// `stream` is a new connection with `peer`, whose handshake is done.
+    /// Takes `stream` as the connection with `peer`, whose handshake is done.
     fn connected(&mut self, peer: u32, stream: Stream, tx: &mut TcpTx<B>) {
         let key = EventSource::Connection(peer).word();
         let tuned = stream.tune(self.options.host_timeout / 2);
@@ -163,7 +155,7 @@ impl<B: Bytes> TcpRx<B> {
     /// Handles the events of all sockets: one system call.
     fn handle_events(&mut self, tx: &mut TcpTx<B>) {
         if self.events.is_empty() {
-            // A failed wait is repeated by the next poll.
+            // The next poll repeats a failed wait.
             let _ = self.epoll.wait(&mut self.events, Duration::ZERO);
         }
         let events = std::mem::take(&mut self.events);
@@ -199,7 +191,7 @@ impl<B: Bytes> TcpRx<B> {
         self.events.clear();
     }
 
-    /// Does what time makes due.
+    /// Does the work that depends on time: attempts to connect, checks of hosts and connections.
     fn tick(&mut self, tx: &mut TcpTx<B>) {
         self.manager.tick(&self.epoll, tx);
         if self.polls & (POLLS_PER_CHECK - 1) == 0 {
@@ -209,7 +201,7 @@ impl<B: Bytes> TcpRx<B> {
         self.polls = self.polls.wrapping_add(1);
     }
 
-    /// Loses peers whose hosts do not answer.
+    /// Counts peers whose hosts do not answer as lost.
     fn check_hosts(&mut self, tx: &mut TcpTx<B>) {
         if self.hosts_checked.elapsed() >= self.options.host_timeout / 4 {
             self.hosts_checked = Instant::now();
@@ -228,7 +220,7 @@ impl<B: Bytes> TcpRx<B> {
         }
     }
 
-    /// Pings peers whose connections are quiet, and loses those that do not answer, if there is a stall timeout.
+    /// With a stall timeout, pings peers whose connections are quiet, and loses those that do not answer.
     fn check_streams(&mut self, tx: &mut TcpTx<B>) {
         let pause =
             (self.options.stall_timeout).map(|limit| limit / u32::from(StallDetector::CHECKS));
@@ -248,7 +240,7 @@ impl<B: Bytes> TcpRx<B> {
         }
     }
 
-    /// Hands what arrived from `peer` to `sink`.
+    /// Hands frames and bulk of `peer` to `sink`.
     fn receive<T: AsTx<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
@@ -264,7 +256,7 @@ impl<B: Bytes> TcpRx<B> {
         moved
     }
 
-    /// After the arrivals: writes replies, and reports completions and losses to `sink`.
+    /// Ends a poll: writes replies, and reports completions and losses to `sink`.
     fn finish<T: AsTx<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         let mut moved = tx.as_tx().advance();
         let mut number = 0;
@@ -282,7 +274,7 @@ impl<B: Bytes> TcpRx<B> {
 
 impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
     /// # Cost
-    /// One system call if nothing arrived, and at least one read for each peer from which something did.
+    /// One system call if nothing has arrived, and at least one read for each peer that has sent something.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         self.tick(tx.as_tx());
         self.handle_events(tx.as_tx());
@@ -300,7 +292,7 @@ impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
             }
             moved += self.receive(peer, tx, budget - moved, sink);
             let half = self.peers[peer as usize].as_ref();
-            // A peer that used up the budget may have more, too.
+            // A peer that used up the budget may have sent more.
             if moved >= budget || half.is_some_and(|half| half.stopped_early) {
                 self.list(peer);
             }
@@ -328,8 +320,8 @@ impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
 }
 
 impl<B: Bytes> Sleeper for TcpRx<B> {
-    /// True once a poll has brought nothing and nothing has arrived since. Then [`TcpRx::nap`] ends with
-    /// the next arrival, and so does waiting for this value as a descriptor.
+    /// True if the last poll found nothing and nothing has arrived since. Then [`TcpRx::nap`] ends with
+    /// the next arrival, and so does a wait for this value as a descriptor.
     ///
     /// # Cost
     /// One system call.

@@ -20,36 +20,36 @@ use crate::frame::{Control, OperationId, SendBuffer, frame_len};
 pub(super) struct OutboundBulk {
     pub(super) id: OperationId,
     pub(super) region: RegionId,
-    /// Where in the region the next byte is.
+    /// Offset of the next byte in the region.
     pub(super) at: u64,
-    /// Bytes that have not left yet.
+    /// Bytes that the kernel does not have yet.
     pub(super) left: u64,
-    /// Bytes that have left.
+    /// Bytes that the kernel has.
     pub(super) sent: u64,
     pub(super) reason: BulkReason,
 }
 
-/// Why bytes leave.
+/// Why a rank sends bulk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BulkReason {
-    /// The peer gets them.
+    /// The peer gets the bytes.
     Get,
-    /// They are pushed: the peer is about to get them.
+    /// This rank pushes the bytes: the peer is about to get them.
     Push,
-    /// They are put, from this byte of this region of the peer on.
+    /// This rank puts the bytes, from this byte of this region of the peer on.
     Put(RegionId, u64),
 }
 
-/// Writes in a row at most, so that a long transfer does not keep the rank from its other work.
+/// Most consecutive writes, so that a long transfer does not keep the rank from its other work.
 const MAX_WRITES: u32 = 8;
 
-/// What is sent to one peer.
+/// The sending half of the connection to one peer.
 #[derive(Debug)]
 pub(super) struct SendHalf {
-    /// `None`: there is no connection yet, or no more.
+    /// `None` before the connection is made and after the peer is lost.
     pub(super) stream: Option<Arc<Stream>>,
     pub(super) buffer: SendBuffer,
-    /// In turn: the chunk of the first one is in the buffer.
+    /// Served round robin: the buffer announces a chunk of the first one.
     pub(super) outbound: VecDeque<OutboundBulk>,
     /// Control frames for which the buffer had no room.
     pub(super) replies: VecDeque<Control>,
@@ -57,18 +57,18 @@ pub(super) struct SendHalf {
     pub(super) gets: u32,
     pub(super) push_sender: PushSender,
     pub(super) push_receiver: PushReceiver,
-    /// Which protocol into the kernel takes the least time.
+    /// The measured times of the bulk protocols.
     pub(super) bulk_trials: BulkTrials,
-    /// Transfers whose end is not known yet.
+    /// Transfers that have not ended.
     pub(super) transfers: u32,
     pub(super) last_transfer_end: Option<Instant>,
     /// A write would not block, as far as is known.
     pub(super) writable: bool,
-    /// The peer has closed its side. What it sent before is still to be read: perhaps that it leaves.
+    /// The peer has closed its side. Its last frames are still to be read, perhaps a [`Control::Leave`].
     pub(super) shut: bool,
-    /// It is in the list of peers to flush.
+    /// The peer is in the list of peers to flush.
     pub(super) scheduled: bool,
-    /// A caller was told [`Busy`](oxmpi_wire::Busy).
+    /// A call has returned [`Busy`](oxmpi_wire::Busy), and the sink has got no room since.
     pub(super) refused: bool,
     pub(super) lost: Option<Fault>,
 }
@@ -94,7 +94,7 @@ impl SendHalf {
         }
     }
 
-    /// Puts a control frame into the buffer; false: no room.
+    /// Puts a control frame into the buffer; false if there is no room.
     pub(super) fn control(&mut self, control: &Control) -> bool {
         let Some(mut slot) = self.buffer.begin(&control.header()) else {
             return false;
@@ -109,7 +109,7 @@ impl SendHalf {
         self.buffer.is_empty() && self.outbound.is_empty() && self.replies.is_empty()
     }
 
-    /// Whether nothing waits that could still reach the peer.
+    /// Whether no bytes wait that could still reach the peer.
     pub(super) fn is_done(&self) -> bool {
         self.lost.is_some() || self.shut || self.is_idle()
     }
@@ -119,12 +119,12 @@ impl SendHalf {
         self.writable && self.stream.is_some() && !self.is_idle()
     }
 
-    /// Writes what waits for `peer`, as much as the kernel takes in [`MAX_WRITES`] calls. Bulk goes in
+    /// Writes waiting bytes for `peer`, as many as the kernel accepts in [`MAX_WRITES`] calls. Bulk goes in
     /// chunks of `chunk` bytes, or of `copied` bytes where its memory has gaps, and by page as `zero_copy`
-    /// allows. `ended` gets each region whose bytes have all left. Returns the number of writes.
+    /// allows. `ended` gets each region whose last byte is written. Returns the number of writes.
     ///
     /// # Errors
-    /// Why the connection is broken.
+    /// Why the connection failed.
     pub(super) fn pump<B: Bytes>(
         &mut self,
         peer: u32,
@@ -149,11 +149,11 @@ impl SendHalf {
                 return Ok(writes);
             }
             let bulk = self.outbound.front().filter(|_| self.buffer.has_bulk());
-            let (asked, wrote) = write(peer, stream, &self.buffer, bulk, regions, zero_copy);
-            match wrote {
+            let (offered, result) = write(peer, stream, &self.buffer, bulk, regions, zero_copy);
+            match result {
                 Ok(count) => {
                     writes += 1;
-                    self.writable = count == asked;
+                    self.writable = count == offered;
                     let bulk = self.buffer.sent(count as u64);
                     self.bulk_sent(bulk, &mut ended);
                 }
@@ -163,22 +163,22 @@ impl SendHalf {
         }
     }
 
-    /// Whether nothing waits before a frame that is written now.
+    /// Whether a frame can be written now, with nothing waiting before it.
     pub(super) fn is_open(&self) -> bool {
         self.writable && self.stream.is_some() && self.buffer.is_empty() && self.replies.is_empty()
     }
 
-    /// Whether bulk would leave at once, behind a frame with a body of `len` bytes.
+    /// Whether bulk can be written now, behind a frame with a body of `len` bytes.
     pub(super) fn is_open_for_bulk(&mut self, len: usize) -> bool {
         let open = self.writable && self.stream.is_some() && self.lost.is_none();
         open && self.outbound.is_empty() && self.buffer.has_room(len)
     }
 
     /// Writes a frame from its body's memory with one call, behind a pad (why: see [`Control::LEN`]). The
-    /// buffer keeps what the kernel does not take; false if that is something.
+    /// buffer keeps the bytes that the kernel does not accept; false if there are any.
     ///
     /// # Errors
-    /// Why the connection is broken.
+    /// Why the connection failed.
     pub(super) fn write_through<C: Bytes>(&mut self, frame: &Header, body: &C) -> io::Result<bool> {
         let Some(stream) = &self.stream else {
             return Ok(true);
@@ -196,10 +196,10 @@ impl SendHalf {
             stream,
             buffer: &mut self.buffer,
             head: &head,
-            wrote: Ok(()),
+            result: Ok(()),
         };
         body.drain(0, frame.len as usize, &mut target);
-        target.wrote?;
+        target.result?;
         self.writable = self.buffer.is_empty();
         Ok(self.writable)
     }
@@ -238,7 +238,7 @@ impl SendHalf {
         }
     }
 
-    /// `count` more bytes of the first bulk have left.
+    /// Counts `count` more written bytes of the first bulk.
     fn bulk_sent(&mut self, count: u64, ended: &mut impl FnMut(RegionId)) {
         let Some(bulk) = self.outbound.front_mut().filter(|_| count > 0) else {
             return;
@@ -251,13 +251,13 @@ impl SendHalf {
             self.outbound.pop_front();
             ended(region);
         } else if !self.buffer.has_bulk() {
-            // Round robin, so that a long transfer does not hold up a short one.
+            // Round robin, so that a short transfer does not wait for a long one.
             self.outbound.rotate_left(1);
         }
     }
 
-    /// Cancels the put `id`: nothing leaves but the chunk that is announced. Returns the region, if
-    /// nothing more of it leaves.
+    /// Cancels the put `id` except for an announced chunk. Returns the region, if there is no announced
+    /// chunk.
     pub(super) fn cancel_put(&mut self, id: OperationId) -> Option<RegionId> {
         let at = self
             .outbound
@@ -301,12 +301,12 @@ impl OutboundBulk {
     }
 }
 
-/// A socket as the target of one contiguous body; `buffer` keeps what the kernel does not take.
+/// A socket as the target of one contiguous body; `buffer` keeps the bytes that the kernel does not accept.
 struct WriteThrough<'a> {
     stream: &'a Stream,
     buffer: &'a mut SendBuffer,
     head: &'a [u8],
-    wrote: io::Result<()>,
+    result: io::Result<()>,
 }
 
 impl Put for WriteThrough<'_> {
@@ -319,7 +319,7 @@ impl Put for WriteThrough<'_> {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             Err(error) => {
-                self.wrote = Err(error);
+                self.result = Err(error);
                 return;
             }
         };
@@ -329,7 +329,7 @@ impl Put for WriteThrough<'_> {
     }
 }
 
-/// Writes the buffer and the bulk in its middle. Returns the bytes asked for, and the result.
+/// Writes the buffer and the bulk in its middle. Returns the number of bytes offered, and the result.
 fn write<B: Bytes>(
     peer: u32,
     stream: &Stream,
@@ -351,14 +351,14 @@ fn write<B: Bytes>(
         buffer,
         zero_copy,
         of: (protocol, bulk.at),
-        wrote: None,
+        result: None,
     };
     bytes.drain(bulk.at, target.room(), &mut target);
     let nothing = (1, Err(io::ErrorKind::WouldBlock.into()));
-    target.wrote.unwrap_or(nothing)
+    target.result.unwrap_or(nothing)
 }
 
-/// A socket as the target of the user's bytes: one write takes what the buffer has before the bulk, and
+/// A socket as the target of the user's bytes: one write takes the buffer's bytes before the bulk, and
 /// the first contiguous bytes of the bulk.
 struct SocketTarget<'a> {
     peer: u32,
@@ -366,7 +366,7 @@ struct SocketTarget<'a> {
     buffer: &'a SendBuffer,
     zero_copy: &'a mut ZeroCopy,
     of: (BulkProtocol, u64),
-    wrote: Option<(usize, io::Result<usize>)>,
+    result: Option<(usize, io::Result<usize>)>,
 }
 
 impl Put for SocketTarget<'_> {
@@ -375,21 +375,21 @@ impl Put for SocketTarget<'_> {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        if self.wrote.is_some() {
+        if self.result.is_some() {
             return; // behind a gap: the next write takes it
         }
         let (head, tail) = (self.buffer.head(), self.buffer.tail());
         let (len, pages) = self.zero_copy.take(self.peer, self.of, bytes);
         if let Some(pages) = pages {
-            let wrote = pages.write(head, self.stream);
-            // A short count may be all that the pipe held: only the next write shows whether it blocks.
-            self.wrote = Some((*wrote.as_ref().unwrap_or(&0), wrote));
+            let result = pages.write(head, self.stream);
+            // The pipe may have held no more than a short count: only the next write shows whether it blocks.
+            self.result = Some((*result.as_ref().unwrap_or(&0), result));
             return;
         }
         let bytes = &bytes[..len];
         let all = bytes.len() as u64 == self.buffer.bulk();
         let tail = if all { tail } else { &[] };
-        let asked = head.len() + bytes.len() + tail.len();
-        self.wrote = Some((asked, self.stream.write([head, bytes, tail])));
+        let offered = head.len() + bytes.len() + tail.len();
+        self.result = Some((offered, self.stream.write([head, bytes, tail])));
     }
 }

@@ -1,15 +1,15 @@
-//! Speculative push: the first bytes of a region follow its key before the receiver asks for them.
+//! Speculative push: the first bytes of a region follow its key before the receiver requests them.
 //!
 //! ```text
-//!  key(region, number, len), Push{number} + bytes ->   get: these are not asked for
+//!  key(region, number, len), Push{number} + bytes ->   get: without these bytes
 //!                        <- Get{the rest}
 //!                  Data + bytes ->
 //! ```
 //!
-//! A receive that waits has its first bytes without a round trip. A receiver that does not wait drops the
-//! push and asks for all bytes: nothing is kept for bytes that were not asked for. A sender has one push on
-//! the way to a peer at most. After a dropped push it pauses, twice as long each time, and is short again.
-//! Each push that was waited for lets the next be twice as long, up to the setting.
+//! A receive that waits gets its first bytes without a round trip. A receiver that does not wait drops the
+//! push and requests all bytes: it keeps no bytes without a receive. A sender has at most one push under way
+//! to a peer. After a dropped push it pauses, twice as long each time, and starts with a short push again.
+//! After a push whose receive waited, the next one is twice as long, up to the setting.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use crate::frame::{OperationId, Push};
 /// Most bytes of a peer's first push, and of the first one after a dropped push.
 const FIRST_LEN: u64 = 256 << 10;
 
-/// Most transfers in a row without a push.
+/// Most consecutive transfers without a push.
 const LONGEST_PAUSE: u32 = 1023;
 
 /// The pushes of this rank to one peer.
@@ -29,11 +29,11 @@ pub(super) struct PushSender {
     next_number: u64,
     /// Most bytes of the next push.
     max_len: u64,
-    /// The region of the last push, until its transfer is over.
+    /// The region of the last push, until its transfer ends.
     open: Option<RegionId>,
-    /// Transfers until the next push.
+    /// Transfers left in the current pause.
     left: u32,
-    /// What `left` began with.
+    /// Transfers in the current pause, or in the last one.
     pause: u32,
 }
 
@@ -69,7 +69,7 @@ impl PushSender {
         }
     }
 
-    /// The peer gets `region` from its first byte on, or has it put: if it was pushed, the push was dropped.
+    /// The peer gets `region` from its first byte on, or this rank puts it: the peer has dropped a push of it.
     pub(super) fn dropped(&mut self, region: RegionId) {
         if self.open == Some(region) && self.left == 0 {
             self.pause = (2 * self.pause + 1).min(LONGEST_PAUSE);
@@ -78,7 +78,7 @@ impl PushSender {
         }
     }
 
-    /// The transfer of `region` is over.
+    /// Ends the transfer of `region`.
     pub(super) fn ended(&mut self, region: RegionId) {
         if self.open == Some(region) {
             self.open = None;
@@ -93,7 +93,7 @@ impl PushSender {
 /// The pushes of one peer to this rank.
 #[derive(Debug, Default)]
 pub(super) struct PushReceiver {
-    /// Pushes below this number have arrived, or begun to.
+    /// All pushes below this number have begun to arrive.
     seen: u64,
     /// Pushes that an operation waits for.
     awaited: VecDeque<AwaitedPush>,
@@ -109,13 +109,13 @@ struct AwaitedPush {
 }
 
 impl PushReceiver {
-    /// Whether `push` is still to come, and no operation waits for it.
-    pub(super) fn is_to_come(&self, push: Push) -> bool {
+    /// Whether no byte of `push` has arrived yet, and no operation waits for it.
+    pub(super) fn is_outstanding(&self, push: Push) -> bool {
         let awaited = self.awaited.iter().any(|other| other.number == push.number);
         push.len > 0 && push.number >= self.seen && !awaited
     }
 
-    /// The operation `id` waits for `push`.
+    /// Lets the operation `id` wait for `push`.
     pub(super) fn await_push(&mut self, push: Push, id: OperationId) {
         let Push { number, len } = push;
         let at = 0;
@@ -127,7 +127,7 @@ impl PushReceiver {
         });
     }
 
-    /// `len` bytes of push `number` arrive, from byte `at` on. Returns the operation that waits for them.
+    /// Counts `len` bytes of push `number` from byte `at` on. Returns the operation that waits for them.
     ///
     /// # Errors
     /// The rule that the peer violated.
@@ -154,12 +154,12 @@ impl PushReceiver {
         Ok(Some(id))
     }
 
-    /// The operation `id` has ended: what still arrives for it is dropped.
+    /// Drops the later bytes for the operation `id`, which has ended.
     pub(super) fn forget(&mut self, id: OperationId) {
         self.awaited.retain(|push| push.id != id);
     }
 
-    /// The peer is lost.
+    /// Forgets all pushes, since the peer is lost.
     pub(super) fn clear(&mut self) {
         self.awaited.clear();
     }
@@ -171,7 +171,7 @@ mod tests {
 
     const REGION: RegionId = RegionId::from_word(7);
 
-    /// How many of `transfers` transfers had a push.
+    /// The number of pushes in `transfers` transfers.
     fn pushes(sender: &mut PushSender, transfers: u32, dropped: bool) -> u32 {
         let mut count = 0;
         for _ in 0..transfers {
@@ -189,38 +189,38 @@ mod tests {
 
     #[test]
     fn a_peer_that_drops_pushes_gets_ever_fewer() {
-        let mut sent = PushSender::default();
-        assert_eq!(pushes(&mut sent, 100, false), 100);
-        assert!(pushes(&mut sent, 10_000, true) <= 20);
-        assert!(pushes(&mut sent, 2 * LONGEST_PAUSE, false) >= LONGEST_PAUSE - 1);
-        assert_eq!(pushes(&mut sent, 100, false), 100);
+        let mut sender = PushSender::default();
+        assert_eq!(pushes(&mut sender, 100, false), 100);
+        assert!(pushes(&mut sender, 10_000, true) <= 20);
+        assert!(pushes(&mut sender, 2 * LONGEST_PAUSE, false) >= LONGEST_PAUSE - 1);
+        assert_eq!(pushes(&mut sender, 100, false), 100);
     }
 
     #[test]
     fn one_push_is_under_way_at_most() {
-        let mut sent = PushSender::default();
-        assert!(sent.may_begin());
-        assert_eq!(sent.begin(REGION, 5), Push { number: 0, len: 5 });
-        assert!(!sent.may_begin());
-        sent.ended(RegionId::from_word(8));
-        assert!(!sent.may_begin());
-        sent.ended(REGION);
-        assert!(sent.may_begin());
-        assert_eq!(sent.begin(REGION, 5), Push { number: 1, len: 5 });
+        let mut sender = PushSender::default();
+        assert!(sender.may_begin());
+        assert_eq!(sender.begin(REGION, 5), Push { number: 0, len: 5 });
+        assert!(!sender.may_begin());
+        sender.ended(RegionId::from_word(8));
+        assert!(!sender.may_begin());
+        sender.ended(REGION);
+        assert!(sender.may_begin());
+        assert_eq!(sender.begin(REGION, 5), Push { number: 1, len: 5 });
     }
 
     #[test]
     fn a_peer_that_waits_gets_longer_pushes() {
-        let mut sent = PushSender::default();
+        let mut sender = PushSender::default();
         let mut next = |dropped| {
-            while !sent.may_begin() {
-                sent.ended(REGION);
+            while !sender.may_begin() {
+                sender.ended(REGION);
             }
-            let push = sent.begin(REGION, 3 * FIRST_LEN);
+            let push = sender.begin(REGION, 3 * FIRST_LEN);
             if dropped {
-                sent.dropped(REGION);
+                sender.dropped(REGION);
             }
-            sent.ended(REGION);
+            sender.ended(REGION);
             push.len / FIRST_LEN
         };
         assert_eq!([false; 4].map(&mut next), [1, 2, 3, 3]);
@@ -228,33 +228,33 @@ mod tests {
     }
 
     #[test]
-    fn a_push_goes_to_the_operation_that_asked_before_it_came() {
+    fn a_push_goes_to_the_operation_that_waits_for_it() {
         let (id, push) = (OperationId(5), |number| Push { number, len: 10 });
-        let mut expected = PushReceiver::default();
-        assert!(expected.is_to_come(push(0)));
-        assert_eq!(expected.arriving(0, 0, 4), Ok(None));
+        let mut receiver = PushReceiver::default();
+        assert!(receiver.is_outstanding(push(0)));
+        assert_eq!(receiver.arriving(0, 0, 4), Ok(None));
         assert!(
-            !expected.is_to_come(push(0)),
+            !receiver.is_outstanding(push(0)),
             "its first bytes were dropped"
         );
-        assert_eq!(expected.arriving(0, 4, 6), Ok(None));
-        assert!(!expected.is_to_come(Push { number: 1, len: 0 }));
-        assert!(expected.is_to_come(push(1)) && expected.is_to_come(push(2)));
-        expected.await_push(push(2), id);
+        assert_eq!(receiver.arriving(0, 4, 6), Ok(None));
+        assert!(!receiver.is_outstanding(Push { number: 1, len: 0 }));
+        assert!(receiver.is_outstanding(push(1)) && receiver.is_outstanding(push(2)));
+        receiver.await_push(push(2), id);
         assert!(
-            !expected.is_to_come(push(2)),
+            !receiver.is_outstanding(push(2)),
             "another operation waits for it"
         );
-        assert_eq!(expected.arriving(1, 0, 10), Ok(None));
-        assert_eq!(expected.arriving(2, 0, 4), Ok(Some(id)));
+        assert_eq!(receiver.arriving(1, 0, 10), Ok(None));
+        assert_eq!(receiver.arriving(2, 0, 4), Ok(Some(id)));
         for wrong in [(0, 4), (4, 7), (4, 0), (5, 1), (u64::MAX, 1)] {
-            assert!(expected.arriving(2, wrong.0, wrong.1).is_err(), "{wrong:?}");
+            assert!(receiver.arriving(2, wrong.0, wrong.1).is_err(), "{wrong:?}");
         }
-        assert_eq!(expected.arriving(2, 4, 6), Ok(Some(id)));
-        assert_eq!(expected.arriving(2, 4, 6), Ok(None));
-        expected.await_push(push(3), id);
-        expected.forget(id);
-        assert_eq!(expected.arriving(3, 0, 4), Ok(None));
-        assert_eq!(expected.arriving(u64::MAX, 0, 1), Ok(None));
+        assert_eq!(receiver.arriving(2, 4, 6), Ok(Some(id)));
+        assert_eq!(receiver.arriving(2, 4, 6), Ok(None));
+        receiver.await_push(push(3), id);
+        receiver.forget(id);
+        assert_eq!(receiver.arriving(3, 0, 4), Ok(None));
+        assert_eq!(receiver.arriving(u64::MAX, 0, 1), Ok(None));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Transfer`]: what the sender notes about a registered region whose bytes leave.
+//! [`Transfer`]: the sender's record of a region whose bytes it sends to a peer.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::frame::Push;
 /// All registered regions of one rank.
 pub(super) type Regions<B> = oxmpi_wire::regions::Regions<B, Option<Transfer>>;
 
-/// A region's bytes on their way to one peer.
+/// The transfer of a region's bytes to one peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
     pub(super) peer: u32,
@@ -16,6 +16,6 @@ pub(super) struct Transfer {
     /// The speculative push that follows the region's key.
     pub(super) push: Option<Push>,
     pub(super) protocol: BulkProtocol,
-    /// When the transfer began, if its time is learned from.
+    /// The class and the start of a transfer whose time is measured.
     pub(super) start: Option<(TransferClass, Instant)>,
 }

@@ -7,13 +7,13 @@ use oxmpi_os::tcp::Stream;
 
 use super::bulk_trials::BulkProtocol;
 
-/// Bytes in a row that go by page before as many go by copy, and the reverse.
+/// Consecutive bytes that go by page, and then as many by copy, in [`BulkProtocol::Alternate`].
 const SPAN: u64 = 256 << 10;
 
-/// Fewer bytes than these are copied faster than their pages are handed over.
+/// Shortest piece that goes by page: for fewer bytes a copy takes less time.
 const MIN_LEN: usize = 16 << 10;
 
-/// One pipe for pages, which one peer uses at a time.
+/// One pipe for pages. One peer uses it at a time.
 #[derive(Debug)]
 pub(super) struct ZeroCopy {
     /// The longest transfer that may go by page.
@@ -35,7 +35,7 @@ impl ZeroCopy {
         }
     }
 
-    /// Whether any page was handed over.
+    /// Whether the kernel has got any page.
     pub(super) const fn was_used(&self) -> bool {
         self.used
     }
@@ -45,8 +45,8 @@ impl ZeroCopy {
         len <= self.max_len
     }
 
-    /// How many of the next `bytes`, from the region's byte `at` on, go in one manner to `peer`, and
-    /// whether that is by page.
+    /// The number of the next `bytes`, from the region's byte `at` on, that go to `peer` alike, and
+    /// whether they go by page.
     fn span(&self, peer: u32, (protocol, at): (BulkProtocol, u64), bytes: usize) -> (usize, bool) {
         let under_way = self.owner == Some(peer);
         if protocol == BulkProtocol::Copy && !under_way {
@@ -60,7 +60,7 @@ impl ZeroCopy {
     }
 
     /// Takes the first of `bytes`, which begin at the given byte of a region that goes by the given protocol.
-    /// Returns how many are next, and their pages if they go by page.
+    /// Returns their number, and their pages if they go by page.
     pub(super) fn take(
         &mut self,
         peer: u32,
@@ -78,7 +78,7 @@ impl ZeroCopy {
     /// Fills the pipe with `bytes`, the first of which may be in it already. False: the pipe is empty.
     fn fill_pipe(&mut self, peer: u32, bytes: &[u8]) -> bool {
         if self.pipe.is_none() {
-            // With room for a page that begins before the span, and one that ends behind it.
+            // With room for a page that starts before the span, and for one that ends behind it.
             self.pipe = PagePipe::new(2 * SPAN as usize).ok();
         }
         let taken = match &mut self.pipe {
@@ -99,7 +99,7 @@ impl ZeroCopy {
         self.owner.is_some()
     }
 
-    /// Drops the pages on their way to a lost `peer`.
+    /// Drops the pages in the pipe if they are for the lost `peer`.
     pub(super) fn lose(&mut self, peer: u32) {
         if self.owner == Some(peer) {
             (self.pipe, self.owner) = (None, None);
@@ -112,7 +112,7 @@ impl ZeroCopy {
 pub(super) struct TakenPages<'a>(&'a mut ZeroCopy);
 
 impl TakenPages<'_> {
-    /// Writes `head` and then the pages to `stream`. Returns how many bytes of both the kernel took.
+    /// Writes `head` and then the pages to `stream`. Returns how many bytes of both the kernel accepted.
     ///
     /// # Errors
     /// As [`Stream::write`].

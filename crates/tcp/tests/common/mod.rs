@@ -1,19 +1,17 @@
-//! Ranks on the loopback device, driven by one thread, and what tests do with them.
+//! [`Job`]: ranks on the loopback device that one thread drives, and the operations that tests do on them.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
-use oxmpi_testkit::conformance::EventLog;
+use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{
-    Access, Bytes, Envelope, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx,
-    Slot, Token, Tx,
-};
+use oxmpi_wire::{Access, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
 
-/// A wait that takes longer hangs.
+/// A test hangs if a wait takes longer.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// The secret of the job.
@@ -28,73 +26,106 @@ pub(crate) fn listening(options: TcpOptions) -> PassiveEndpoint {
     PassiveEndpoint::open(JobKey::new(SECRET), &loopback, options).expect("it listens")
 }
 
-/// `count` ranks, none of them connected.
-pub(crate) fn ranks<B: Bytes>(count: u32, options: TcpOptions) -> Vec<Rank<B>> {
-    ranks_of(&vec![options; count as usize])
-}
-
 /// A rank with each of these options, none of them connected.
-pub(crate) fn ranks_of<B: Bytes>(options: &[TcpOptions]) -> Vec<Rank<B>> {
+pub(crate) fn ranks<B: Bytes>(options: &[TcpOptions]) -> Vec<Rank<B>> {
     let listening: Vec<PassiveEndpoint> = options.iter().map(|own| listening(*own)).collect();
     let cards: Vec<BusinessCard> = listening.iter().map(|rank| rank.card().clone()).collect();
     let join = |(me, rank): (u32, PassiveEndpoint)| rank.join(me, cards.clone()).expect("a rank");
     (0..).zip(listening).map(join).collect()
 }
 
-/// Polls all of `ranks` until `done`.
-pub(crate) fn until<B: Bytes>(
-    ranks: &mut [Rank<B>],
-    what: &str,
-    mut done: impl FnMut(&mut [Rank<B>], &[EventLog]) -> bool,
-    logs: &mut [EventLog],
-) {
-    let start = Instant::now();
-    while !done(ranks, logs) {
-        for ((tx, rx), log) in ranks.iter_mut().zip(&mut *logs) {
-            tx.flush();
-            rx.poll(tx, 64, log);
+/// Ranks with the logs of their events.
+pub(crate) struct Job<B: Bytes = RawBytes> {
+    pub(crate) ranks: Vec<Rank<B>>,
+    pub(crate) logs: Vec<EventLog>,
+}
+
+impl<B: Bytes> Job<B> {
+    /// A job of these ranks.
+    pub(crate) fn of(ranks: Vec<Rank<B>>) -> Self {
+        let logs = ranks.iter().map(|_| EventLog::default()).collect();
+        Self { ranks, logs }
+    }
+
+    /// A job of `count` ranks, none of them connected.
+    pub(crate) fn new(count: usize, options: TcpOptions) -> Self {
+        Self::of(ranks(&vec![options; count]))
+    }
+
+    /// A job of two connected ranks.
+    pub(crate) fn pair(options: TcpOptions) -> Self {
+        let mut job = Self::new(2, options);
+        job.ranks[0].0.connect(Peer(1));
+        job.until("two ranks connect", |job| {
+            let [one, two] = [&job.ranks[0].0, &job.ranks[1].0];
+            one.is_connected(Peer(1)) && two.is_connected(Peer(0))
+        });
+        job
+    }
+
+    /// Removes rank `me` with its log. The ranks behind it move up; their numbers as peers stay.
+    pub(crate) fn remove(&mut self, me: usize) -> Rank<B> {
+        self.logs.remove(me);
+        self.ranks.remove(me)
+    }
+
+    /// Flushes and polls rank `me` once.
+    pub(crate) fn poll(&mut self, me: usize) {
+        let (tx, rx) = &mut self.ranks[me];
+        tx.flush();
+        rx.poll(tx, 64, &mut self.logs[me]);
+    }
+
+    /// Flushes and polls every rank once.
+    pub(crate) fn poll_all(&mut self) {
+        (0..self.ranks.len()).for_each(|me| self.poll(me));
+    }
+
+    /// Polls all ranks until `done`.
+    pub(crate) fn until(&mut self, what: &str, done: impl FnMut(&Self) -> bool) {
+        self.poll_until(0..self.ranks.len(), what, done);
+    }
+
+    /// Polls rank `me` alone until `done`.
+    pub(crate) fn until_alone(&mut self, me: usize, what: &str, done: impl FnMut(&Self) -> bool) {
+        self.poll_until(me..me + 1, what, done);
+    }
+
+    fn poll_until(
+        &mut self,
+        polled: Range<usize>,
+        what: &str,
+        mut done: impl FnMut(&Self) -> bool,
+    ) {
+        let start = Instant::now();
+        while !done(self) {
+            polled.clone().for_each(|me| self.poll(me));
+            assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
         }
-        assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
     }
-}
 
-/// Polls `rank` until it reports a loss.
-pub(crate) fn until_lost<B: Bytes>((tx, rx): &mut Rank<B>, log: &mut EventLog) {
-    let start = Instant::now();
-    while log.lost.is_empty() {
-        rx.poll(tx, 64, log);
-        assert!(start.elapsed() < WATCHDOG, "hangs: a loss is reported");
+    /// Polls rank `me` alone until it reports a loss.
+    pub(crate) fn until_lost(&mut self, me: usize) {
+        self.until_alone(me, "a loss is reported", |job| {
+            !job.logs[me].lost.is_empty()
+        });
     }
-}
 
-/// Two connected ranks.
-pub(crate) fn pair<B: Bytes>(options: TcpOptions) -> [Rank<B>; 2] {
-    let mut ranks = ranks(2, options);
-    ranks[0].0.connect(Peer(1));
-    let connected = |ranks: &mut [Rank<B>], _: &[EventLog]| {
-        ranks[0].0.is_connected(Peer(1)) && ranks[1].0.is_connected(Peer(0))
-    };
-    until(&mut ranks, "two ranks connect", connected, &mut logs(2));
-    ranks.try_into().expect("two ranks")
-}
+    /// The tags of the frames that rank `me` got from rank `from`, in order.
+    pub(crate) fn tags(&self, me: usize, from: u32) -> Vec<u32> {
+        let frames = self.logs[me].frames.iter();
+        let frames = frames.filter(|(peer, _, _)| peer.0 == from);
+        frames.map(|(_, head, _)| head.envelope.tag).collect()
+    }
 
-/// `count` empty logs.
-pub(crate) fn logs(count: usize) -> Vec<EventLog> {
-    (0..count).map(|_| EventLog::default()).collect()
-}
-
-/// The header of an eager frame.
-pub(crate) fn eager(tag: u32, len: u32) -> Header {
-    Header {
-        kind: Kind::Eager,
-        flags: Flags::empty(),
-        len,
-        envelope: Envelope { context: 0, tag },
+    /// Sends a frame whose body is its tag from rank `me` to peer `to`.
+    pub(crate) fn send(&mut self, me: usize, to: u32, tag: u32) {
+        send(&mut self.ranks[me], to, tag);
     }
 }
 
 /// Sends a frame whose body is its tag.
-pub(crate) fn send(rank: &mut Rank<RawBytes>, to: u32, tag: u32) {
+pub(crate) fn send<B: Bytes>(rank: &mut Rank<B>, to: u32, tag: u32) {
     let mut slot = rank.0.frame(Peer(to), &eager(tag, 4), 4).expect("room");
     slot.put(&tag.to_le_bytes());
     slot.send();

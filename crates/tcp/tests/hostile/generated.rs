@@ -1,14 +1,14 @@
-//! Random and recorded bytes, as a peer's frames and as handshakes.
+//! Tests with random and recorded bytes as a peer's frames and as handshakes.
 
 use std::path::Path;
 
 use oxmpi_tcp::TcpOptions;
 use oxmpi_tcp::frame::Control;
+use oxmpi_testkit::conformance::eager;
 use oxmpi_wire::{Header, Kind};
 use proptest::prelude::*;
 
-use crate::common::eager;
-use crate::job::Job;
+use crate::job::{HostileJob, loss};
 use crate::{handshake, stream};
 
 fn corpus(name: &str, body: fn(&[u8])) {
@@ -37,7 +37,7 @@ fn nearly_frames() -> impl Strategy<Value = Vec<u8>> {
         (0u64..13, prop::collection::vec(word, 4), 0u32..1200).prop_map(|(code, words, bulk)| {
             let mut frame = Header {
                 kind: Kind::Transport,
-                ..eager(0, Control::LEN as u32 + bulk)
+                ..eager(0, Control::LEN + bulk as usize)
             }
             .bytes()
             .to_vec();
@@ -49,14 +49,14 @@ fn nearly_frames() -> impl Strategy<Value = Vec<u8>> {
             frame.resize(frame.len() + bulk as usize, 0xab);
             frame
         });
-    let kinds = (0usize..8, 0u32..300).prop_map(|(kind, len)| {
+    let kinds = (0usize..8, 0usize..300).prop_map(|(kind, len)| {
         let mut frame = Header {
             kind: Kind::ALL[kind],
             ..eager(1, len)
         }
         .bytes()
         .to_vec();
-        frame.resize(frame.len() + len as usize, 0xcd);
+        frame.resize(frame.len() + len, 0xcd);
         frame
     });
     let noise = prop::collection::vec(any::<u8>(), 0..40);
@@ -81,13 +81,13 @@ proptest! {
 
     /// A rank of the job that writes random bytes is lost at worst.
     #[test]
-    fn whatever_a_peer_writes_the_others_go_on(stream in nearly_frames()) {
-        let mut job = Job::new(TcpOptions::default());
+    fn the_others_go_on_whatever_a_peer_writes(stream in nearly_frames()) {
+        let mut job = HostileJob::new(TcpOptions::default());
         let mut socket = job.join();
         job.write(&mut socket, &stream);
         job.goes_on();
         drop(socket);
-        job.poll_until("its end is reported", |job| job.loss().is_some());
+        job.until("the loss is reported", |job| loss(job).is_some());
         job.goes_on();
     }
 }

@@ -3,7 +3,7 @@
 use oxmpi_tcp::handshake::{ClientHandshake, HandshakeError, JobKey, RankPair, ServerHandshake};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter};
 
-/// How a handshake ended: bytes that this side sent, and the error.
+/// The end of a handshake: bytes that the tested side sent, and the error.
 type End = (usize, Option<HandshakeError>);
 
 /// Reads `data` as what a client sends to a server, as what a server sends to a client, and as the texts of

@@ -1,80 +1,75 @@
-//! [`Job`]: two sound ranks, and a third one that the test plays.
+//! [`HostileJob`]: two sound ranks, and a third one that the test plays.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
-use oxmpi_os::RawBytes;
 use oxmpi_tcp::handshake::{ClientHandshake, JobKey, RankPair};
 use oxmpi_tcp::{BusinessCard, PassiveEndpoint, TcpOptions};
-use oxmpi_testkit::conformance::EventLog;
-use oxmpi_wire::{Fault, Rx, Tx};
+use oxmpi_wire::Fault;
 
-use crate::common::{Rank, SECRET, WATCHDOG, listening, logs, send, until};
+use crate::common::{Job, SECRET, WATCHDOG, listening};
 
 /// Two ranks of a job of three, and where rank 0 listens. Rank 2 is hostile: the test plays it.
-pub(crate) struct Job {
-    pub(crate) ranks: Vec<Rank<RawBytes>>,
-    pub(crate) logs: Vec<EventLog>,
+pub(crate) struct HostileJob {
+    job: Job,
     pub(crate) address: SocketAddr,
-    sent: u32,
+    /// Messages that the two ranks have exchanged.
+    exchanged: u32,
 }
 
 pub(crate) const HOSTILE: u32 = 2;
 
-impl Job {
+/// Why rank 0 has lost the hostile rank.
+pub(crate) fn loss(job: &Job) -> Option<Fault> {
+    let lost = &job.logs[0].lost;
+    assert!(lost.iter().all(|(peer, _)| peer.0 == HOSTILE), "{lost:?}");
+    lost.first().map(|(_, why)| *why)
+}
+
+/// Whether rank 0 has a frame of the hostile rank.
+pub(crate) fn has_hostile_frame(job: &Job) -> bool {
+    !job.tags(0, HOSTILE).is_empty()
+}
+
+impl Deref for HostileJob {
+    type Target = Job;
+
+    fn deref(&self) -> &Job {
+        &self.job
+    }
+}
+
+impl DerefMut for HostileJob {
+    fn deref_mut(&mut self) -> &mut Job {
+        &mut self.job
+    }
+}
+
+impl HostileJob {
     pub(crate) fn new(options: TcpOptions) -> Self {
         let listening: Vec<PassiveEndpoint> = (0..3).map(|_| listening(options)).collect();
         let cards: Vec<BusinessCard> = listening.iter().map(|rank| rank.card().clone()).collect();
         let address = SocketAddr::from(([127, 0, 0, 1], cards[0].port));
         let join =
             |(me, rank): (u32, PassiveEndpoint)| rank.join(me, cards.clone()).expect("a rank");
-        let ranks = (0..).zip(listening).take(2).map(join).collect();
         Self {
-            ranks,
-            logs: logs(2),
+            job: Job::of((0..).zip(listening).take(2).map(join).collect()),
             address,
-            sent: 0,
+            exchanged: 0,
         }
     }
 
-    pub(crate) fn poll(&mut self) {
-        for ((tx, rx), log) in self.ranks.iter_mut().zip(&mut self.logs) {
-            tx.flush();
-            rx.poll(tx, 64, log);
-        }
-    }
-
-    /// Polls both ranks until `done`.
-    pub(crate) fn poll_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
-        let start = Instant::now();
-        while !done(self) {
-            self.poll();
-            assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
-        }
-    }
-
-    /// The two ranks exchange a message.
+    /// The two sound ranks exchange a message.
     pub(crate) fn goes_on(&mut self) {
-        self.sent += 1;
-        for me in 0..2 {
-            send(&mut self.ranks[me], 1 - me as u32, self.sent);
-        }
-        let sent = self.sent as usize;
-        let done = |_: &mut [Rank<RawBytes>], logs: &[EventLog]| {
-            let own = |(me, log): (usize, &EventLog)| {
-                let frames = log.frames.iter().filter(|f| f.0.0 as usize == 1 - me);
-                frames.count() == sent
-            };
-            logs.iter().enumerate().all(own)
-        };
-        until(&mut self.ranks, "the job goes on", done, &mut self.logs);
-    }
-
-    pub(crate) fn loss(&self) -> Option<Fault> {
-        let lost = &self.logs[0].lost;
-        assert!(lost.iter().all(|(peer, _)| peer.0 == HOSTILE), "{lost:?}");
-        lost.first().map(|(_, why)| *why)
+        self.exchanged += 1;
+        let expected = self.exchanged;
+        self.send(0, 1, expected);
+        self.send(1, 0, expected);
+        self.until("the job goes on", |job| {
+            (0..2).all(|me| job.tags(me, 1 - me as u32).len() as u32 == expected)
+        });
     }
 
     /// After some calls of `step` the hostile rank is lost for `rule`, and the job goes on.
@@ -84,11 +79,11 @@ impl Job {
         mut step: impl FnMut(&mut Self),
     ) {
         let start = Instant::now();
-        while self.loss().is_none() {
+        while loss(self).is_none() {
             step(self);
             assert!(start.elapsed() < WATCHDOG, "hangs: {rule}");
         }
-        assert_eq!(self.loss(), Some(Fault::Protocol(rule)));
+        assert_eq!(loss(self), Some(Fault::Protocol(rule)));
         self.goes_on();
     }
 
@@ -115,7 +110,7 @@ impl Job {
                 }
                 handshake.sent(len);
             }
-            self.poll();
+            self.poll_all();
             match socket.read(handshake.input()) {
                 Ok(0) => return None,
                 Ok(count) => match handshake.received(count) {
@@ -132,13 +127,13 @@ impl Job {
     pub(crate) fn write(&mut self, socket: &mut TcpStream, mut bytes: &[u8]) {
         let start = Instant::now();
         while !bytes.is_empty() {
-            assert!(start.elapsed() < WATCHDOG, "hangs: the victim reads");
+            assert!(start.elapsed() < WATCHDOG, "hangs: rank 0 reads");
             match socket.write(bytes) {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(_) => return, // rank 0 has closed
             }
-            self.poll();
+            self.poll_all();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Foreign programs that connect, and a peer that violates the protocol: the other ranks go on.
+//! Tests with foreign programs that connect and with a peer that violates the protocol: the other ranks go on.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -11,12 +11,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::{SECRET, WATCHDOG, eager, logs, ranks, send, until};
-use job::{HOSTILE, Job};
+use common::{Job, SECRET, WATCHDOG, send};
+use job::{HOSTILE, HostileJob, has_hostile_frame, loss};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::frame::{Control, OperationId, Push};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
-use oxmpi_testkit::conformance::EventLog;
+use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_testkit::rng::Rng;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
@@ -28,11 +28,11 @@ fn control(control: Control) -> Vec<u8> {
     [&control.header().bytes()[..], &control.bytes()].concat()
 }
 
-/// Thousands of foreign connections, silent or with random bytes: few are held at once, all are refused in
-/// the end, and a peer that connects then is accepted.
+/// Rank 0 refuses thousands of foreign connections, silent or with random bytes, and holds few at once. A peer
+/// that connects then is accepted.
 #[test]
 fn crowds_of_foreign_connections_keep_no_peer_out() {
-    let mut job = Job::new(TcpOptions {
+    let mut job = HostileJob::new(TcpOptions {
         pending_connections: 16,
         handshake_timeout: Duration::from_millis(200),
         ..TcpOptions::default()
@@ -47,7 +47,7 @@ fn crowds_of_foreign_connections_keep_no_peer_out() {
             socket.write_all(&noise).ok();
         }
         if number % 50 == 0 {
-            job.poll();
+            job.poll_all();
         }
         crowd.push(socket);
         if crowd.len() > 200 {
@@ -70,7 +70,7 @@ fn crowds_of_foreign_connections_keep_no_peer_out() {
             .expect("a socket");
         let start = Instant::now();
         loop {
-            job.poll();
+            job.poll_all();
             match silent.read(&mut [0; 16]) {
                 Ok(0) => break,
                 Ok(_) => panic!("a foreign connection was answered"),
@@ -82,16 +82,16 @@ fn crowds_of_foreign_connections_keep_no_peer_out() {
             }
         }
     }
-    assert_eq!(job.loss(), None);
+    assert_eq!(loss(&job), None);
 }
 
 /// A rank of another job has another key: neither side accepts the other.
 #[test]
 fn a_wrong_key_is_refused() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     assert!(job.join_with(b"another secret").is_none());
     job.goes_on();
-    assert_eq!(job.loss(), None);
+    assert_eq!(loss(&job), None);
 
     let loopback = InterfaceFilter::new("127.0.0.0/8", "").expect("a range");
     let options = TcpOptions {
@@ -111,18 +111,16 @@ fn a_wrong_key_is_refused() {
     send(&mut foreign, 0, 1);
     let start = Instant::now();
     while log.lost.is_empty() {
-        job.poll();
+        job.poll_all();
         foreign.1.poll(&mut foreign.0, 64, &mut log);
-        assert!(start.elapsed() < WATCHDOG, "hangs: it gives up");
+        assert!(
+            start.elapsed() < WATCHDOG,
+            "hangs: the foreign rank loses rank 0"
+        );
     }
     job.goes_on();
-    assert_eq!(job.loss(), None);
-    assert!(
-        job.logs[0]
-            .frames
-            .iter()
-            .all(|(from, _, _)| from.0 != HOSTILE)
-    );
+    assert_eq!(loss(&job), None);
+    assert!(!has_hostile_frame(&job));
 }
 
 /// The sender of an invalid frame is lost, for the rule that it violated.
@@ -149,22 +147,22 @@ fn each_violated_rule_is_named() {
             "a body of another length than its kind has",
         ),
         (
-            with(own(Control::LEN as u32), &[9; Control::LEN]),
+            with(own(Control::LEN), &[9; Control::LEN]),
             "a code that does not exist",
         ),
     ] {
-        let mut job = Job::new(TcpOptions::default());
+        let mut job = HostileJob::new(TcpOptions::default());
         job.goes_on();
         let mut socket = job.join();
         job.write(&mut socket, &bytes);
-        job.loses_hostile_for(rule, Job::poll);
+        job.loses_hostile_for(rule, |job| job.poll_all());
     }
 }
 
-/// Replies to operations that do not exist are dropped, as those that have ended early: the next frame arrives.
+/// Replies to operations that do not exist are dropped, and the next frame arrives.
 #[test]
 fn replies_to_no_operation_are_dropped() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let mut socket = job.join();
     let id = OperationId(77);
     for frame in [
@@ -174,17 +172,15 @@ fn replies_to_no_operation_are_dropped() {
     ] {
         job.write(&mut socket, &frame);
     }
-    job.poll_until("the last frame arrives", |job| {
-        job.logs[0].frames.iter().any(|frame| frame.0.0 == HOSTILE)
-    });
-    assert_eq!(job.loss(), None);
+    job.until("the last frame arrives", has_hostile_frame);
+    assert_eq!(loss(&job), None);
     job.goes_on();
 }
 
-/// Bytes of a get that arrive twice and then as a push, too, exceed the get.
+/// A peer that sends the bytes of a get twice, and then as a push, is lost.
 #[test]
 fn more_bytes_than_the_get_are_refused() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let mut socket = job.join();
     job.goes_on();
     let mut memory = [0; 100];
@@ -199,7 +195,7 @@ fn more_bytes_than_the_get_are_refused() {
     victim.flush();
     socket.set_nonblocking(false).expect("a socket");
     let mut request = [0; Header::LEN + Control::LEN];
-    socket.read_exact(&mut request).expect("it gets");
+    socket.read_exact(&mut request).expect("a get of rank 0");
     let body = request.last_chunk().expect("a body");
     let Ok(Control::Get {
         id,
@@ -208,7 +204,7 @@ fn more_bytes_than_the_get_are_refused() {
         ..
     }) = Control::parse(body, Control::LEN as u32)
     else {
-        panic!("it gets what is not pushed");
+        panic!("rank 0 gets the bytes that are not pushed");
     };
     let data = [control(Control::Data { id, at: 0, len: 40 }), vec![1; 40]].concat();
     let push = Control::Push {
@@ -220,30 +216,29 @@ fn more_bytes_than_the_get_are_refused() {
     socket
         .write_all(&[&data[..], &data, &push].concat())
         .expect("room");
-    job.loses_hostile_for("bytes that were not announced", Job::poll);
+    job.loses_hostile_for("bytes that were not announced", |job| job.poll_all());
 }
 
-/// Pads count against the budget of a poll: a peer that sends them without end does not hold it up.
+/// Pads count against the budget of a poll, so that an endless series of them does not block it.
 #[test]
 fn pads_are_counted() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let mut socket = job.join();
     job.goes_on();
     let pads = control(Control::Pad).repeat(500);
     let all = [&pads[..], &eager(5, 0).bytes()].concat();
     socket.set_nonblocking(false).expect("a socket");
     socket.write_all(&all).expect("the system has room");
-    let came = |job: &Job| job.logs[0].frames.iter().any(|frame| frame.0.0 == HOSTILE);
-    job.poll();
-    assert!(!came(&job), "more than the budget");
-    job.poll_until("the last frame arrives", came);
+    job.poll_all();
+    assert!(!has_hostile_frame(&job), "more than the budget");
+    job.until("the last frame arrives", has_hostile_frame);
     job.goes_on();
 }
 
-/// A peer that requests without end and reads no reply is lost before the replies fill the memory.
+/// A peer that sends requests and reads no reply is lost before the replies fill the memory.
 #[test]
 fn unread_replies_are_bounded() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let mut socket = job.join();
     let get = Control::Get {
         id: OperationId(77),
@@ -251,17 +246,15 @@ fn unread_replies_are_bounded() {
         at: 0,
         len: 8,
     };
-    let gets = [&get.header().bytes()[..], &get.bytes()]
-        .concat()
-        .repeat(1000);
-    let rule = "more requests at once than there can be";
+    let gets = control(get).repeat(1000);
+    let rule = "more requests at once than a rank may have";
     job.loses_hostile_for(rule, |job| job.write(&mut socket, &gets));
 }
 
 /// A peer that is given up in the middle of a put no longer uses the region: it can be released.
 #[test]
 fn a_peer_given_up_in_a_put_releases_the_region() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let mut socket = job.join();
     let mut memory = [0; 1000];
     let first = memory.as_mut_ptr();
@@ -281,36 +274,34 @@ fn a_peer_given_up_in_a_put_releases_the_region() {
     let start = Instant::now();
     // SAFETY: it is the first byte of the array, and no call of a rank runs.
     while unsafe { first.read() } != 7 {
-        job.poll();
+        job.poll_all();
         assert!(start.elapsed() < WATCHDOG, "hangs: the first bytes arrive");
     }
     let victim = &mut job.ranks[0].0;
     victim.give_up(Peer(HOSTILE), Fault::Silent);
     victim.release(region, Token(5));
     while job.logs[0].done.is_empty() {
-        job.poll();
+        job.poll_all();
         assert!(start.elapsed() < WATCHDOG, "hangs: the region is released");
     }
-    assert_eq!(job.loss(), Some(Fault::Silent));
+    assert_eq!(loss(&job), Some(Fault::Silent));
     job.goes_on();
-    // Its connection is closed.
+    // The connection of the hostile rank is closed.
     socket.set_nonblocking(false).expect("a socket");
     assert!(!matches!(socket.read(&mut [0]), Ok(1..)));
 }
 
-/// What waits for a peer that does not read is bounded.
+/// The bytes that wait for a peer that does not read are bounded.
 #[test]
 fn a_peer_that_stops_reading_harms_no_other() {
-    let mut job = Job::new(TcpOptions::default());
+    let mut job = HostileJob::new(TcpOptions::default());
     let socket = job.join();
     let len = TcpOptions::default().frame as usize;
     let body = vec![1; len];
     let (mut taken, mut refused) = (0, 0);
     while refused < 1000 {
-        match job.ranks[0]
-            .0
-            .frame(Peer(HOSTILE), &eager(1, len as u32), len)
-        {
+        let tx = &mut job.ranks[0].0;
+        match tx.frame(Peer(HOSTILE), &eager(1, len), len) {
             Ok(mut slot) => {
                 slot.put(&body);
                 slot.send();
@@ -318,27 +309,22 @@ fn a_peer_that_stops_reading_harms_no_other() {
             }
             Err(oxmpi_wire::Busy) => refused += 1,
         }
-        job.poll();
+        job.poll_all();
         assert!(taken < 4000, "the buffers must fill up");
     }
     job.goes_on();
-    assert_eq!(job.loss(), None);
+    assert_eq!(loss(&job), None);
     drop(socket);
-    job.poll_until("its end is reported", |job| job.loss().is_some());
-    assert_eq!(job.loss(), Some(Fault::PeerDead));
+    job.until("the loss is reported", |job| loss(job).is_some());
+    assert_eq!(loss(&job), Some(Fault::PeerDead));
     job.goes_on();
 }
 
 /// Ranks that never start harm no other.
 #[test]
 fn ranks_that_never_start_are_not_missed() {
-    let mut ranks = ranks::<RawBytes>(64, TcpOptions::default());
-    ranks.truncate(2);
-    send(&mut ranks[0], 1, 1);
-    until(
-        &mut ranks,
-        "the frame arrives",
-        |_, logs| logs[1].frames.len() == 1,
-        &mut logs(2),
-    );
+    let mut job: Job = Job::new(64, TcpOptions::default());
+    job.ranks.truncate(2);
+    job.send(0, 1, 1);
+    job.until("the frame arrives", |job| job.logs[1].frames.len() == 1);
 }

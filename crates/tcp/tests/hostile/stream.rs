@@ -6,7 +6,7 @@ use oxmpi_wire::Header;
 /// Longest body, and most bulk of a frame.
 const MAX: (u32, u32) = (200, 1000);
 
-/// What a stream was read as.
+/// The frames that a stream was read as.
 #[derive(Debug, Default, PartialEq)]
 struct Reading {
     frames: Vec<(Header, Vec<u8>)>,

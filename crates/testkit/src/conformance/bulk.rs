@@ -2,7 +2,7 @@
 
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Remote, Rma, Token};
 
-use super::{EventLog, TestedTransport, TransportEnd, eager, until};
+use super::{EventLog, TestMemory, TestedTransport, TransportEnd, eager, until};
 use crate::memory::pattern;
 
 /// Lengths of messages, some around the sizes of pages and chunks.
@@ -22,10 +22,10 @@ fn registered<S: TestedTransport>(
     bytes: Vec<u8>,
     access: Access,
 ) -> (S::Memory, Region<S>, Key) {
-    let memory = S::memory(bytes);
+    let memory = S::Memory::new(bytes);
     let region = end
         .tx
-        .register(S::bytes(&memory), access, end.peer)
+        .register(memory.bytes(), access, end.peer)
         .expect("memory can be registered");
     let key = end.tx.key(&region, end.peer);
     (memory, region, key)
@@ -84,8 +84,8 @@ fn moves<S: TestedTransport>(
     });
     assert_eq!(a_log.done, [(Token(77), Ok(()))]);
     let (from_at, to_at, got) = match direction {
-        Direction::Get => (key_at, at, S::read(&here)),
-        Direction::Put => (at, key_at, S::read(&there)),
+        Direction::Get => (key_at, at, here.to_vec()),
+        Direction::Put => (at, key_at, there.to_vec()),
     };
     let mut expected = target;
     expected[to_at..to_at + part].copy_from_slice(&source[from_at..from_at + part]);
@@ -169,7 +169,7 @@ pub fn every_token_is_returned_once<S: TestedTransport>() {
     let mut tokens: Vec<_> = a_log.done.iter().map(|(token, _)| token.0).collect();
     tokens.sort_unstable();
     assert_eq!(tokens, (0..64).collect::<Vec<_>>());
-    assert!(S::read(&here) == pattern(64_000, 3));
+    assert!(here.to_vec() == pattern(64_000, 3));
 }
 
 /// Registering and releasing without a transfer.
@@ -183,7 +183,7 @@ pub fn release_gives_memory_back<S: TestedTransport>() {
         };
         let (memory, region, _) = registered(&mut a, pattern(5000, round), access);
         assert_eq!(release(&mut a, &mut b, region), Ok(()));
-        assert_eq!(S::read(&memory), pattern(5000, round));
+        assert_eq!(memory.to_vec(), pattern(5000, round));
     }
 }
 
@@ -208,7 +208,7 @@ pub fn frames_pass_bulk<S: TestedTransport>() {
         b.poll(&mut b_log);
         a_log.done.len() == 1 && a_log.frames.len() == 1000
     });
-    assert!(S::read(&here) == pattern(len, 3));
+    assert!(here.to_vec() == pattern(len, 3));
     assert!(
         b_log.frames.is_empty(),
         "the transport's own frames stay with it"

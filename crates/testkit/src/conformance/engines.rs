@@ -6,7 +6,7 @@ use oxmpi_wire::{
     Status, Tag, Tx,
 };
 
-use super::{TestedTransport, TransportEnd, until};
+use super::{TestMemory, TestedTransport, TransportEnd, until};
 use crate::memory::pattern;
 
 const ENVELOPE: Envelope = Envelope { context: 2, tag: 4 };
@@ -38,11 +38,11 @@ impl<S: TestedTransport> Rank<S> {
     fn send(&mut self, mode: Mode, tag: u32, memory: &S::Memory) -> Request {
         let envelope = Envelope { tag, ..ENVELOPE };
         let (tx, to) = (&mut self.end.tx, self.end.peer);
-        self.engine.send(tx, to, envelope, mode, S::bytes(memory))
+        self.engine.send(tx, to, envelope, mode, memory.bytes())
     }
 
     fn recv(&mut self, source: Source, tag: Tag, memory: &S::Memory) -> Request {
-        let (tx, bytes) = (&mut self.end.tx, S::bytes(memory));
+        let (tx, bytes) = (&mut self.end.tx, memory.bytes());
         self.engine.recv(tx, source, ENVELOPE.context, tag, bytes)
     }
 
@@ -93,8 +93,8 @@ fn messages_arrive<S: TestedTransport>([mut a, mut b]: [Rank<S>; 2]) {
     for mode in [Mode::Standard, Mode::Synchronous] {
         for expected in [true, false] {
             for len in LENS {
-                let source = S::memory(pattern(len, 6));
-                let target = S::memory(vec![0; len]);
+                let source = S::Memory::new(pattern(len, 6));
+                let target = S::Memory::new(vec![0; len]);
                 let early = expected.then(|| b.recv(Source::Any, Tag::Any, &target));
                 let sent = a.send(mode, 4, &source);
                 for _ in 0..10 {
@@ -106,7 +106,7 @@ fn messages_arrive<S: TestedTransport>([mut a, mut b]: [Rank<S>; 2]) {
                 assert_eq!(wait(&mut b, &mut a, got), status(b.end.peer, 4, len));
                 assert_eq!(wait(&mut a, &mut b, sent), status(a.end.peer, 4, len));
                 assert!(
-                    S::read(&target) == pattern(len, 6),
+                    target.to_vec() == pattern(len, 6),
                     "{len} B in {mode:?} mode"
                 );
             }
@@ -120,19 +120,19 @@ pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let len_of = |number: u64| [8, 40, 600, 9000, 20_000][number as usize % 5];
     let sources: Vec<_> = (0..600)
-        .map(|number| S::memory(pattern(len_of(number), number)))
+        .map(|number| S::Memory::new(pattern(len_of(number), number)))
         .collect();
     let sent: Vec<_> = sources
         .iter()
         .map(|source| a.send(Mode::Standard, 4, source))
         .collect();
     for number in 0..600 {
-        let target = S::memory(vec![0; len_of(number)]);
+        let target = S::Memory::new(vec![0; len_of(number)]);
         let got = b.recv(Source::Any, Tag::Any, &target);
         let outcome = wait(&mut b, &mut a, got);
         assert_eq!(outcome, status(b.end.peer, 4, len_of(number)));
         assert!(
-            S::read(&target) == pattern(len_of(number), number),
+            target.to_vec() == pattern(len_of(number), number),
             "message {number}"
         );
     }
@@ -144,7 +144,7 @@ pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
 /// A rendezvous without a receive can be cancelled, and its memory is released.
 pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
-    let source = S::memory(pattern(1 << 20, 1));
+    let source = S::Memory::new(pattern(1 << 20, 1));
     for _ in 0..20 {
         let sent = a.send(Mode::Standard, 4, &source);
         a.engine.cancel(&mut a.end.tx, sent);
@@ -162,8 +162,8 @@ pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
 pub fn the_fast_path_receives<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     for round in 0..500 {
-        let source = S::memory(pattern(8, round));
-        let target = S::memory(vec![0; 8]);
+        let source = S::Memory::new(pattern(8, round));
+        let target = S::Memory::new(vec![0; 8]);
         let (from, to) = if round % 2 == 0 {
             (&mut a, &mut b)
         } else {
@@ -172,13 +172,13 @@ pub fn the_fast_path_receives<S: TestedTransport>() {
         until("a short message is sent", || {
             from.step();
             let (tx, peer) = (&mut from.end.tx, from.end.peer);
-            let bytes = S::bytes(&source);
+            let bytes = source.bytes();
             let sent = from.engine.try_short(tx, peer, ENVELOPE, &bytes).is_ok();
             tx.flush();
             sent
         });
         let (source, tag) = (Source::Peer(to.end.peer), Tag::Exact(ENVELOPE.tag));
-        let bytes = S::bytes(&target);
+        let bytes = target.bytes();
         until("a short message is received", || {
             assert!(
                 to.engine.is_fast_path_open(source),
@@ -189,6 +189,6 @@ pub fn the_fast_path_receives<S: TestedTransport>() {
                 .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes)
                 .is_some()
         });
-        assert_eq!(S::read(&target), pattern(8, round));
+        assert_eq!(target.to_vec(), pattern(8, round));
     }
 }

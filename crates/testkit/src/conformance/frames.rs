@@ -104,12 +104,7 @@ pub fn headers_arrive_unchanged<S: TestedTransport>() {
         for flags in [Flags::empty(), Flags::SYNC, Flags::YES, Flags::all()] {
             for (context, tag) in [(0, 0), (u32::MAX, 1), (7, u32::MAX), (1 << 31, 1 << 31)] {
                 for short in [true, false] {
-                    let head = Header {
-                        kind,
-                        flags,
-                        len: 8,
-                        envelope: Envelope { context, tag },
-                    };
+                    let head = Header::new(kind, flags, 8, Envelope { context, tag });
                     frames.push((head, pattern(8, u64::from(tag)), short));
                 }
             }

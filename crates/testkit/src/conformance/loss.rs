@@ -2,7 +2,7 @@
 
 use oxmpi_wire::{Engine, EngineConfig, Envelope, Failure, Fault, Mode, Peer, Rx, Source, Tag, Tx};
 
-use super::{EventLog, KillableTransport, eager, until};
+use super::{EventLog, KillableTransport, TestMemory, eager, until};
 use crate::memory::pattern;
 
 /// The loss is reported once.
@@ -43,19 +43,16 @@ pub fn operations_end_with_their_peer<S: KillableTransport>() {
     let [mut a, b] = S::join();
     let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, EngineConfig::default());
     let envelope = Envelope { context: 1, tag: 1 };
-    let (long, room) = (S::memory(pattern(1 << 20, 0)), S::memory(vec![0; 8]));
+    let (long, room) = (
+        S::Memory::new(pattern(1 << 20, 0)),
+        S::Memory::new(vec![0; 8]),
+    );
     let dead: Peer = a.peer;
     let requests = [
-        engine.send(&mut a.tx, dead, envelope, Mode::Standard, S::bytes(&long)),
-        engine.send(
-            &mut a.tx,
-            dead,
-            envelope,
-            Mode::Synchronous,
-            S::bytes(&room),
-        ),
-        engine.recv(&mut a.tx, Source::Peer(dead), 1, Tag::Any, S::bytes(&room)),
-        engine.recv(&mut a.tx, Source::Any, 1, Tag::Exact(1), S::bytes(&room)),
+        engine.send(&mut a.tx, dead, envelope, Mode::Standard, long.bytes()),
+        engine.send(&mut a.tx, dead, envelope, Mode::Synchronous, room.bytes()),
+        engine.recv(&mut a.tx, Source::Peer(dead), 1, Tag::Any, room.bytes()),
+        engine.recv(&mut a.tx, Source::Any, 1, Tag::Exact(1), room.bytes()),
     ];
     S::kill(b);
     for request in requests {

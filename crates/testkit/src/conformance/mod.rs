@@ -18,9 +18,6 @@
 //! #         let (_, ends) = fabric(2, FabricConfig::default());
 //! #         TransportEnd::two(ends)
 //! #     }
-//! #     fn memory(bytes: Vec<u8>) -> Buffer { Buffer::new(bytes) }
-//! #     fn bytes(memory: &Buffer) -> Buffer { memory.clone() }
-//! #     fn read(memory: &Buffer) -> Vec<u8> { memory.to_vec() }
 //! }
 //!
 //! oxmpi_testkit::conformance!(fair, Fair);
@@ -39,6 +36,8 @@ use oxmpi_wire::{
     Token, Tx,
 };
 
+pub use crate::memory::TestMemory;
+
 /// Time after which a waiting test counts as hanging.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
@@ -49,20 +48,10 @@ pub trait TestedTransport: Sized {
     /// The receiving half.
     type Rx: Rx<Self::Tx> + Sleeper;
     /// Owner of user memory, which the test keeps as long as necessary.
-    type Memory;
+    type Memory: TestMemory<Bytes = <Self::Tx as Memory>::Bytes>;
 
     /// Makes two connected ends, both for the calling thread.
     fn join() -> [TransportEnd<Self>; 2];
-
-    /// User memory with these bytes.
-    fn memory(bytes: Vec<u8>) -> Self::Memory;
-
-    /// All of `memory` as the transport's bytes. The suite keeps `memory` until the transport has released
-    /// them.
-    fn bytes(memory: &Self::Memory) -> <Self::Tx as Memory>::Bytes;
-
-    /// The content of `memory`.
-    fn read(memory: &Self::Memory) -> Vec<u8>;
 }
 
 /// A transport whose ends can be killed in a test.
@@ -191,14 +180,11 @@ impl Bytes for Fixed<'_> {
     }
 }
 
-/// An eager header; the tag identifies the frame.
-fn eager(tag: u32, len: usize) -> Header {
-    Header {
-        kind: Kind::Eager,
-        flags: Flags::empty(),
-        len: len as u32,
-        envelope: Envelope { context: 1, tag },
-    }
+/// The header of an eager frame with `len` body bytes; the tag identifies the frame.
+#[must_use]
+pub const fn eager(tag: u32, len: usize) -> Header {
+    let envelope = Envelope { context: 1, tag };
+    Header::new(Kind::Eager, Flags::empty(), len as u32, envelope)
 }
 
 /// Repeats `step` until it returns true.
@@ -210,26 +196,6 @@ fn until(what: &str, mut step: impl FnMut() -> bool) {
     while !step() {
         assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
     }
-}
-
-/// The items of a [`TestedTransport`] whose memory is [`Buffer`](crate::memory::Buffer).
-#[macro_export]
-macro_rules! shared_memory {
-    () => {
-        type Memory = $crate::memory::Buffer;
-
-        fn memory(bytes: Vec<u8>) -> Self::Memory {
-            Self::Memory::new(bytes)
-        }
-
-        fn bytes(memory: &Self::Memory) -> Self::Memory {
-            memory.clone()
-        }
-
-        fn read(memory: &Self::Memory) -> Vec<u8> {
-            memory.to_vec()
-        }
-    };
 }
 
 /// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable` also the

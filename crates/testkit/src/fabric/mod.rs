@@ -4,15 +4,17 @@
 //! ends keep their order. Bulk operations end late and in any order. An end can be killed at any time.
 
 mod rx;
-mod tx;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use oxmpi_wire::{Fault, Header, Key, Limits, Peer, Token};
+use oxmpi_wire::{Fault, Header, Key, Limits, Peer};
 
-use crate::frame_builder::{RegionOffset, RegionStore, number_in};
+pub use crate::in_process::BulkCounts;
+
+use crate::in_process::{InProcessNet, InProcessTx, Move};
+use crate::region_store::{RegionStore, number_in};
 use crate::rng::Rng;
 
 /// Configuration of a fabric.
@@ -61,7 +63,7 @@ type Queue = VecDeque<(Header, Vec<u8>)>;
 
 /// State that all ends share.
 #[derive(Debug)]
-struct Net {
+pub struct FabricNet {
     rng: Rng,
     config: FabricConfig,
     /// Frames under way, by sender and receiver.
@@ -70,66 +72,26 @@ struct Net {
     dead: Vec<bool>,
 }
 
-/// A bulk operation under way.
-#[derive(Debug)]
-enum Bulk {
-    /// A get or a put with `peer`.
-    Move {
-        peer: u32,
-        from: RegionOffset,
-        to: RegionOffset,
-        len: u64,
-        token: Token,
-    },
-    Release {
-        region: u64,
-        token: Token,
-    },
-}
-
 /// The sending half of one end.
-#[derive(Debug)]
-pub struct FabricTx {
-    me: u32,
-    net: Rc<RefCell<Net>>,
-    limits: Limits,
-    bulk: Vec<Bulk>,
-    /// Peers to which sends were refused since they last had room.
-    refused: Vec<bool>,
-    /// Peers that the sink has given up, with the reason.
-    pub given_up: Vec<(Peer, Fault)>,
-    /// Counts of the bulk operations of this end.
-    pub moves: BulkCounts,
-}
-
-/// Counts of bulk operations that an end has started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BulkCounts {
-    /// Gets.
-    pub gets: u64,
-    /// Puts.
-    pub puts: u64,
-    /// Most operations under way at once.
-    pub most: u64,
-}
+pub type FabricTx = InProcessTx<FabricNet>;
 
 /// The receiving half of one end.
 #[derive(Debug)]
 pub struct FabricRx {
     me: u32,
-    net: Rc<RefCell<Net>>,
+    net: Rc<RefCell<FabricNet>>,
     /// Peers whose loss was reported.
     reported: Vec<bool>,
 }
 
 /// Handle of a fabric: kills ends, and reports what is under way.
 #[derive(Clone, Debug)]
-pub struct Fabric(Rc<RefCell<Net>>);
+pub struct Fabric(Rc<RefCell<FabricNet>>);
 
 /// Makes a fabric of `ends` ends.
 #[must_use]
 pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, FabricRx)>) {
-    let net = Rc::new(RefCell::new(Net {
+    let net = Rc::new(RefCell::new(FabricNet {
         rng: Rng::new(config.seed),
         config,
         queues: BTreeMap::new(),
@@ -138,15 +100,7 @@ pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, Fabric
     }));
     let halves = (0..ends)
         .map(|me| {
-            let tx = FabricTx {
-                me,
-                net: Rc::clone(&net),
-                limits: config.limits,
-                bulk: Vec::new(),
-                refused: vec![false; ends as usize],
-                given_up: Vec::new(),
-                moves: BulkCounts::default(),
-            };
+            let tx = FabricTx::new(me, &net, config.limits);
             let rx = FabricRx {
                 me,
                 net: Rc::clone(&net),
@@ -192,29 +146,34 @@ impl Fabric {
     }
 }
 
-impl Net {
-    fn run(&mut self, me: u32, bulk: Bulk) -> Option<(Token, Result<(), Fault>)> {
-        match bulk {
-            Bulk::Release { region, token } => {
-                self.regions.release(me, region);
-                Some((token, Ok(())))
-            }
-            Bulk::Move { peer, .. } if self.dead[peer as usize] => None,
-            Bulk::Move {
-                from,
-                to,
-                len,
-                token,
-                ..
-            } => Some((token, self.copy(from, to, len))),
+impl InProcessNet for FabricNet {
+    fn regions(&mut self) -> &mut RegionStore {
+        &mut self.regions
+    }
+
+    fn admits_frame(&mut self, from: u32, to: u32, _len: u32) -> bool {
+        self.admits_move(from, to)
+    }
+
+    fn admits_move(&mut self, me: u32, peer: u32) -> bool {
+        let queue = self.queues.get(&(me, peer));
+        let full = queue.is_some_and(|queue| queue.len() >= self.config.capacity);
+        // A dead peer never has room again: the next event is its loss.
+        !self.dead[peer as usize] && !full && !self.rng.chance(self.config.refuse)
+    }
+
+    fn post(&mut self, from: u32, to: u32, head: Header, body: Vec<u8>) {
+        if !self.dead[to as usize] {
+            let queue = self.queues.entry((from, to)).or_default();
+            queue.push_back((head, body));
         }
     }
 
-    fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
-        let source = self.regions.range(from, len)?;
-        self.regions
-            .range(to, len)?
-            .copy_from(to.2, source, from.2, len);
-        Ok(())
+    fn delays(&mut self) -> bool {
+        self.rng.chance(self.config.delay)
+    }
+
+    fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
+        (!self.dead[bulk.peer as usize]).then(|| self.regions.copy(bulk.from, bulk.to, bulk.len))
     }
 }

@@ -22,8 +22,10 @@ impl FabricRx {
             }
             (queue.pop_front(), dead)
         };
-        if tx.refused[from as usize] && !dead {
-            tx.refused[from as usize] = false;
+        if let Some(at) = tx.refused.iter().position(|peer| *peer == from)
+            && !dead
+        {
+            tx.refused.swap_remove(at);
             sink.room(tx, Peer(from));
         }
         if let Some((head, body)) = frame {

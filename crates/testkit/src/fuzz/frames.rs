@@ -1,12 +1,13 @@
 //! Fuzz body of frames: untrusted headers, and a hostile peer of a working engine.
 
 use oxmpi_wire::{
-    Engine, EngineConfig, Envelope, Flags, Header, Kind, Message, Mode, PathOverrides, Peer, Put,
-    Request, Rx, Slot, Source, Tag, Tx,
+    EngineConfig, Envelope, Flags, Header, Kind, Message, Mode, PathOverrides, Peer, Put, Request,
+    Rx, Slot, Source, Tag, Tx,
 };
 
 use crate::conformance::EventLog;
-use crate::fabric::{FabricConfig, FabricRx, FabricTx, fabric};
+use crate::fabric::FabricConfig;
+use crate::job::{Job, Rank};
 use crate::memory::Buffer;
 
 /// The peer that breaks the protocol.
@@ -85,25 +86,19 @@ impl Script<'_> {
     }
 }
 
+/// A job in which rank 0 is sound and rank 1 hostile: the script plays it, without its engine.
 struct Victim {
-    tx: FabricTx,
-    rx: FabricRx,
-    engine: Engine<FabricTx>,
+    job: Job,
     requests: Vec<Request>,
     claimed: Vec<Message>,
-    hostile: (FabricTx, FabricRx),
-    fabric: crate::fabric::Fabric,
 }
 
 impl Victim {
     fn new() -> Self {
-        let config = FabricConfig {
+        let fabric_config = FabricConfig {
             capacity: 8,
             ..FabricConfig::default()
         };
-        let (fabric, mut ends) = fabric(2, config);
-        let hostile = ends.pop().expect("two ends");
-        let (mut tx, rx) = ends.pop().expect("two ends");
         let config = EngineConfig {
             overrides: PathOverrides {
                 get: Some(400),
@@ -115,13 +110,9 @@ impl Victim {
             unexpected_messages: 6,
         };
         Self {
-            engine: Engine::new(&mut tx, 2, config),
-            tx,
-            rx,
+            job: Job::new(2, fabric_config, config),
             requests: Vec::new(),
             claimed: Vec::new(),
-            hostile,
-            fabric,
         }
     }
 
@@ -132,41 +123,47 @@ impl Victim {
                 let (mode, len) = (script.next(), script.next());
                 let mode = [Mode::Standard, Mode::Synchronous][usize::from(mode % 2)];
                 let body = Buffer::zeroed(usize::from(len) * 2);
-                let (tx, envelope) = (&mut self.tx, script.envelope());
-                let request = self.engine.send(tx, HOSTILE, envelope, mode, body);
+                let request = self.job.send(0, HOSTILE.0, script.envelope(), mode, body);
                 self.requests.push(request);
             }
             6 => {
                 let (source, context, tag) = script.want();
                 let body = Buffer::zeroed(usize::from(script.next()));
-                let request = self.engine.recv(&mut self.tx, source, context, tag, body);
+                let request = self.job.recv(0, source, context, tag, &body);
                 self.requests.push(request);
             }
             7 => {
                 let nth = usize::from(script.next());
                 if let Some(&request) = self.requests.get(nth) {
-                    self.engine.cancel(&mut self.tx, request);
+                    self.job.cancel(0, request);
                 }
             }
             8 => {
                 let (source, context, tag) = script.want();
-                if let Some(Ok((message, _))) = self.engine.matched_probe(source, context, tag) {
+                let engine = &mut self.job.ranks[0].engine;
+                if let Some(Ok((message, _))) = engine.matched_probe(source, context, tag) {
                     self.claimed.push(message);
                 }
             }
             9 => {
                 let body = Buffer::zeroed(usize::from(script.next()));
                 if let Some(message) = self.claimed.pop() {
-                    let request = self.engine.matched_recv(&mut self.tx, message, body);
-                    self.requests.extend(request);
+                    self.receive(message, body);
                 }
             }
             10 => {
-                let (tx, rx) = &mut self.hostile;
+                let Rank { tx, rx, .. } = &mut self.job.ranks[1];
                 rx.poll(tx, 8, &mut EventLog::default());
             }
-            _ => self.poll(),
+            _ => self.job.ranks[0].step(8),
         }
+    }
+
+    /// Receives a message that a matched probe has claimed.
+    fn receive(&mut self, message: Message, body: Buffer) {
+        let Rank { tx, engine, .. } = &mut self.job.ranks[0];
+        let request = engine.matched_recv(tx, message, body);
+        self.requests.extend(request);
     }
 
     /// Sends one frame of any kind, with any flags and any body.
@@ -175,13 +172,11 @@ impl Victim {
         let shape = script.next();
         let words = usize::from(script.next() % 8);
         let odd = usize::from(shape >> 6);
-        let head = Header {
-            kind: Kind::ALL[usize::from(shape & 7) % kinds],
-            flags: Flags::from_bits_truncate(shape >> 3 & 7),
-            len: (words * 8 + odd) as u32,
-            envelope: script.envelope(),
-        };
-        if let Ok(mut slot) = self.hostile.0.frame(Peer(0), &head, head.len as usize) {
+        let kind = Kind::ALL[usize::from(shape & 7) % kinds];
+        let flags = Flags::from_bits_truncate(shape >> 3 & 7);
+        let len = words * 8 + odd;
+        let head = Header::new(kind, flags, len as u32, script.envelope());
+        if let Ok(mut slot) = self.job.ranks[1].tx.frame(Peer(0), &head, len) {
             for _ in 0..words {
                 slot.put(&script.word().to_le_bytes());
             }
@@ -190,26 +185,18 @@ impl Victim {
         }
     }
 
-    fn poll(&mut self) {
-        self.rx.poll(&mut self.tx, 8, &mut self.engine);
-        self.engine.resume(&mut self.tx);
-    }
-
     /// Kills the peer: all its operations and regions must end.
     fn end(mut self) {
-        self.fabric.kill(HOSTILE);
-        for message in self.claimed.drain(..) {
-            let body = Buffer::zeroed(8);
-            let request = self.engine.matched_recv(&mut self.tx, message, body);
-            self.requests.extend(request);
+        self.job.fabric.kill(HOSTILE);
+        while let Some(message) = self.claimed.pop() {
+            self.receive(message, Buffer::zeroed(8));
         }
         for _ in 0..MAX_STEPS {
-            self.poll();
-            let engine = &mut self.engine;
-            self.requests
-                .retain(|request| engine.test(*request).is_none());
-            let lost = self.engine.fault(HOSTILE).is_some();
-            if lost && self.requests.is_empty() && self.fabric.regions() == 0 {
+            let rank = &mut self.job.ranks[0];
+            rank.step(8);
+            (self.requests).retain(|request| rank.engine.test(*request).is_none());
+            let lost = rank.engine.fault(HOSTILE).is_some();
+            if lost && self.requests.is_empty() && self.job.fabric.regions() == 0 {
                 return;
             }
         }

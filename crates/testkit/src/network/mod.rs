@@ -7,16 +7,16 @@
 
 mod mailbox_end;
 mod rx;
-mod tx;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use oxmpi_wire::paths::network::{ConnectTime, NetworkPlan};
-use oxmpi_wire::{Limits, Token};
+use oxmpi_wire::paths::network::{BUFFER_LEN, ConnectTime, NetworkPlan};
+use oxmpi_wire::{Bytes, Fault, Header};
 
 use self::mailbox_end::MailboxEnd;
-use crate::frame_builder::{RegionOffset, RegionStore};
+use crate::in_process::{InProcessNet, InProcessTx, Move};
+use crate::region_store::RegionStore;
 
 /// Memory and traffic of one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,49 +35,27 @@ pub struct EndCounters {
     pub copied: u64,
 }
 
+/// State that all ends share.
 #[derive(Debug)]
-struct Net {
+pub struct MailboxNet {
     plan: NetworkPlan,
     ends: Vec<MailboxEnd>,
     regions: RegionStore,
 }
 
-/// A bulk operation under way.
-#[derive(Debug)]
-enum Bulk {
-    Move {
-        from: RegionOffset,
-        to: RegionOffset,
-        len: u64,
-        token: Token,
-    },
-    Release {
-        region: u64,
-        token: Token,
-    },
-}
-
 /// The sending half of one end.
-#[derive(Debug)]
-pub struct NetworkTx {
-    me: u32,
-    net: Rc<RefCell<Net>>,
-    limits: Limits,
-    bulk: Vec<Bulk>,
-    /// Peers that had no room when this end last sent to them.
-    refused: Vec<u32>,
-}
+pub type NetworkTx = InProcessTx<MailboxNet>;
 
 /// The receiving half of one end.
 #[derive(Debug)]
 pub struct NetworkRx {
     me: u32,
-    net: Rc<RefCell<Net>>,
+    net: Rc<RefCell<MailboxNet>>,
 }
 
 /// Handle of a network: reports memory and traffic of the ends.
 #[derive(Clone, Debug)]
-pub struct Network(Rc<RefCell<Net>>);
+pub struct Network(Rc<RefCell<MailboxNet>>);
 
 /// Makes the network of `plan`, with an end for each rank.
 #[must_use]
@@ -90,19 +68,13 @@ pub fn network(plan: NetworkPlan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
             peers.for_each(|peer| end.connect(&plan, peer));
         }
     }
-    let net = Rc::new(RefCell::new(Net {
+    let net = Rc::new(RefCell::new(MailboxNet {
         plan,
         ends,
         regions: RegionStore::default(),
     }));
     let half = |me| {
-        let tx = NetworkTx {
-            me,
-            net: Rc::clone(&net),
-            limits: plan.limits(),
-            bulk: Vec::new(),
-            refused: Vec::new(),
-        };
+        let tx = NetworkTx::new(me, &net, plan.limits());
         let rx = NetworkRx {
             me,
             net: Rc::clone(&net),
@@ -125,5 +97,69 @@ impl Network {
     #[must_use]
     pub fn regions(&self) -> usize {
         self.0.borrow().regions.count(|_| true)
+    }
+}
+
+impl MailboxNet {
+    /// Whether a frame with `buffers` buffers may go from `from` to `to`, which may be the same.
+    fn admits(&mut self, from: u32, to: u32, buffers: u32) -> bool {
+        let plan = self.plan;
+        let there = &mut self.ends[to as usize];
+        there.connect(&plan, from);
+        there.has_room(from, buffers) && self.ends[from as usize].has_buffers(buffers)
+    }
+
+    /// Moves the bytes of a get or a put of end `me` through its buffers, one after the other.
+    fn copy_by_buffers(&mut self, me: u32, bulk: &Move) -> Result<(), Fault> {
+        let source = self.regions.range(bulk.from, bulk.len)?;
+        let target = self.regions.range(bulk.to, bulk.len)?;
+        let end = &mut self.ends[me as usize];
+        let mut at = bulk.to.2;
+        let bytes = &source.to_vec()[bulk.from.2 as usize..][..bulk.len as usize];
+        for part in bytes.chunks(BUFFER_LEN as usize) {
+            let buffer = end.borrow(1);
+            let buffer = buffer.ok_or(Fault::Refused("buffers of the network"))?;
+            target.fill(at, &mut end.stage(buffer, part).as_slice());
+            at += part.len() as u64;
+        }
+        end.counters.copied += bulk.len;
+        Ok(())
+    }
+}
+
+impl InProcessNet for MailboxNet {
+    fn regions(&mut self) -> &mut RegionStore {
+        &mut self.regions
+    }
+
+    fn admits_frame(&mut self, from: u32, to: u32, len: u32) -> bool {
+        let admitted = self.admits(from, to, self.plan.buffers(len));
+        self.ends[from as usize].counters.refused += u64::from(!admitted);
+        admitted
+    }
+
+    fn post(&mut self, from: u32, to: u32, head: Header, body: Vec<u8>) {
+        let buffers = self.plan.buffers(body.len() as u32);
+        let by_engine = buffers > 0 && self.plan.by_engine(body.len() as u64);
+        let sender = &mut self.ends[from as usize];
+        sender.count(body.len() as u64, by_engine);
+        let body = match buffers {
+            0 => body,
+            _ => {
+                let own = sender.borrow(buffers).expect("asked before");
+                sender.stage(own, &body)
+            }
+        };
+        self.ends[to as usize].deliver(from, &head, &body, buffers);
+    }
+
+    fn move_bytes(&mut self, me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
+        let end = &mut self.ends[me as usize];
+        end.count(bulk.len, self.plan.by_engine(bulk.len));
+        Some(if self.plan.settings.zero_copy {
+            self.regions.copy(bulk.from, bulk.to, bulk.len)
+        } else {
+            self.copy_by_buffers(me, bulk)
+        })
     }
 }

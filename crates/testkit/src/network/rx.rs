@@ -5,6 +5,19 @@ use oxmpi_wire::{Peer, Rx, Sink, Sleeper};
 use super::{NetworkRx, NetworkTx};
 
 impl NetworkRx {
+    /// Ends bulk operations, and reports peers that have room again.
+    fn advance<S: Sink<NetworkTx>>(&self, tx: &mut NetworkTx, sink: &mut S) -> u32 {
+        let ended = tx.advance(sink);
+        for peer in std::mem::take(&mut tx.refused) {
+            if self.net.borrow_mut().admits(self.me, peer, 0) {
+                sink.room(tx, Peer(peer));
+            } else {
+                tx.refused.push(peer);
+            }
+        }
+        ended
+    }
+
     fn poll_one<S: Sink<NetworkTx>>(
         &mut self,
         tx: &mut NetworkTx,
@@ -22,7 +35,7 @@ impl NetworkRx {
 
 impl Rx<NetworkTx> for NetworkRx {
     fn poll<S: Sink<NetworkTx>>(&mut self, tx: &mut NetworkTx, budget: u32, sink: &mut S) -> u32 {
-        let mut handed = tx.advance(sink);
+        let mut handed = self.advance(tx, sink);
         while handed < budget && self.poll_one(tx, None, sink) {
             handed += 1;
         }
@@ -35,7 +48,7 @@ impl Rx<NetworkTx> for NetworkRx {
         from: Peer,
         sink: &mut S,
     ) -> u32 {
-        tx.advance(sink) + u32::from(self.poll_one(tx, Some(from.0), sink))
+        self.advance(tx, sink) + u32::from(self.poll_one(tx, Some(from.0), sink))
     }
 }
 

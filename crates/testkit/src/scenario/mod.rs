@@ -8,11 +8,12 @@ mod outcome;
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Request, Source, Tag};
 
 pub use self::op::Op;
 
 use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use crate::job::Rank;
 use crate::memory::{Buffer, pattern};
 use crate::oracle::{Arrival, Matcher, ReceivePattern, ReceiveResult};
 use crate::spy::SpyRx;
@@ -22,12 +23,8 @@ pub const CONTEXTS: u32 = 2;
 /// Steps after which a scenario that should end counts as hanging.
 const MAX_STEPS: u32 = 100_000;
 
-struct Rank {
-    tx: FabricTx,
-    rx: SpyRx<FabricRx>,
-    engine: Engine<FabricTx>,
-    oracle: Matcher,
-}
+/// A rank whose events are recorded, and the oracle of its matching.
+type CheckedRank = (Rank<FabricTx, SpyRx<FabricRx>>, Matcher);
 
 struct Sent {
     from: u32,
@@ -66,7 +63,7 @@ struct Received {
 /// A job with all operations on it and their expected outcomes.
 pub struct Scenario {
     fabric: Fabric,
-    ranks: Vec<Rank>,
+    ranks: Vec<CheckedRank>,
     alive: Vec<bool>,
     sent: Vec<Sent>,
     received: Vec<Received>,
@@ -103,18 +100,11 @@ impl Scenario {
     #[must_use]
     pub fn new(count: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
         let (fabric, ends) = fabric(count, fabric_config);
-        let ranks = ends
-            .into_iter()
-            .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, count, config),
-                tx,
-                rx: SpyRx::new(rx),
-                oracle: Matcher::default(),
-            })
-            .collect();
+        let ends = ends.into_iter().map(|(tx, rx)| (tx, SpyRx::new(rx)));
+        let ranks = Rank::all(ends, config).into_iter();
         Self {
             fabric,
-            ranks,
+            ranks: ranks.map(|rank| (rank, Matcher::default())).collect(),
             alive: vec![true; count as usize],
             sent: Vec::new(),
             received: Vec::new(),
@@ -167,7 +157,7 @@ impl Scenario {
             } => {
                 if let Some(number) = self.message(from, to, envelope, len) {
                     let sent = &self.sent[number];
-                    let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
+                    let (Rank { tx, engine, .. }, _) = &mut self.ranks[sent.from as usize];
                     let body = Buffer::new(sent.body(number));
                     let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
                     if done.is_err() {
@@ -226,7 +216,7 @@ impl Scenario {
 
     fn send(&mut self, number: usize, mode: Mode) {
         let sent = &mut self.sent[number];
-        let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
+        let (Rank { tx, engine, .. }, _) = &mut self.ranks[sent.from as usize];
         let body = Buffer::new(sent.body(number));
         self.open_sends.push(number);
         sent.request = Some(engine.send(tx, Peer(sent.to), sent.envelope, mode, body));
@@ -256,9 +246,7 @@ impl Scenario {
         }
         let room = Buffer::zeroed(room.into());
         let receive = self.receive(at, room.clone());
-        let Rank {
-            tx, engine, oracle, ..
-        } = &mut self.ranks[at as usize];
+        let (Rank { tx, engine, .. }, oracle) = &mut self.ranks[at as usize];
         let request = engine.recv(tx, want.source, want.context, want.tag, room);
         let verdict = oracle.recv(receive, want);
         self.received[receive].request = Some(request);
@@ -271,16 +259,12 @@ impl Scenario {
     }
 
     fn fast_recv(&mut self, at: u32, source: u32, envelope: Envelope) {
-        if !self.alive[at as usize]
-            || !self.ranks[at as usize]
-                .engine
-                .is_fast_path_open(Source::Peer(Peer(source)))
-        {
+        let (Rank { tx, rx, engine }, _) = &mut self.ranks[at as usize];
+        let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
+        if !self.alive[at as usize] || !engine.is_fast_path_open(source) {
             return;
         }
         let room = Buffer::zeroed(64);
-        let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
-        let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
         let status = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
         if let Some(status) = status {
             // As if the receive had been posted just before.
@@ -290,7 +274,7 @@ impl Scenario {
                 context: envelope.context,
                 tag,
             };
-            let verdict = self.ranks[at as usize].oracle.recv(receive, want);
+            let verdict = self.ranks[at as usize].1.recv(receive, want);
             assert_eq!(
                 verdict,
                 ReceiveResult::Posted,
@@ -307,7 +291,7 @@ impl Scenario {
         if !self.alive[at as usize] {
             return;
         }
-        let Rank { engine, oracle, .. } = &self.ranks[at as usize];
+        let (Rank { engine, .. }, oracle) = &self.ranks[at as usize];
         let seen = engine.probe(want.source, want.context, want.tag);
         let seen = seen
             .and_then(Result::ok)
@@ -321,9 +305,7 @@ impl Scenario {
         if !self.alive[at as usize] {
             return false;
         }
-        let Rank {
-            tx, engine, oracle, ..
-        } = &mut self.ranks[at as usize];
+        let (Rank { tx, engine, .. }, oracle) = &mut self.ranks[at as usize];
         let claimed = engine.matched_probe(want.source, want.context, want.tag);
         let expected = oracle.matched_probe(want);
         let Some(Ok((message, status))) = claimed else {
@@ -350,7 +332,7 @@ impl Scenario {
         if let (Some(request), true) = (sent.request, self.alive[sent.from as usize]) {
             self.unmatched -= usize::from(!sent.cancelled && !sent.matched);
             sent.cancelled = true;
-            let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
+            let (Rank { tx, engine, .. }, _) = &mut self.ranks[sent.from as usize];
             engine.cancel(tx, request);
         }
     }
@@ -363,9 +345,7 @@ impl Scenario {
         let index = self.open_receives[at];
         let Received { at, request, .. } = self.received[index];
         if let (Some(request), true) = (request, self.alive[at as usize]) {
-            let Rank {
-                tx, engine, oracle, ..
-            } = &mut self.ranks[at as usize];
+            let (Rank { tx, engine, .. }, oracle) = &mut self.ranks[at as usize];
             engine.cancel(tx, request);
             if oracle.cancel(index) {
                 self.received[index].expected = Expected::Cancelled;
@@ -378,9 +358,7 @@ impl Scenario {
             if !self.alive[at as usize] {
                 continue;
             }
-            let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
-            rx.poll(tx, 4, engine);
-            engine.resume(tx);
+            self.ranks[at as usize].0.step(4);
             self.digest(at);
         }
         self.harvest();

@@ -10,7 +10,7 @@ use crate::spy::{Payload, SinkEvent};
 impl Scenario {
     /// Passes the events of the engine of rank `at` to its oracle.
     pub(super) fn digest(&mut self, at: u32) {
-        for event in core::mem::take(&mut self.ranks[at as usize].rx.events) {
+        for event in core::mem::take(&mut self.ranks[at as usize].0.rx.events) {
             match event {
                 SinkEvent::Message {
                     from,
@@ -36,15 +36,13 @@ impl Scenario {
                         id,
                         whole,
                     };
-                    if let Some(receive) = self.ranks[at as usize].oracle.arrive(arrival) {
+                    if let Some(receive) = self.ranks[at as usize].1.arrive(arrival) {
                         self.gets(receive, &arrival);
                     }
                 }
-                SinkEvent::Cancel { from, id } => {
-                    self.ranks[at as usize].oracle.cancel_send(from, id)
-                }
+                SinkEvent::Cancel { from, id } => self.ranks[at as usize].1.cancel_send(from, id),
                 SinkEvent::Lost(from) => {
-                    for receive in self.ranks[at as usize].oracle.lose(from) {
+                    for receive in self.ranks[at as usize].1.lose(from) {
                         self.received[receive].expected = Expected::Lost;
                     }
                 }
@@ -104,7 +102,7 @@ impl Scenario {
         if !self.alive[rank as usize] {
             return Some(None);
         }
-        let engine = &mut self.ranks[rank as usize].engine;
+        let engine = &mut self.ranks[rank as usize].0.engine;
         request.and_then(|request| engine.test(request)).map(Some)
     }
 

@@ -76,16 +76,12 @@ impl<T: Tx + Rma> Engine<T> {
         let key = region
             .as_ref()
             .map_or(Key([0; Key::LEN]), |region| tx.key(region, to));
-        let head = Header {
-            kind: Kind::RequestToSend,
-            flags: if len > self.peers[to.0 as usize].get {
-                Flags::PUT
-            } else {
-                Flags::empty()
-            },
-            len: OFFER_LEN as u32,
-            envelope: record.envelope,
+        let flags = match len > self.peers[to.0 as usize].get {
+            true => Flags::PUT,
+            false => Flags::empty(),
         };
+        let (len_of_body, envelope) = (OFFER_LEN as u32, record.envelope);
+        let head = Header::new(Kind::RequestToSend, flags, len_of_body, envelope);
         let mut slot = tx.frame(to, &head, OFFER_LEN)?;
         slot.put(&len.to_le_bytes());
         slot.put(&id.to_le_bytes());

@@ -33,12 +33,12 @@ pub(super) fn clear_to_send<T: Tx>(
     room: u64,
     key: &Key,
 ) -> Result<(), Busy> {
-    let head = Header {
-        kind: Kind::ClearToSend,
-        flags: Flags::empty(),
-        len: CLEAR_LEN as u32,
+    let head = Header::new(
+        Kind::ClearToSend,
+        Flags::empty(),
+        CLEAR_LEN as u32,
         envelope,
-    };
+    );
     let mut slot = tx.frame(to, &head, CLEAR_LEN)?;
     slot.put(&id.to_le_bytes());
     slot.put(&own.to_le_bytes());

@@ -393,12 +393,7 @@ impl<T: Tx + Rma> Engine<T> {
 /// The header of an eager frame.
 #[inline]
 const fn eager(flags: Flags, len: u32, envelope: Envelope) -> Header {
-    Header {
-        kind: Kind::Eager,
-        flags,
-        len,
-        envelope,
-    }
+    Header::new(Kind::Eager, flags, len, envelope)
 }
 
 /// Sends a frame whose body is one word.
@@ -410,12 +405,7 @@ pub(super) fn send_word<T: Tx>(
     flags: Flags,
     id: u64,
 ) -> Result<(), Busy> {
-    let head = Header {
-        kind,
-        flags,
-        len: ID_LEN as u32,
-        envelope,
-    };
+    let head = Header::new(kind, flags, ID_LEN as u32, envelope);
     let mut slot = tx.frame(to, &head, ID_LEN)?;
     slot.put(&id.to_le_bytes());
     slot.send();

@@ -101,21 +101,21 @@ pub struct WireUpTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A request of this node arrives at the server.
-    Asked(u32),
+    Request(u32),
     /// The server's answer arrives at this node.
-    Got(u32),
+    Answer(u32),
     /// A message of this round arrives at this node.
-    Came { node: u32, round: u32 },
+    Message { node: u32, round: u32 },
 }
 
 /// State of a leader in the simulation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Leader {
     round: u32,
-    /// When it had sent the message of this round; `None` if it has not.
+    /// When the leader had sent the message of this round; `None` before.
     sent: Option<u64>,
     /// Rounds whose message has arrived, one bit each.
-    came: u64,
+    arrived: u64,
     /// When its processor is free.
     free: u64,
 }
@@ -132,18 +132,18 @@ pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let mut events = BinaryHeap::new();
     let mut time = WireUpTime::default();
     if all > 0 {
-        events.extend((0..nodes).map(|node| Reverse((costs.latency, Event::Asked(node)))));
+        events.extend((0..nodes).map(|node| Reverse((costs.latency, Event::Request(node)))));
     }
     let mut server = 0;
     while let Some(Reverse((now, event))) = events.pop() {
         let node = match event {
-            Event::Asked(node) => {
+            Event::Request(node) => {
                 server = now.max(server) + costs.serve;
                 time.gets += 1;
-                events.push(Reverse((server + costs.latency, Event::Got(node))));
+                events.push(Reverse((server + costs.latency, Event::Answer(node))));
                 continue;
             }
-            Event::Got(node) => {
+            Event::Answer(node) => {
                 let leader = &mut leaders[node as usize];
                 let round = leader.round;
                 let first = node;
@@ -154,25 +154,25 @@ pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
                 time.messages += 1;
                 time.bytes += bytes;
                 let to = round_target(node, nodes, round);
-                let came = Event::Came { node: to, round };
-                events.push(Reverse((gone + costs.latency + costs.overhead, came)));
+                let message = Event::Message { node: to, round };
+                events.push(Reverse((gone + costs.latency + costs.overhead, message)));
                 node
             }
-            Event::Came { node, round } => {
-                leaders[node as usize].came |= 1 << round;
+            Event::Message { node, round } => {
+                leaders[node as usize].arrived |= 1 << round;
                 node
             }
         };
         let leader = &mut leaders[node as usize];
         if let Some(sent) = leader.sent
-            && leader.came >> leader.round & 1 == 1
+            && leader.arrived >> leader.round & 1 == 1
         {
             let done = now.max(sent);
             leader.round += 1;
             leader.sent = None;
             leader.free = done;
             if leader.round < all {
-                events.push(Reverse((done + costs.latency, Event::Asked(node))));
+                events.push(Reverse((done + costs.latency, Event::Request(node))));
             } else {
                 time.leaders = time.leaders.max(done);
             }

@@ -10,30 +10,23 @@ fn ask<'c>(
     line: &str,
     answer: &str,
 ) -> Result<Option<Reply<'c>>, ClientError> {
-    assert_eq!(
-        client
-            .request(request)
-            .expect("the request is in turn")
-            .trim_end(),
-        line
-    );
+    let written = client.request(request).expect("the request is in turn");
+    assert_eq!(written.trim_end(), line);
     client.feed(answer.as_bytes())
 }
 
 fn joined() -> Client {
     let mut client = Client::new();
-    let reply = ask(
-        &mut client,
-        PmiRequest::Init,
-        "cmd=init pmi_version=1 pmi_subversion=1",
-        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
-    );
+    let line = "cmd=init pmi_version=1 pmi_subversion=1";
+    let answer = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n";
+    let (version, subversion) = (1, 1);
+    let reply = Reply::Init {
+        version,
+        subversion,
+    };
     assert_eq!(
-        reply,
-        Ok(Some(Reply::Init {
-            version: 1,
-            subversion: 1
-        }))
+        ask(&mut client, PmiRequest::Init, line, answer),
+        Ok(Some(reply))
     );
     client
 }
@@ -42,108 +35,60 @@ fn joined() -> Client {
 #[test]
 fn replies_of_known_managers_are_parsed() {
     use PmiRequest::{Appnum, Barrier, Finalize, Get, KvsName, Maxes, Put, UniverseSize};
-    let put = Put {
-        kvs: "kvs_1",
-        key: "a",
-        value: "b",
-    };
-    let get = Get {
-        kvs: "kvs_1",
-        key: "a",
-    };
+    let (kvs, key) = ("kvs_1", "a");
+    let (put, get) = (
+        Put {
+            kvs,
+            key,
+            value: "b",
+        },
+        Get { kvs, key },
+    );
     let maxes = Reply::Maxes(TextLimits {
         kvs_name: 255,
         key: 63,
         value: 1_023,
     });
-    let table = [
+    let line = |request| match request {
+        Maxes => "cmd=get_maxes",
+        Appnum => "cmd=get_appnum",
+        UniverseSize => "cmd=get_universe_size",
+        KvsName => "cmd=get_my_kvsname",
+        Put { .. } => "cmd=put kvsname=kvs_1 key=a value=b",
+        Barrier => "cmd=barrier_in",
+        Get { .. } => "cmd=get kvsname=kvs_1 key=a",
+        _ => "cmd=finalize",
+    };
+    let (found, absent) = (|value| Reply::Value(Some(value)), Reply::Value(None));
+    let (size, no_size) = (Reply::UniverseSize(Some(12)), Reply::UniverseSize(None));
+    for (request, answer, reply) in [
         (
             Maxes,
-            "cmd=get_maxes",
-            "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024",
+            "maxes kvsname_max=256 keylen_max=64 vallen_max=1024",
             maxes,
         ),
-        (
-            Appnum,
-            "cmd=get_appnum",
-            "cmd=appnum appnum=0",
-            Reply::Appnum(0),
-        ),
-        (
-            UniverseSize,
-            "cmd=get_universe_size",
-            "cmd=universe_size size=-1",
-            Reply::UniverseSize(None),
-        ),
-        (
-            UniverseSize,
-            "cmd=get_universe_size",
-            "cmd=universe_size size=12",
-            Reply::UniverseSize(Some(12)),
-        ),
-        (
-            KvsName,
-            "cmd=get_my_kvsname",
-            "cmd=my_kvsname kvsname=kvs_1",
-            Reply::KvsName("kvs_1"),
-        ),
-        (
-            put,
-            "cmd=put kvsname=kvs_1 key=a value=b",
-            "cmd=put_result rc=0 msg=success",
-            Reply::Put,
-        ),
-        (Barrier, "cmd=barrier_in", "cmd=barrier_out", Reply::Barrier),
-        (
-            Barrier,
-            "cmd=barrier_in",
-            "cmd=barrier_out rc=0",
-            Reply::Barrier,
-        ),
+        (Appnum, "appnum appnum=0", Reply::Appnum(0)),
+        (UniverseSize, "universe_size size=-1", no_size),
+        (UniverseSize, "universe_size size=12", size),
+        (KvsName, "my_kvsname kvsname=kvs_1", Reply::KvsName(kvs)),
+        (put, "put_result rc=0 msg=success", Reply::Put),
+        (Barrier, "barrier_out", Reply::Barrier),
+        (Barrier, "barrier_out rc=0", Reply::Barrier),
+        (get, "get_result rc=0 msg=success value=b=c", found("b=c")),
+        (get, r"get_result rc=0 value=b\ c\\d", found(r"b c\d")),
         (
             get,
-            "cmd=get kvsname=kvs_1 key=a",
-            "cmd=get_result rc=0 msg=success value=b=c",
-            Reply::Value(Some("b=c")),
+            "get_result rc=-1 msg=key_a_not_found value=unknown",
+            absent,
         ),
-        (
-            get,
-            "cmd=get kvsname=kvs_1 key=a",
-            r"cmd=get_result rc=0 value=b\ c\\d",
-            Reply::Value(Some(r"b c\d")),
-        ),
-        (
-            get,
-            "cmd=get kvsname=kvs_1 key=a",
-            "cmd=get_result rc=-1 msg=key_a_not_found value=unknown",
-            Reply::Value(None),
-        ),
-        (
-            get,
-            "cmd=get kvsname=kvs_1 key=a",
-            "cmd=get_result rc=1",
-            Reply::Value(None),
-        ),
-        (
-            get,
-            "cmd=get kvsname=kvs_1 key=a",
-            "cmd=get_result rc=0 found=FALSE",
-            Reply::Value(None),
-        ),
-        (
-            Finalize,
-            "cmd=finalize",
-            "cmd=finalize_ack",
-            Reply::Finalize,
-        ),
-    ];
-    for (request, line, answer, reply) in table {
-        let answer = std::format!("{answer}\n");
-        assert_eq!(
-            ask(&mut joined(), request, line, &answer),
-            Ok(Some(reply)),
-            "{answer}"
-        );
+        (get, "get_result rc=1", absent),
+        (get, "get_result rc=0 found=FALSE", absent),
+        (Finalize, "finalize_ack", Reply::Finalize),
+    ] {
+        let answer = std::format!("cmd={answer}\n");
+        let mut client = joined();
+        let parsed = ask(&mut client, request, line(request), &answer);
+        assert_eq!(parsed, Ok(Some(reply)), "{answer}");
     }
 }
 
@@ -151,84 +96,69 @@ fn replies_of_known_managers_are_parsed() {
 fn errors_about_wrong_replies_have_the_expected_word() {
     let cases = [
         (
-            "cmd=maxes keylen_max=64 vallen_max=1024\n",
+            "cmd=maxes keylen_max=64 vallen_max=1024",
             "answered `get_maxes`",
         ),
         (
-            "cmd=maxes kvsname_max=0 keylen_max=64 vallen_max=1024\n",
+            "cmd=maxes kvsname_max=0 keylen_max=64 vallen_max=1024",
             "answered `get_maxes`",
         ),
-        ("cmd=barrier_out\n", "expected `cmd=maxes`"),
-        ("cmd=maxes rc=-1 msg=no\n", "refused `get_maxes`"),
-        ("hello\n", "must begin with `cmd=NAME`"),
-        ("cmd=\n", "must begin with `cmd=NAME`"),
+        ("cmd=barrier_out", "expected `cmd=maxes`"),
+        ("cmd=maxes rc=-1 msg=no", "refused `get_maxes`"),
+        ("hello", "must begin with `cmd=NAME`"),
+        ("cmd=", "must begin with `cmd=NAME`"),
         (
-            "cmd=maxes kvsname_max=2 keylen_max=2 vallen_max=2\ncmd=more\n",
+            "cmd=maxes kvsname_max=2 keylen_max=2 vallen_max=2\ncmd=more",
             "without a request",
         ),
     ];
     for (answer, expected) in cases {
-        let mut client = joined();
-        let error = ask(&mut client, PmiRequest::Maxes, "cmd=get_maxes", answer).expect_err(answer);
-        assert!(
-            std::format!("{error}").contains(expected),
-            "{answer} gave: {error}"
-        );
-        assert_eq!(
-            client.request(PmiRequest::Barrier),
-            Err(ClientError::Left("barrier_in"))
-        );
+        let (mut client, answer) = (joined(), std::format!("{answer}\n"));
+        let parsed = ask(&mut client, PmiRequest::Maxes, "cmd=get_maxes", &answer);
+        let error = std::format!("{}", parsed.expect_err(&answer));
+        assert!(error.contains(expected), "{answer} gave: {error}");
+        let later = client.request(PmiRequest::Barrier);
+        assert_eq!(later, Err(ClientError::Left("barrier_in")));
     }
     let mut client = joined();
     client.request(PmiRequest::Maxes).expect("in turn");
     let endless = [b'x'; LINE_MAX + 1];
-    assert!(matches!(
-        client.feed(&endless),
-        Err(ClientError::Line(LineError::TooLong(_)))
-    ));
+    let fed = client.feed(&endless).map(drop);
+    assert!(matches!(fed, Err(ClientError::Line(LineError::TooLong(_)))));
 }
 
 #[test]
 fn requests_out_of_order_are_refused() {
+    use PmiRequest::{Abort, Barrier, Finalize, Init, Maxes};
+    let waiting = "barrier_in";
+    let busy = |request| Err(ClientError::Busy { request, waiting });
     let mut client = Client::new();
     assert_eq!(
-        client.request(PmiRequest::Barrier),
-        Err(ClientError::NotJoined("barrier_in"))
+        client.request(Barrier),
+        Err(ClientError::NotJoined(waiting))
     );
     let mut client = joined();
-    assert_eq!(client.request(PmiRequest::Init), Err(ClientError::Joined));
-    client.request(PmiRequest::Barrier).expect("in turn");
-    let busy = ClientError::Busy {
-        request: "get_maxes",
-        waiting: "barrier_in",
-    };
-    assert_eq!(client.request(PmiRequest::Maxes), Err(busy));
-    assert_eq!(
-        client.request(PmiRequest::Abort { code: -3 }),
-        Ok("cmd=abort exitcode=-3\n")
-    );
-    assert_eq!(
-        client.request(PmiRequest::Finalize),
-        Err(ClientError::Busy {
-            request: "finalize",
-            waiting: "barrier_in"
-        })
-    );
-    assert_eq!(client.closed(), Some(ClientError::Closed("barrier_in")));
-    assert_eq!(
-        client.request(PmiRequest::Finalize),
-        Err(ClientError::Left("finalize"))
-    );
-    assert!(matches!(
-        joined().feed(b"cmd=barrier_out\n"),
-        Err(ClientError::Unasked(_))
-    ));
+    assert_eq!(client.request(Init), Err(ClientError::Joined));
+    client.request(Barrier).expect("in turn");
+    assert_eq!(client.request(Maxes), busy("get_maxes"));
+    let abort = client.request(Abort { code: -3 });
+    assert_eq!(abort, Ok("cmd=abort exitcode=-3\n"));
+    assert_eq!(client.request(Finalize), busy("finalize"));
+    assert_eq!(client.closed(), Some(ClientError::Closed(waiting)));
+    assert_eq!(client.request(Finalize), Err(ClientError::Left("finalize")));
+    let answer = joined().feed(b"cmd=barrier_out\n").map(drop);
+    assert!(matches!(answer, Err(ClientError::Unasked(_))));
 }
 
 #[test]
 fn arguments_that_do_not_fit_a_line_are_refused() {
     let mut client = joined();
     let long = "v".repeat(VALUE_MAX);
+    let put = |key, value| PmiRequest::Put {
+        kvs: "k",
+        key,
+        value,
+    };
     for (key, value) in [
         ("", "b"),
         ("a b", "c"),
@@ -237,29 +167,13 @@ fn arguments_that_do_not_fit_a_line_are_refused() {
         ("a", "ä"),
         ("a", &long),
     ] {
-        let put = client.request(PmiRequest::Put {
-            kvs: "k",
-            key,
-            value,
-        });
-        assert!(
-            matches!(put, Err(ClientError::Text { .. })),
-            "{key} {value}"
-        );
+        let put = client.request(put(key, value));
+        let is_refused = matches!(put, Err(ClientError::Text { .. }));
+        assert!(is_refused, "{key} {value}");
     }
-    assert!(
-        client
-            .request(PmiRequest::Put {
-                kvs: "k",
-                key: "a",
-                value: &long[1..]
-            })
-            .is_ok()
-    );
-    assert_eq!(
-        check_text("a b", 9),
-        Err(BadText::Byte { at: 1, byte: b' ' })
-    );
+    assert!(client.request(put("a", &long[1..])).is_ok());
+    let blank = BadText::Byte { at: 1, byte: b' ' };
+    assert_eq!(check_text("a b", 9), Err(blank));
 }
 
 /// What MPICH's hydra writes, in pieces of every size.
@@ -285,39 +199,33 @@ fn the_handshake_at_a_port_gives_rank_and_size() {
 
 #[test]
 fn errors_about_wrong_handshakes_have_the_expected_word() {
-    let cases = [
-        ("cmd=set size=8\n", "expected `cmd=initack`"),
-        ("cmd=initack rc=-1\n", "refused `initack`"),
-        ("cmd=initack\ncmd=set rank=0\n", "by `cmd=set rank=0`"),
-        ("cmd=initack\ncmd=set size=0\n", "by `cmd=set size=0`"),
+    for (lines, expected) in [
+        ("set size=8", "expected `cmd=initack`"),
+        ("initack rc=-1", "refused `initack`"),
+        ("initack|set rank=0", "by `cmd=set rank=0`"),
+        ("initack|set size=0", "by `cmd=set size=0`"),
         (
-            "cmd=initack\ncmd=set size=4294967295\n",
+            "initack|set size=4294967295",
             "by `cmd=set size=4294967295`",
         ),
+        ("initack|set size=2|set rank=2", "by `cmd=set rank=2`"),
+        ("initack|set size=2|set rank=1|set", "by `cmd=set`"),
         (
-            "cmd=initack\ncmd=set size=2\ncmd=set rank=2\n",
-            "by `cmd=set rank=2`",
-        ),
-        (
-            "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set\n",
-            "by `cmd=set`",
-        ),
-        (
-            "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\ncmd=more\n",
+            "initack|set size=2|set rank=1|set debug=0|more",
             "`cmd=more` without a request",
         ),
-        ("SSH-2.0-OpenSSH_9.2\n", "must begin with `cmd=NAME`"),
-    ];
-    for (answer, expected) in cases {
-        let mut handshake = PortHandshake::default();
-        let error = handshake.feed(answer.as_bytes()).expect_err(answer);
-        assert!(std::format!("{error}").contains(expected), "{error}");
+    ] {
+        let answer = std::format!("cmd={}\n", lines.replace('|', "\ncmd="));
+        let fed = PortHandshake::default().feed(answer.as_bytes());
+        let error = std::format!("{}", fed.expect_err(lines));
+        assert!(error.contains(expected), "{error}");
     }
+    let foreign = PortHandshake::default().feed(b"SSH-2.0-OpenSSH_9.2\n");
+    let error = std::format!("{}", foreign.expect_err("no line of PMI"));
+    assert!(error.contains("must begin with `cmd=NAME`"), "{error}");
     let closed = std::format!("{}", PortHandshake::default().closed());
-    assert!(
-        closed.contains("closed the connection while `initack`"),
-        "{closed}"
-    );
+    let expected = "closed the connection while `initack`";
+    assert!(closed.contains(expected), "{closed}");
     let endless = [b'x'; LINE_MAX + 1];
     assert!(PortHandshake::default().feed(&endless).is_err());
 }
@@ -346,132 +254,67 @@ fn escapes_keep_a_value_whole() {
     );
 }
 
+/// Each environment gives a start method, or an error that begins with the text.
 #[test]
 fn the_start_method_is_read_from_the_environment() {
-    let none = PmiVariables::default();
-    assert_eq!(StartMethod::read(&none), Ok(StartMethod::Singleton));
-    let all = PmiVariables {
-        fd: Some("7"),
-        rank: Some("1"),
-        size: Some("2"),
-        ..none
-    };
-    assert_eq!(
-        StartMethod::read(&all),
-        Ok(StartMethod::Descriptor {
-            fd: 7,
-            rank: 1,
-            size: 2
-        })
-    );
-    let port = PmiVariables {
-        port: Some("h:1"),
-        id: Some("3"),
-        ..none
-    };
-    assert_eq!(
-        StartMethod::read(&port),
-        Ok(StartMethod::Port {
-            address: "h:1",
-            id: 3
-        })
-    );
-    let pmix = PmiVariables {
-        pmix_namespace: Some("prte-1@1"),
-        pmix_rank: Some("4"),
-        ..none
-    };
-    assert_eq!(
-        StartMethod::read(&pmix),
-        Ok(StartMethod::Pmix {
-            namespace: "prte-1@1",
-            rank: 4
-        })
-    );
-    // Who speaks PMI-1 is nearest.
-    let both = PmiVariables {
-        pmix_namespace: pmix.pmix_namespace,
-        ..all
-    };
-    assert_eq!(StartMethod::read(&both), StartMethod::read(&all));
-    assert_eq!(
-        StartMethod::read(&PmiVariables {
-            fd: all.fd,
-            rank: all.rank,
-            size: all.size,
-            ..port
-        }),
-        StartMethod::read(&all)
-    );
-    let cases = [
+    for (environment, expected) in [
+        ("", "none (PMI_FD, PMI_PORT and PMIX_NAMESPACE are not set)"),
         (
-            PmiVariables {
-                pmix_rank: None,
-                ..pmix
-            },
+            "PMI_FD=7 PMI_RANK=1 PMI_SIZE=2",
+            "PMI-1 over descriptor 7 (PMI_FD), rank 1 of 2",
+        ),
+        (
+            "PMI_PORT=h:1 PMI_ID=3",
+            "PMI-1 at h:1 (PMI_PORT), process 3",
+        ),
+        (
+            "PMIX_NAMESPACE=prte-1@1 PMIX_RANK=4",
+            "PMIx (PMIX_NAMESPACE), rank 4 of job prte-1@1",
+        ),
+        // A descriptor comes before PMIx and before a port, a port before PMIx.
+        (
+            "PMI_FD=7 PMI_RANK=0 PMI_SIZE=2 PMIX_NAMESPACE=job.3",
+            "PMI-1 over descriptor 7 (PMI_FD), rank 0 of 2",
+        ),
+        (
+            "PMI_FD=7 PMI_RANK=1 PMI_SIZE=2 PMI_PORT=h:1 PMI_ID=3",
+            "PMI-1 over descriptor 7 (PMI_FD), rank 1 of 2",
+        ),
+        (
+            "PMI_PORT=h:1 PMI_ID=3 PMIX_NAMESPACE=job.3 PMIX_RANK=1",
+            "PMI-1 at h:1 (PMI_PORT), process 3",
+        ),
+        (
+            "PMIX_NAMESPACE=n",
             "PMIX_NAMESPACE is set but PMIX_RANK is not",
         ),
         (
-            PmiVariables {
-                pmix_rank: Some("4294967294"),
-                ..pmix
-            },
+            "PMIX_NAMESPACE=n PMIX_RANK=4294967294",
             "PMIX_RANK=`4294967294`, expected",
         ),
+        ("PMI_FD=7 PMI_SIZE=2", "PMI_FD is set but PMI_RANK is not"),
         (
-            PmiVariables { rank: None, ..all },
-            "PMI_FD is set but PMI_RANK is not",
-        ),
-        (
-            PmiVariables {
-                rank: Some("2"),
-                ..all
-            },
+            "PMI_FD=7 PMI_RANK=2 PMI_SIZE=2",
             "PMI_RANK=2, expected a rank below PMI_SIZE=2",
         ),
         (
-            PmiVariables {
-                size: Some("0"),
-                ..all
-            },
+            "PMI_FD=7 PMI_RANK=1 PMI_SIZE=0",
             "PMI_SIZE=`0`, expected a whole number from 1 to 2147483647",
         ),
-        (
-            PmiVariables {
-                fd: Some("-1"),
-                ..all
-            },
-            "PMI_FD=`-1`, expected",
-        ),
-        (
-            PmiVariables { id: None, ..port },
-            "PMI_PORT is set but PMI_ID is not",
-        ),
-    ];
-    for (variables, expected) in cases {
-        let error = std::format!("{}", StartMethod::read(&variables).expect_err(expected));
-        assert!(error.starts_with(expected), "{error}");
+        ("PMI_FD=-1 PMI_RANK=1 PMI_SIZE=2", "PMI_FD=`-1`, expected"),
+        ("PMI_PORT=h:1", "PMI_PORT is set but PMI_ID is not"),
+    ] {
+        let value = |name: &str| {
+            let mut variables = environment
+                .split(' ')
+                .filter_map(|word| word.split_once('='));
+            variables
+                .find(|variable| variable.0 == name)
+                .map(|variable| variable.1)
+        };
+        let variables = PmiVariables::new(PmiVariables::NAMES.map(value));
+        let read = StartMethod::read(&variables);
+        let shown = read.map_or_else(|why| std::format!("{why}"), |start| std::format!("{start}"));
+        assert!(shown.starts_with(expected), "{environment}: {shown}");
     }
-}
-
-#[test]
-fn the_start_method_is_displayed_with_its_variable() {
-    let mut values = [None; 7];
-    let said = |values: [Option<&str>; 7]| {
-        let start = std::format!(
-            "{}",
-            StartMethod::read(&PmiVariables::new(values)).expect("sound")
-        );
-        start
-    };
-    assert!(said(values).starts_with("none (PMI_FD, PMI_PORT"));
-    (values[5], values[6]) = (Some("job.3"), Some("1"));
-    assert_eq!(said(values), "PMIx (PMIX_NAMESPACE), rank 1 of job job.3");
-    (values[3], values[4]) = (Some("h:1"), Some("3"));
-    assert_eq!(said(values), "PMI-1 at h:1 (PMI_PORT), process 3");
-    (values[0], values[1], values[2]) = (Some("7"), Some("0"), Some("2"));
-    assert_eq!(
-        said(values),
-        "PMI-1 over descriptor 7 (PMI_FD), rank 0 of 2"
-    );
 }

@@ -1,17 +1,17 @@
-//! Get and put, emulated by frames: what either side does.
+//! Get and put, emulated by frames: the work of both sides.
 //!
 //! ```text
 //!  get:   Get{id, from, at, len} ->         put:   Put{id, to, at} + bytes, ... ->
 //!                <- Data{id, at} + bytes                     <- Completion{id, ok} after the last
 //! ```
 //!
-//! Each frame says where its bytes belong, so they may arrive in any order. The first bytes of a get may
-//! arrive before they are asked for: see [`speculative_push`](super::super::speculative_push).
+//! Each frame has the position of its bytes, so they may arrive in any order. The first bytes of a get may
+//! arrive before the receiver requests them: see [`speculative_push`](super::super::speculative_push).
 
 use std::time::Instant;
 
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Remote, Token};
+use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
 
 use super::TcpTx;
 use super::operations::Operation;
@@ -21,7 +21,7 @@ use crate::transport::bulk_trials::{BulkProtocol, TransferClass};
 use crate::transport::send_half::{BulkReason, OutboundBulk};
 use crate::transport::transfer::Transfer;
 
-/// Bulk that a peer sends: where its next byte goes.
+/// The position of the next byte of bulk that a peer sends.
 #[derive(Debug)]
 pub(in crate::transport) struct InboundBulk {
     region: RegionId,
@@ -32,14 +32,14 @@ pub(in crate::transport) struct InboundBulk {
 
 #[derive(Debug)]
 enum InboundKind {
-    /// So many bytes that this rank gets.
+    /// A chunk of a get of this rank, with its length.
     Get(u64),
-    /// Bytes that a peer puts; the `last` chunk is answered.
+    /// A chunk of a peer's put; this rank answers the `last` one.
     Put { last: bool },
 }
 
 impl InboundBulk {
-    /// `count` more bytes are in place.
+    /// Counts `count` more bytes that are in place.
     pub(in crate::transport) fn advance(&mut self, count: u64) {
         self.at += count;
     }
@@ -48,52 +48,22 @@ impl InboundBulk {
 /// The rule of the protocol that a peer violated.
 type Rule = &'static str;
 
-/// Where the bulk goes that follows a frame; `None`: it is dropped.
+/// The target of the bulk that follows a frame; `None`: it is dropped.
 type Target = Result<Option<InboundBulk>, Rule>;
 
-impl<B: Bytes> TcpTx<B> {
-    /// Enters a get or a put; `None` when the table is full.
-    fn open_operation(
+impl<B: Bytes> Rma for TcpTx<B> {
+    fn get(
         &mut self,
-        get: bool,
-        local: &Local<'_, Region>,
-        peer: u32,
-        token: Token,
-    ) -> Option<OperationId> {
-        let id = self.operations.begin(Operation {
-            peer,
-            token,
-            region: local.region.id(),
-            at: local.at,
-            len: local.len,
-            left: local.len,
-            pushed: 0,
-            get,
-        })?;
-        self.regions.enter(local.region.id());
-        self.half(peer).gets += u32::from(get);
-        Some(id)
-    }
-
-    /// Asks `peer` for bytes; false: the caller is told later when to try again.
-    pub(super) fn begin_get(
-        &mut self,
-        peer: u32,
+        of: Peer,
         from: Remote<'_>,
-        to: &Local<'_, Region>,
+        to: Local<'_, Region>,
         token: Token,
-    ) -> bool {
-        if !self.can_begin(peer) {
-            return false;
-        }
-        if from.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
-            return true;
-        }
-        let Some(id) = self.open_operation(true, to, peer, token) else {
-            return false;
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, to.len, "both ranges have one length");
+        let Some(id) = self.begin_operation(true, of.0, &to, token)? else {
+            return Ok(());
         };
-        let pushed = self.await_push(peer, &from, id);
+        let pushed = self.await_push(of.0, &from, id);
         if pushed < from.len {
             let get = Control::Get {
                 id,
@@ -101,17 +71,74 @@ impl<B: Bytes> TcpTx<B> {
                 at: from.at + pushed,
                 len: from.len - pushed,
             };
-            self.send_control(peer, get);
+            self.send_control(of.0, get);
         }
-        true
+        Ok(())
     }
 
-    /// How many of the first bytes of `from` the peer pushes to the operation `id`.
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, Region>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, at.len, "both ranges have one length");
+        let Some(id) = self.begin_operation(false, to.0, &from, token)? else {
+            return Ok(());
+        };
+        let region = from.region.id();
+        self.half(to.0).push_sender.dropped(region);
+        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
+        self.send_bulk(to.0, id, region, from.at, from.len, put);
+        Ok(())
+    }
+}
+
+impl<B: Bytes> TcpTx<B> {
+    /// Enters a get or a put of the bytes of `local`. `None`: it has ended, since there are no bytes or the peer is
+    /// lost.
+    ///
+    /// # Errors
+    /// [`Busy`] when the table is full; the sink gets [`Sink::room`](oxmpi_wire::Sink::room) later.
+    fn begin_operation(
+        &mut self,
+        get: bool,
+        peer: u32,
+        local: &Local<'_, Region>,
+        token: Token,
+    ) -> Result<Option<OperationId>, Busy> {
+        if self.operations.are_full() {
+            self.refuse(peer);
+            return Err(Busy);
+        }
+        if local.len == 0 || self.is_lost(peer) {
+            self.complete(token, Ok(()));
+            return Ok(None);
+        }
+        let region = local.region.id();
+        let id = self.operations.begin(Operation {
+            peer,
+            token,
+            region,
+            at: local.at,
+            len: local.len,
+            left: local.len,
+            pushed: 0,
+            get,
+        });
+        let id = id.ok_or(Busy)?;
+        self.regions.enter(region);
+        self.half(peer).gets += u32::from(get);
+        Ok(Some(id))
+    }
+
+    /// The number of first bytes of `from` that the peer pushes to the operation `id`.
     fn await_push(&mut self, peer: u32, from: &Remote<'_>, id: OperationId) -> u64 {
         let push = Push::from_key(from.key);
         let fits = from.at == 0 && push.len <= from.len;
         let receiver = &mut self.half(peer).push_receiver;
-        if !fits || !receiver.is_to_come(push) {
+        if !fits || !receiver.is_outstanding(push) {
             return 0;
         }
         receiver.await_push(push, id);
@@ -121,39 +148,7 @@ impl<B: Bytes> TcpTx<B> {
         push.len
     }
 
-    /// Puts bytes at `peer`; false: the caller is told later when to try again.
-    pub(super) fn begin_put(
-        &mut self,
-        peer: u32,
-        from: &Local<'_, Region>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> bool {
-        if !self.can_begin(peer) {
-            return false;
-        }
-        if from.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
-            return true;
-        }
-        let Some(id) = self.open_operation(false, from, peer, token) else {
-            return false;
-        };
-        let region = from.region.id();
-        self.half(peer).push_sender.dropped(region);
-        let put = BulkReason::Put(RegionId::from_key(at.key).0, at.at);
-        self.send_bulk(peer, id, region, from.at, from.len, put);
-        true
-    }
-
-    fn can_begin(&mut self, peer: u32) -> bool {
-        if self.operations.are_full() {
-            self.refuse(peer);
-        }
-        !self.operations.are_full()
-    }
-
-    /// Queues `left` bytes of `region` from `at` on. The region is in use until they have left.
+    /// Queues `left` bytes of `region` from `at` on. The region is in use until the kernel has them.
     fn send_bulk(
         &mut self,
         peer: u32,
@@ -176,7 +171,7 @@ impl<B: Bytes> TcpTx<B> {
         });
     }
 
-    /// Bytes of `region`, up to byte `len`, begin to leave for `peer`. The first ones choose the protocol of all.
+    /// The transfer of the first `len` bytes of `region` to `peer`; its first call selects the protocol.
     fn begin_transfer(&mut self, peer: u32, region: RegionId, len: u64) -> Option<&mut Transfer> {
         let takes_pages = self.zero_copy.takes(len);
         let half = self.peers[peer as usize].as_mut()?;
@@ -198,7 +193,7 @@ impl<B: Bytes> TcpTx<B> {
         transfer.as_mut()
     }
 
-    /// The peer has all bytes of `region`, or wants none. The time that they took is learned from.
+    /// Ends the transfer of `region`: the peer has all bytes or wants none. Its time is a sample for the next.
     pub(super) fn end_transfer(&mut self, region: RegionId) {
         let transfer = self.regions.note_mut(region).and_then(Option::take);
         let Some(Transfer {
@@ -215,7 +210,7 @@ impl<B: Bytes> TcpTx<B> {
         half.push_sender.ended(region);
         half.transfers -= 1;
         if let Some((class, start)) = start.filter(|_| half.lost.is_none()) {
-            // Of concurrent transfers each counts from the end of the one before.
+            // The time of a concurrent transfer counts from the end of the one before.
             let now = Instant::now();
             let since = half.last_transfer_end.map_or(start, |end| end.max(start));
             half.last_transfer_end = Some(now);
@@ -223,7 +218,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// The key to `region`, for a request to `peer` that is written next. A push may follow the request.
+    /// The key to `region`, for the next frame to `peer`. A push may follow that frame.
     pub(super) fn key_with_push(&mut self, peer: u32, region: RegionId) -> Key {
         let push = self.begin_push(peer, region);
         let begun = self.regions.note(region).copied().flatten();
@@ -252,7 +247,7 @@ impl<B: Bytes> TcpTx<B> {
         Some(push)
     }
 
-    /// Handles a control frame from `peer`. `Some`: where the bulk behind it goes; else that is dropped.
+    /// Handles a control frame from `peer`. Returns the target of the bulk behind it.
     ///
     /// # Errors
     /// The rule that the peer violated.
@@ -282,7 +277,7 @@ impl<B: Bytes> TcpTx<B> {
             Control::Completion { id, ok } => self.completed(peer, id, ok)?,
             Control::Leave => self.lose(peer, Fault::Left),
             Control::Ping => self.reply(peer, Control::Pong)?,
-            // Their arrival is all that they mean.
+            // A pong proves by its arrival that the peer lives; a pad is empty.
             Control::Pong | Control::Pad => {}
         }
         Ok(None)
@@ -293,7 +288,7 @@ impl<B: Bytes> TcpTx<B> {
         self.regions.check(region, Some(access), at, len).is_ok()
     }
 
-    /// `peer` gets bytes of this rank.
+    /// Answers a get of `peer`.
     fn serve_get(
         &mut self,
         peer: u32,
@@ -305,7 +300,7 @@ impl<B: Bytes> TcpTx<B> {
         let outbound = &self.half(peer).outbound;
         let gets = outbound.iter().filter(|b| b.reason == BulkReason::Get);
         if gets.count() >= OPERATIONS {
-            return Err("more gets at once than there can be");
+            return Err("more gets at once than a rank may have");
         }
         if len == 0 || !self.allows(from, Access::Read, at, len) {
             return self.reply(peer, Control::Completion { id, ok: false });
@@ -317,10 +312,10 @@ impl<B: Bytes> TcpTx<B> {
         Ok(())
     }
 
-    /// Bytes arrive that this rank gets.
+    /// The target of bytes that this rank gets.
     fn data(&mut self, peer: u32, id: OperationId, at: u64, len: u64) -> Target {
         let Some(operation) = self.operations.get(id, peer) else {
-            return Ok(None); // it has ended early
+            return Ok(None); // the operation has ended early
         };
         let end = at.checked_add(len);
         let inside = end.is_some_and(|end| end <= operation.len - operation.pushed);
@@ -335,7 +330,7 @@ impl<B: Bytes> TcpTx<B> {
         }))
     }
 
-    /// Bytes arrive that the peer pushes. They are dropped if no get waits for them.
+    /// The target of bytes that the peer pushes; `None` if no get waits for them.
     fn pushed(&mut self, peer: u32, number: u64, at: u64, len: u64) -> Target {
         let receiver = &mut self.half(peer).push_receiver;
         let Some(id) = receiver.arriving(number, at, len)? else {
@@ -355,12 +350,12 @@ impl<B: Bytes> TcpTx<B> {
         }))
     }
 
-    /// The memory that `bulk` goes to, and the offset of its next byte.
+    /// The memory of `bulk`, and the offset of its next byte.
     pub(in crate::transport) fn target(&self, bulk: &InboundBulk) -> Option<(&B, u64)> {
         Some((self.regions.bytes(bulk.region)?, bulk.at))
     }
 
-    /// Copies `bytes` to where `bulk` goes; without one they are dropped.
+    /// Copies `bytes` to the target of `bulk`; drops them if there is none.
     pub(in crate::transport) fn place(&self, bulk: Option<&mut InboundBulk>, mut bytes: &[u8]) {
         let Some(bulk) = bulk else {
             return;
@@ -372,7 +367,7 @@ impl<B: Bytes> TcpTx<B> {
         bulk.advance(len);
     }
 
-    /// All bytes of a frame from `peer` are in place.
+    /// Counts a frame from `peer` whose bytes are all in place.
     pub(in crate::transport) fn arrived(&mut self, peer: u32, bulk: InboundBulk) {
         let id = bulk.id;
         match bulk.kind {
@@ -394,30 +389,30 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// The peer is lost in the middle of `bulk`.
+    /// Ends `bulk` in the middle, since the peer is lost.
     pub(in crate::transport) fn abandon(&mut self, bulk: InboundBulk) {
         if let InboundKind::Put { .. } = bulk.kind {
             self.leave(bulk.region);
         }
     }
 
-    /// `peer` reports the end of an operation of this rank.
+    /// Ends an operation of this rank, as `peer` reports.
     fn completed(&mut self, peer: u32, id: OperationId, ok: bool) -> Result<(), Rule> {
         let Some(&mut operation) = self.operations.get(id, peer) else {
-            return Ok(()); // a second refusal of one put
+            return Ok(()); // a second refusal of the same put
         };
         if ok {
             let outbound = &self.half(peer).outbound;
             let all_sent = !outbound.iter().any(|b| b.id == id && b.is_put());
             if operation.get || !all_sent {
-                return Err("the end of what has not ended");
+                return Err("a completion of an operation that has not ended");
             }
             self.end_operation(peer, id, Ok(()));
         } else {
             if let Some(region) = self.half(peer).cancel_put(id) {
                 self.leave(region);
             }
-            let refused = Fault::Protocol("a key to memory that cannot be used so");
+            let refused = Fault::Protocol("a key to memory that does not allow this access");
             self.end_operation(peer, id, Err(refused));
         }
         Ok(())
@@ -438,7 +433,7 @@ impl<B: Bytes> TcpTx<B> {
     /// Sends a reply to a request of `peer`, which may have as many open as it may have operations.
     fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
         if self.half(peer).replies.len() >= 2 * OPERATIONS {
-            return Err("more requests at once than there can be");
+            return Err("more requests at once than a rank may have");
         }
         self.send_control(peer, control);
         Ok(())
@@ -453,7 +448,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Ends every operation with a lost `peer` without a completion: the sink hears of the loss.
+    /// Ends every operation with a lost `peer` without a completion: the sink gets the loss instead.
     pub(super) fn drop_bulk(&mut self, peer: u32) {
         while let Some(operation) = self.operations.end_any(peer) {
             self.leave(operation.region);

@@ -1,4 +1,4 @@
-//! How a rank leaves in order: a [`Control::Leave`] to every peer, and a bounded wait until all is sent.
+//! How a rank leaves in order: it sends [`Control::Leave`] to every peer and waits until the kernel has all bytes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use oxmpi_wire::Bytes;
 use super::TcpTx;
 use crate::frame::Control;
 
-/// Longest time that leaving takes.
+/// Longest wait of a rank that leaves.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl<B: Bytes> Drop for TcpTx<B> {
     /// Announces to every peer that this rank leaves, and waits up to five seconds until the kernel has
-    /// taken all that was sent. A peer that does not read for that long loses the rest.
+    /// all sent bytes. A peer that does not read for that long loses the rest.
     fn drop(&mut self) {
         let until = Instant::now() + TIMEOUT;
         let mut first = true;
@@ -34,7 +34,7 @@ impl<B: Bytes> Drop for TcpTx<B> {
             }
         }
         for (_, stream) in self.open() {
-            // Unread bytes would make the close a reset, which drops what the peer has yet to read.
+            // With unread bytes the close would be a reset, which drops bytes that the peer has not read yet.
             let _ = stream.finish();
             let mut space = [0; 4096];
             while stream
@@ -46,7 +46,7 @@ impl<B: Bytes> Drop for TcpTx<B> {
 }
 
 impl<B: Bytes> TcpTx<B> {
-    /// Queues the announcement at the `first` call, and writes. True: everything is written.
+    /// Queues the announcement at the `first` call, and writes. True: the kernel has all bytes.
     fn send_leave(&mut self, first: bool) -> bool {
         let mut done = true;
         for peer in 0..self.peers.len() as u32 {

@@ -11,8 +11,7 @@ use std::fmt;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{
-    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
-    Sink, Slot, Token, Tx,
+    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Memory, Peer, Put, Sink, Slot, Token, Tx,
 };
 
 use self::operations::Operations;
@@ -36,18 +35,18 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     cards: PeerCards,
     options: TcpOptions,
     limits: Limits,
-    /// By peer; made at the first use.
+    /// By peer; each is made at its first use.
     peers: Vec<Option<Box<SendHalf>>>,
-    /// Peers with something to write.
+    /// Peers that the next flush writes to.
     scheduled: Vec<u32>,
-    /// Peers for which a caller was told [`Busy`].
+    /// Peers for which a call has returned [`Busy`].
     refused: Vec<u32>,
     /// Peers to connect to.
     to_connect: Vec<u32>,
     operations: Operations,
     regions: Regions<B>,
     zero_copy: ZeroCopy,
-    /// Regions whose bytes have all left, while a pump runs.
+    /// Regions whose bytes the running pump has written completely.
     sent_regions: Vec<RegionId>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
@@ -119,7 +118,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// The next flush writes to `peer`.
+    /// Lets the next flush write to `peer`.
     #[inline]
     fn schedule(&mut self, peer: u32) {
         let half = self.half(peer);
@@ -129,7 +128,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// A caller was told [`Busy`] for `peer`: the sink hears when there is room.
+    /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] later.
     #[cold]
     fn refuse(&mut self, peer: u32) {
         let half = self.half(peer);
@@ -139,20 +138,20 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Writes to `peer` what the kernel takes. Returns the number of writes.
+    /// Writes to `peer` as much as the kernel accepts. Returns the number of writes.
     fn pump(&mut self, peer: u32) -> u32 {
         let Some(half) = &mut self.peers[peer as usize] else {
             return 0;
         };
         let chunks = (self.options.chunk, self.options.frame - Control::LEN as u32);
         let (regions, sent) = (&self.regions, &mut self.sent_regions);
-        let wrote = half.pump(peer, regions, &mut self.zero_copy, chunks, |region| {
+        let result = half.pump(peer, regions, &mut self.zero_copy, chunks, |region| {
             sent.push(region)
         });
         while let Some(region) = self.sent_regions.pop() {
             self.leave(region);
         }
-        match wrote {
+        match result {
             Ok(writes) => writes,
             Err(error) => {
                 self.write_failed(peer, &error);
@@ -163,7 +162,7 @@ impl<B: Bytes> TcpTx<B> {
 
     fn flush_all(&mut self) -> u32 {
         let mut writes = 0;
-        // A peer that is scheduled again meanwhile waits for the next flush.
+        // A peer that this loop schedules again waits for the next flush.
         for at in (0..self.scheduled.len()).rev() {
             let peer = self.scheduled.swap_remove(at);
             self.half(peer).scheduled = false;
@@ -175,7 +174,7 @@ impl<B: Bytes> TcpTx<B> {
         writes
     }
 
-    /// Writes what waits. Returns the number of writes.
+    /// Writes to all scheduled peers. Returns the number of writes.
     #[inline]
     pub(super) fn advance(&mut self) -> u32 {
         if self.scheduled.is_empty() {
@@ -234,21 +233,21 @@ impl<B: Bytes> TcpTx<B> {
         self.completions.push_back((token, result));
     }
 
-    /// One use of `region` has ended.
+    /// Ends one use of `region` by a transfer.
     fn leave(&mut self, region: RegionId) {
         if let Some(token) = self.regions.leave(region) {
             self.complete(token, Ok(()));
         }
     }
 
-    /// Whether something that was sent is not with the kernel yet.
+    /// Whether the kernel has not accepted all sent bytes yet.
     #[must_use]
     pub fn has_unsent(&self) -> bool {
         let mut peers = self.peers.iter().flatten();
         peers.any(|half| !half.is_done())
     }
 
-    /// Writes a frame from its body's memory, if nothing waits before it; false: it is to be copied.
+    /// Writes a frame from its body's memory, if nothing waits before it; false: the caller copies it.
     #[inline(never)]
     fn write_through<C: Bytes>(&mut self, to: u32, head: &Header, body: &C) -> bool {
         let fits = head.len <= self.limits.frame && body.address().is_some();
@@ -263,7 +262,7 @@ impl<B: Bytes> TcpTx<B> {
         true
     }
 
-    /// Begins a frame for `to`; the caller puts the body.
+    /// Begins a frame for `to`, whose body the caller puts.
     #[inline]
     fn begin(&mut self, to: Peer, head: &Header) -> Result<FrameSlot<'_>, Busy> {
         let max = self.limits.frame;
@@ -351,33 +350,5 @@ impl<B: Bytes> Memory for TcpTx<B> {
         if let Some(token) = self.regions.release(region, token) {
             self.complete(token, Ok(()));
         }
-    }
-}
-
-impl<B: Bytes> Rma for TcpTx<B> {
-    fn get(
-        &mut self,
-        of: Peer,
-        from: Remote<'_>,
-        to: Local<'_, Region>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        assert_eq!(from.len, to.len, "both ranges have one length");
-        self.begin_get(of.0, from, &to, token)
-            .then_some(())
-            .ok_or(Busy)
-    }
-
-    fn put(
-        &mut self,
-        to: Peer,
-        from: Local<'_, Region>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        assert_eq!(from.len, at.len, "both ranges have one length");
-        self.begin_put(to.0, &from, at, token)
-            .then_some(())
-            .ok_or(Busy)
     }
 }

@@ -1,4 +1,4 @@
-//! The gets and puts of this rank that are under way: a bounded table.
+//! [`Operations`]: the gets and puts of this rank that are under way, in a bounded table.
 
 use oxmpi_wire::Token;
 use oxmpi_wire::regions::RegionId;
@@ -12,21 +12,21 @@ use crate::transport::OPERATIONS;
 pub(super) struct Operation {
     pub(super) peer: u32,
     pub(super) token: Token,
-    /// This rank's memory.
+    /// The memory of this rank.
     pub(super) region: RegionId,
     /// Where in the region the operation begins.
     pub(super) at: u64,
     /// Bytes of the whole operation.
     pub(super) len: u64,
-    /// Bytes that have not arrived (get) or not left (put) yet.
+    /// Bytes of a get that have not arrived yet.
     pub(super) left: u64,
-    /// Bytes that the peer pushes, before the others.
+    /// First bytes, which the peer pushes.
     pub(super) pushed: u64,
     /// A get, else a put.
     pub(super) get: bool,
 }
 
-/// All operations. An [`OperationId`] is a slab's handle: a reply that is repeated or made up ends no other.
+/// All operations. An [`OperationId`] is a slab's handle: a repeated or made-up reply ends no other operation.
 #[derive(Debug)]
 pub(super) struct Operations(Slab<Operation>);
 
@@ -39,7 +39,7 @@ impl Operations {
         self.0.used() as usize >= OPERATIONS
     }
 
-    /// Enters an operation, if the table is not full.
+    /// Enters an operation; `None` if the table is full.
     pub(super) fn begin(&mut self, operation: Operation) -> Option<OperationId> {
         (!self.are_full()).then(|| OperationId(self.0.insert(operation).word()))
     }

@@ -1,4 +1,4 @@
-//! The life of each peer as the sending half sees it: first use, connected, blocked, lost.
+//! The states of a peer in the sending half: first use, connected, blocked, lost.
 
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ impl<B: Bytes> TcpTx<B> {
         half.is_some_and(|half| half.lost.is_some())
     }
 
-    /// What is sent to `peer`. The first use lets the next poll connect to it.
+    /// The sending half of the connection to `peer`. After the first use the next poll connects to it.
     #[inline]
     pub(super) fn half(&mut self, peer: u32) -> &mut SendHalf {
         if self.peers[peer as usize].is_none() {
@@ -40,7 +40,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// The next peer to connect to; each is given once.
+    /// The next peer to connect to; each call gives another one.
     pub(in crate::transport) fn next_to_connect(&mut self) -> Option<u32> {
         self.to_connect.pop()
     }
@@ -55,7 +55,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// `stream` is the connection to `peer`.
+    /// Takes `stream` as the connection to `peer`.
     pub(in crate::transport) fn connected(&mut self, peer: u32, stream: Arc<Stream>) {
         let half = self.half(peer);
         half.stream = Some(stream);
@@ -64,7 +64,7 @@ impl<B: Bytes> TcpTx<B> {
         self.schedule(peer);
     }
 
-    /// The kernel has room for `peer` again.
+    /// Notes that the kernel accepts bytes for `peer` again.
     pub(in crate::transport) fn writable(&mut self, peer: u32) {
         if let Some(half) = &mut self.peers[peer as usize]
             && !half.shut
@@ -76,7 +76,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Whether bytes for `peer` wait until the kernel has room.
+    /// Whether bytes for `peer` wait for room in the kernel.
     #[inline]
     pub(in crate::transport) fn is_blocked(&self, peer: u32) -> bool {
         let half = self.peers[peer as usize].as_ref();
@@ -89,7 +89,7 @@ impl<B: Bytes> TcpTx<B> {
         peers.filter_map(|(peer, half)| Some((peer, half.as_ref()?.stream.as_ref()?)))
     }
 
-    /// `peer` is lost for the reason `why`; the sink is told once. Nothing happens for a lost peer.
+    /// Counts `peer` as lost for the reason `why`, and reports that to the sink once.
     pub(in crate::transport) fn lose(&mut self, peer: u32, why: Fault) {
         let half = self.half(peer);
         if half.lost.is_some() {
@@ -99,7 +99,7 @@ impl<B: Bytes> TcpTx<B> {
         if let Some(stream) = half.stream.take()
             && why.is_failure()
         {
-            // Bytes in the kernel may be memory that its owner uses again: a reset drops them.
+            // Bytes in the kernel may be pages that the user writes to again: a reset drops them.
             let _ = stream.reset_at_end();
         }
         half.refused = false;
@@ -116,8 +116,8 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// A write to `peer` failed. If the peer has closed, the reading side decides how it is lost, from
-    /// what the peer sent before.
+    /// Handles a failed write to `peer`. If the peer has closed, the receiving half decides why it is lost, by the
+    /// last frames of the peer.
     #[cold]
     pub(super) fn write_failed(&mut self, peer: u32, error: &io::Error) {
         use io::ErrorKind::{BrokenPipe, ConnectionReset};
@@ -130,7 +130,7 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// The connection to `peer` has broken with `error`.
+    /// Loses `peer`, whose connection has failed with `error`.
     pub(in crate::transport) fn broken(&mut self, peer: u32, error: &io::Error) {
         let why = match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Fault::PeerDead,
@@ -140,11 +140,11 @@ impl<B: Bytes> TcpTx<B> {
             _ => Fault::Refused("the connection to the peer"),
         };
         let host = self.host(Peer(peer));
-        tracing::debug!(peer, host, %error, "a connection has broken");
+        tracing::debug!(peer, host, %error, "a connection failed");
         self.lose(peer, why);
     }
 
-    /// `peer` violated `rule` of the protocol; `details` goes to the log.
+    /// Loses `peer`, which violated `rule` of the protocol; `details` goes to the log.
     #[cold]
     pub(in crate::transport) fn violation(
         &mut self,

@@ -3,7 +3,7 @@
 //! The processes are pinned to the first two processors of this one. Lengths are interleaved in blocks.
 //! Prints the least and the median of the blocks' mean one-way times.
 //!
-//! `cargo run --release -p oxmpi-tcp --example pingpong [BLOCKS]`
+//! `cargo run --release -p oxmpi-tcp --example tcp_pingpong [BLOCKS]`
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -170,10 +170,10 @@ impl Rank {
         let (bytes, source, tag) = (self.bytes(len), Source::Peer(self.peer), Tag::Exact(1));
         while self.engine.is_fast_path_open(source) {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
-            let came = self
+            let received = self
                 .engine
                 .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes);
-            if came.is_some() {
+            if received.is_some() {
                 return;
             }
         }

@@ -1,56 +1,10 @@
-//! Parts of both in-process transports: a frame under construction ([`FrameBuilder`]), and registered memory
-//! (`RegionStore`) with its keys.
+//! Registered memory of an in-process transport ([`RegionStore`]), and the keys to it.
 
 use std::collections::BTreeMap;
 
-use oxmpi_wire::{Bytes, Fault, Header, Key, Put, Slot};
+use oxmpi_wire::{Bytes, Fault, Key};
 
 use crate::memory::Buffer;
-
-/// A sending half that sends whole frames.
-pub trait PostFrame {
-    /// Sends a complete frame to peer `to`.
-    fn post(&self, to: u32, head: Header, body: Vec<u8>);
-}
-
-/// A frame under construction.
-#[derive(Debug)]
-pub struct FrameBuilder<'a, T> {
-    tx: &'a T,
-    to: u32,
-    head: Header,
-    body: Vec<u8>,
-}
-
-impl<'a, T> FrameBuilder<'a, T> {
-    /// An empty frame from `tx` to peer `to`, for the body length of `head`.
-    pub(crate) fn new(tx: &'a T, to: u32, head: Header) -> Self {
-        Self {
-            tx,
-            to,
-            head,
-            body: Vec::with_capacity(head.len as usize),
-        }
-    }
-}
-
-impl<T> Put for FrameBuilder<'_, T> {
-    fn room(&self) -> usize {
-        self.head.len as usize - self.body.len()
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than the frame holds");
-        self.body.extend_from_slice(bytes);
-    }
-}
-
-impl<T: PostFrame> Slot for FrameBuilder<'_, T> {
-    fn send(self) {
-        assert_eq!(self.room(), 0, "the frame is not full");
-        self.tx.post(self.to, self.head, self.body);
-    }
-}
 
 /// The key of the region `number`.
 pub(crate) fn key_of(number: u64) -> Key {
@@ -67,7 +21,7 @@ pub(crate) fn number_in(key: &Key) -> u64 {
 
 /// The registered memory of all ends of an in-process transport.
 #[derive(Debug, Default)]
-pub(crate) struct RegionStore {
+pub struct RegionStore {
     /// By owner and number.
     regions: BTreeMap<(u32, u64), Buffer>,
     next: u64,
@@ -95,6 +49,13 @@ impl RegionStore {
         self.get(owner, number)
             .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
             .ok_or(Fault::Protocol("a range outside of its region"))
+    }
+
+    /// Copies `len` bytes of one region to another.
+    pub(crate) fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
+        let source = self.range(from, len)?;
+        self.range(to, len)?.copy_from(to.2, source, from.2, len);
+        Ok(())
     }
 
     /// The region `number` of `owner`.
