@@ -8,15 +8,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Processors that this process may use at once: those of its affinity mask, cut to the tightest
-/// quota of its control groups; at least 1.
+/// The number of processors that this process may use at once: those of its affinity mask, limited by the
+/// smallest quota of its control groups; at least 1.
 #[must_use]
 pub fn granted() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     quota().map_or(allowed, |quota| allowed.min(quota))
 }
 
-/// The processor that the calling thread runs on; it may have moved when this returns.
+/// The processor that the calling thread runs on; the thread may move before this returns.
 ///
 /// # Cost
 /// Some nanoseconds, no system call.
@@ -26,19 +26,20 @@ pub fn current() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }
 
-/// The least CPU quota of this process's control groups, in whole processors, rounded up; `None`: no quota.
+/// The smallest CPU quota of this process's control groups, in whole processors, rounded up; `None`: no
+/// quota.
 #[must_use]
 pub fn quota() -> Option<usize> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     tightest(&crate::cgroup::dirs(&own, "cpu"))
 }
 
-/// The least that the groups in `dirs` grant.
+/// The smallest quota of the groups in `dirs`.
 fn tightest(dirs: &[PathBuf]) -> Option<usize> {
     dirs.iter().filter_map(|dir| quota_of(dir)).min()
 }
 
-/// Whole processors that the group in `dir` grants, rounded up; `None` if it sets no quota.
+/// The quota of the group in `dir`, in whole processors, rounded up; `None` if it sets none.
 fn quota_of(dir: &Path) -> Option<usize> {
     let read = |name: &str| fs::read_to_string(dir.join(name)).ok();
     if let Some(text) = read("cpu.max") {
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(processors("5", "0"), None);
     }
 
-    /// Groups as systems have them: the lines of `/proc/self/cgroup`, the files, the answer.
+    /// Control groups of real systems: the lines of `/proc/self/cgroup`, the files, the quota.
     #[test]
     fn recorded_groups() {
         type Files = &'static [(&'static str, &'static str)];
