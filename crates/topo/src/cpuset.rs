@@ -28,7 +28,7 @@ const BITS: usize = u64::BITS as usize;
 /// assert!(set.contains(8) && set.len() == 5);
 /// assert_eq!(set.mask().to_string(), "0000010f");
 /// assert_eq!((set - CpuSet::range(0, 2)).to_string(), "2-3,8");
-/// # Ok::<(), oxmpi_topo::Error>(())
+/// # Ok::<(), oxmpi_topo::SyntaxError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {

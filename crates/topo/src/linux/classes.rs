@@ -9,7 +9,7 @@ mod details;
 use super::Files;
 use super::read::Reader;
 use super::tiers::DAX;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::devices::{DeviceFacts, DeviceKind, PciAddress};
 use crate::machine::Machine;
 use alloc::format;
@@ -23,7 +23,7 @@ struct Class<F> {
     /// Whether the entry with this name and path is a device to show.
     is_shown: fn(&Reader<'_, F>, &str, &str) -> bool,
     /// Adds the facts from the files under the path.
-    tell: fn(&Reader<'_, F>, &str, &mut DeviceFacts) -> Result<(), Error>,
+    tell: fn(&Reader<'_, F>, &str, &mut DeviceFacts) -> Result<(), SyntaxError>,
     /// The directory below the hardware's path in which the kernel names the NUMA node.
     hardware: &'static str,
 }
@@ -96,7 +96,7 @@ fn classes<F: Files>() -> [Class<F>; 10] {
 }
 
 /// Reads all devices, class by class, in the order of their names.
-pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, Error> {
+pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, SyntaxError> {
     let mut found = Vec::new();
     for class in classes() {
         for name in files.names(class.directory) {
@@ -112,7 +112,7 @@ fn device<F: Files>(
     files: &Reader<'_, F>,
     class: &Class<F>,
     name: String,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<Found>, SyntaxError> {
     let path = format!("{}/{name}", class.directory);
     // In kernels before 2.6.26 this is a directory with a link to the hardware below it.
     let link = files.link(&path);

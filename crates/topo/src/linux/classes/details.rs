@@ -3,7 +3,7 @@
 use super::super::Files;
 use super::super::read::Reader;
 use super::super::tiers::{dax_infos, dax_sort};
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Info;
 use crate::facts::devices::DeviceFacts;
 use alloc::format;
@@ -34,7 +34,7 @@ fn kibibytes(
     files: &Reader<'_, impl Files>,
     path: &str,
     per_kib: u64,
-) -> Result<Option<Info>, Error> {
+) -> Result<Option<Info>, SyntaxError> {
     let size = files.size(path)?;
     Ok(size.map(|size| Info::new("Size", (size / per_kib).to_string())))
 }
@@ -43,7 +43,7 @@ pub(super) fn block<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     const UDEV: [(&str, &str); 4] = [
         ("ID_VENDOR", "Vendor"),
         ("ID_MODEL", "Model"),
@@ -95,7 +95,7 @@ pub(super) fn dax<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     facts.subtype = dax_sort(files, name(path)).map(String::from);
     facts.infos = dax_infos(files, name(path));
     facts
@@ -109,7 +109,7 @@ pub(super) fn cxl<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     facts.subtype = Some(String::from("CXLMem"));
     for (file, name) in [("ram/size", "CXLRAMSize"), ("pmem/size", "CXLPMEMSize")] {
         let bytes: Option<u64> = files.hexadecimal(&format!("{path}/{file}"))?;
@@ -125,7 +125,7 @@ pub(super) fn network<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     tell(files, path, facts, &[("address", "Address")]);
     // The port number, for interfaces on a port of an RDMA device.
     if !files.names(&format!("{path}/device/infiniband")).is_empty() {
@@ -147,7 +147,7 @@ pub(super) fn rdma<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     let known = [
         ("node_guid", "NodeGUID"),
         ("sys_image_guid", "SysImageGUID"),
@@ -183,7 +183,7 @@ pub(super) fn bxi<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     facts.subtype = Some(String::from("BXI"));
     tell(files, path, facts, &[("uuid", "BXIUUID")]);
     Ok(())
@@ -193,7 +193,7 @@ pub(super) fn cxi<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     facts.subtype = Some(String::from("Slingshot"));
     let known = [
         ("device/properties/cassini_version", "CassiniVersion"),
@@ -207,7 +207,7 @@ pub(super) fn vector_engine<F: Files>(
     files: &Reader<'_, F>,
     path: &str,
     facts: &mut DeviceFacts,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     facts.subtype = Some(String::from("VectorEngine"));
     let known = [
         ("model", "VectorEngineModel"),
