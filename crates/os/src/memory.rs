@@ -48,6 +48,8 @@ fn inject(_: Call) -> io::Result<()> {
 /// File system type of a memfd with pooled huge pages: HUGETLBFS_MAGIC of linux/magic.h.
 const HUGETLBFS: u64 = 0x9584_58f6;
 
+const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
 /// Anonymous shared memory of a fixed, sealed size.
 #[derive(Debug)]
 pub struct Memfd {
@@ -99,10 +101,8 @@ impl Memfd {
     pub fn adopt(fd: OwnedFd) -> io::Result<Self> {
         let seals = rustix::fs::fcntl_get_seals(&fd)?;
         if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the peer did not seal the size of its shared memory",
-            ));
+            let why = "the peer did not seal the size of its shared memory";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
         let status = rustix::fs::fstat(&fd)?;
         let len = usize::try_from(status.st_size)
@@ -139,29 +139,18 @@ impl Memfd {
         if at.checked_add(len).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let flags = if self.pooled {
+        let flags = match self.pooled {
             // Without NORESERVE the mapping would reserve all its pages in the pool.
-            MapFlags::SHARED | MapFlags::NORESERVE
-        } else {
-            MapFlags::SHARED
+            true => MapFlags::SHARED | MapFlags::NORESERVE,
+            false => MapFlags::SHARED,
         };
         inject(Call::Mmap)?;
+        let (any, fd, at) = (ptr::null_mut(), &self.fd, at as u64);
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe {
-            rustix::mm::mmap(
-                ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                flags,
-                &self.fd,
-                at as u64,
-            )
-        }?;
+        let base = unsafe { rustix::mm::mmap(any, len, READ_WRITE, flags, fd, at) }?;
         Mapping::new(base.cast(), len)
     }
-}
 
-impl Memfd {
     /// Duplicates the descriptor of the memory.
     ///
     /// # Errors
@@ -205,15 +194,9 @@ impl Mapping {
     /// The error of mmap or madvise; mmap refuses 0 bytes.
     pub fn own(len: usize) -> io::Result<Self> {
         inject(Call::Mmap)?;
+        let (any, flags) = (ptr::null_mut(), MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe {
-            rustix::mm::mmap_anonymous(
-                ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        }?;
+        let base = unsafe { rustix::mm::mmap_anonymous(any, len, READ_WRITE, flags) }?;
         Self::new(base.cast(), len)
     }
 

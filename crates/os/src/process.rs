@@ -244,20 +244,20 @@ mod tests {
     use super::*;
     use crate::guard::GroupGuard;
     use crate::pipe::{PollFd, PollFlags, poll};
-    use std::io::Read;
     use std::process::Stdio;
 
     fn start(command: Command) -> io::Result<Process> {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
         let (keep, _other) = io::pipe()?;
-        spawn(
-            command,
-            &SpawnSetup {
-                group,
-                cpus: None,
-                keep: keep.as_fd(),
-            },
-        )
+        let keep = keep.as_fd();
+        let cpus = None;
+        spawn(command, &SpawnSetup { group, cpus, keep })
+    }
+
+    /// What a process writes to its standard output until its end.
+    fn output(process: &mut Process) -> String {
+        let stdout = process.stdout.take().expect("piped");
+        io::read_to_string(stdout).expect("text")
     }
 
     fn shell(script: &str) -> Command {
@@ -276,14 +276,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_reported() {
-        assert_eq!(
-            wait(&start(shell("exit 7")).expect("sh")),
-            ProcessEnd::Exited(7)
-        );
-        assert_eq!(
-            wait(&start(shell("kill -KILL $$")).expect("sh")),
-            ProcessEnd::Killed(libc::SIGKILL)
-        );
+        let end = |script| wait(&start(shell(script)).expect("sh"));
+        assert_eq!(end("exit 7"), ProcessEnd::Exited(7));
+        assert_eq!(end("kill -KILL $$"), ProcessEnd::Killed(libc::SIGKILL));
     }
 
     #[test]
@@ -307,17 +302,8 @@ mod tests {
             "grep Cpus_allowed_list /proc/self/status; test -e /proc/self/fd/{number} && echo kept"
         );
         let mut process = spawn(shell(&script), &setup).expect("sh");
-        let mut said = String::new();
-        process
-            .stdout
-            .take()
-            .expect("piped")
-            .read_to_string(&mut said)
-            .expect("text");
-        assert_eq!(
-            said.split_whitespace().collect::<Vec<_>>(),
-            ["Cpus_allowed_list:", &last.to_string(), "kept"]
-        );
+        let expected = format!("Cpus_allowed_list:\t{last}\nkept\n");
+        assert_eq!(output(&mut process), expected);
         assert_eq!(wait(&process), ProcessEnd::Exited(0));
     }
 
@@ -329,17 +315,9 @@ mod tests {
             .args(["SigBlk", "/proc/self/status"])
             .stdout(Stdio::piped());
         let mut process = start(command).expect("grep");
-        let mut said = String::new();
-        process
-            .stdout
-            .take()
-            .expect("piped")
-            .read_to_string(&mut said)
-            .expect("text");
-        assert_eq!(
-            said.trim_start_matches("SigBlk:").trim().trim_matches('0'),
-            ""
-        );
+        let blocked = output(&mut process);
+        let blocked = blocked.trim_start_matches("SigBlk:").trim();
+        assert_eq!(blocked.trim_matches('0'), "");
         assert_eq!(wait(&process), ProcessEnd::Exited(0));
         drop(signals);
     }
@@ -357,15 +335,7 @@ mod tests {
         drop(guard);
         assert_eq!(wait(&process), ProcessEnd::Killed(libc::SIGKILL));
         // End of file: no process has the pipe open, not even the background process.
-        assert_eq!(
-            process
-                .stdout
-                .take()
-                .expect("piped")
-                .read(&mut [0])
-                .expect("readable"),
-            0
-        );
+        assert_eq!(output(&mut process), "");
     }
 
     #[test]

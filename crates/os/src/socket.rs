@@ -167,10 +167,8 @@ impl LocalChannel {
                 Err(error) => return Err(error.into()),
             };
             if received.flags.contains(ReturnFlags::TRUNC) {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the peer's message is longer than expected",
-                ));
+                let why = "the peer's message is longer than expected";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             let descriptor = control.drain().find_map(|message| match message {
                 RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
@@ -202,12 +200,8 @@ pub fn readable(sockets: &[BorrowedFd<'_>], deadline: Instant) -> io::Result<Vec
 
 fn new_socket() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    Ok(rustix::net::socket_with(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        flags,
-        None,
-    )?)
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    Ok(rustix::net::socket_with(family, kind, flags, None)?)
 }
 
 fn until(fd: BorrowedFd<'_>, what: PollFlags, deadline: Instant) -> io::Result<()> {
@@ -253,37 +247,27 @@ mod tests {
         let mut buffer = [0; 16];
         let (len, fd) = two.recv(&mut buffer, soon()).unwrap();
         assert_eq!(&buffer[..len], b"here");
-        assert_eq!(
-            crate::memory::Memfd::adopt(fd.unwrap()).unwrap().len(),
-            4096
-        );
+        let adopted = crate::memory::Memfd::adopt(fd.unwrap()).unwrap();
+        assert_eq!(adopted.len(), 4096);
     }
 
     #[test]
     fn ends_and_deadlines() {
         let name = name();
         let listener = LocalListener::bind(&name).unwrap();
-        assert_eq!(
-            LocalListener::bind(&name).unwrap_err().kind(),
-            io::ErrorKind::AddrInUse
-        );
+        let taken = LocalListener::bind(&name).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
         let past = Instant::now();
-        assert_eq!(
-            listener.accept(past).unwrap_err().kind(),
-            io::ErrorKind::TimedOut
-        );
+        let late = listener.accept(past).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
         let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         let mut buffer = [0; 4];
-        assert_eq!(
-            two.recv(&mut buffer, past).unwrap_err().kind(),
-            io::ErrorKind::TimedOut
-        );
+        let late = two.recv(&mut buffer, past).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
         one.send(b"longer", None, soon()).unwrap();
-        assert_eq!(
-            two.recv(&mut buffer, soon()).unwrap_err().kind(),
-            io::ErrorKind::InvalidData
-        );
+        let longer = two.recv(&mut buffer, soon()).unwrap_err();
+        assert_eq!(longer.kind(), io::ErrorKind::InvalidData);
         drop(one);
         assert_eq!(readable(&[two.as_fd()], soon()).unwrap(), [true]);
         assert_eq!(two.recv(&mut buffer, soon()).unwrap().0, 0);

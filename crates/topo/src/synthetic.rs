@@ -24,7 +24,7 @@ mod parse;
 mod print;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use print::Irregular;
 
