@@ -30,7 +30,7 @@ fn are_apart(a: Area, b: Area) -> bool {
 fn room(text: &Text) -> Area {
     let (width, height) = (text.line.font.width(&text.line.text), text.line.font.size());
     Area {
-        x: text.x - text.is_centred.then(|| width.div_ceil(2)).unwrap_or(0),
+        x: text.x - u32::from(text.is_centred) * width.div_ceil(2),
         y: text.y - height,
         size: Size {
             width,
