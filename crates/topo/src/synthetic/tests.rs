@@ -40,7 +40,7 @@ pub(crate) fn descriptions() -> impl Strategy<Value = String> {
     (words.map(level), 1..4usize, 0..3usize, any::<u64>()).prop_map(
         |(levels, threads, nodes, seed)| {
             let mut text = String::new();
-            let mut width = threads;
+            let (mut width, mut all_nodes) = (threads, 0);
             for (word, level) in levels {
                 let Some((arity, size, attached)) = level else {
                     continue;
@@ -52,7 +52,10 @@ pub(crate) fn descriptions() -> impl Strategy<Value = String> {
                     let _ = write!(text, "(size={size})");
                 }
                 text.push(' ');
-                for node in 0..if attached && width < 200 { nodes } else { 0 } {
+                let free = (Machine::LARGEST_NUMA + 1 - all_nodes) / width;
+                let nodes = if attached { nodes.min(free) } else { 0 };
+                all_nodes += nodes * width;
+                for node in 0..nodes {
                     let _ = write!(text, "[numa(memory={})] ", size + node as u64 + 1);
                 }
             }
